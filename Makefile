@@ -56,12 +56,12 @@ kernels: set-up-host ## make this machine's library of kernels, if it is not the
 
 # Without the bytecode that pytest keeps, every worker would read and rewrite all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
-# One worker more than processors: many tests wait for a process, a port or a clock.
-PYTEST := $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --dist loadgroup -n $$(getconf _NPROCESSORS_ONLN)
 
+# One worker more than processors where many tests wait for a process, a port or a clock.
 test: set-up-test kernels ## run the quick tests on every processor; options in TEST_ARGS
 	@GP_PTA_KERNELS=jit $(BIN)/python -c 'from firmware_py.inference.kernel import prepare; prepare()'
-	$(PYTEST) $(TEST_ARGS)
+	$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(TEST_ARGS)
 	$(if $(GP_PTA_KERNELS)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
 
 test-all: set-up-test kernels ## run every test, and go on where an earlier run ended; steps in STEPS

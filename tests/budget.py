@@ -32,7 +32,18 @@ def examples(many: int) -> int:
     return many if everything else min(many, EXAMPLES[QUICK])
 
 
+def either(quickly: int, thoroughly: int) -> int:
+    """Return the number for `make test`, or the one for `make test-all`."""
+    return thoroughly if settings.get_current_profile_name() == ALL else quickly
+
+
 def quick(values: Iterable[Any], *kept: Any) -> list[Any]:
     """Return parameters of a test, of which `make test` tries those that are kept alone."""
     thorough = pytest.mark.thorough
     return [each if each in kept else pytest.param(each, marks=thorough) for each in values]
+
+
+def quick_rows(rows: Iterable[tuple[Any, ...]], *kept: tuple[Any, ...]) -> list[Any]:
+    """Return rows of several parameters, of which `make test` tries those that are kept alone."""
+    thorough = pytest.mark.thorough
+    return [row if row in kept else pytest.param(*row, marks=thorough) for row in rows]

@@ -306,7 +306,7 @@ def test_after_a_press_people_press_sooner() -> None:
 def test_the_criterion_of_people_wanders_in_units_of_their_noise() -> None:
     kind = kind_named("human")
     spread = [
-        np.std([Course(kind, seed, noise_db).at(9).criterion_db for seed in range(400)])
+        np.std([Course(kind, seed, noise_db).at(9).criterion_db for seed in range(150)])
         for noise_db in (1.0, 5.0)
     ]
 

@@ -6,7 +6,11 @@ import pytest
 
 from tests.firmware.world import a_listener, run_session
 
-ONE_EAR = {"ears": "left", "tones_max": 20}
+# In a narrow range, so that it is soon over.
+ONE_EAR = {
+    "ears": "left", "tones_max": 20, "frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0,
+}  # fmt: skip
+ONE_WHOLE_EAR = {"ears": "left", "tones_max": 20}
 TWO_BUTTONS = {
     "ears": "left",
     "tones_max": 26,

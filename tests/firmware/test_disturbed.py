@@ -29,12 +29,14 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.session import replay
 from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
 from host_tools.commands.replay.command import replay_journal
+from tests.budget import quick
 from tests.calibration.calibrations import calibration, content
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.device import Device
 from tests.firmware.world import a_listener, records_of, result_of, run_session, stimuli_of
 
-pytestmark = pytest.mark.usefixtures("quick_disk")
+# They are compared with the same session, which is run once.
+pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("disturbed")]
 
 SETTINGS = Settings.from_record({"ears": "left", "seed": 3})
 BEGIN = "SESS:STAR LEFT,SEED=3"
@@ -185,7 +187,7 @@ def test_a_test_taken_up_when_its_board_had_been_lost_says_so_too(tmp_path: Path
     world.close()
 
 
-@pytest.mark.parametrize("serial", [SERIAL, "e66123456789abcd"])
+@pytest.mark.parametrize("serial", quick([SERIAL, "e66123456789abcd"], "e66123456789abcd"))
 def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     tmp_path: Path, undisturbed: Path, serial: str
 ) -> None:

@@ -33,7 +33,8 @@ from tests.firmware.world import (
     stimuli_of,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_disk")
+# They ask the same sessions, which are run once.
+pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("masked device")]
 
 EARS = "N1,N6"
 TRUTH = {str(ear): audiogram for ear, audiogram in audiogram_named(EARS).items()}

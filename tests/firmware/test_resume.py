@@ -17,8 +17,8 @@ from firmware_py.procedure.events import Continued, Paused
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
-from tests.budget import quick
-from tests.firmware.conftest import ONE_EAR
+from tests.budget import either, quick
+from tests.firmware.conftest import ONE_EAR, ONE_WHOLE_EAR
 from tests.firmware.world import (
     a_listener,
     asked_again_though_answered,
@@ -30,9 +30,10 @@ from tests.firmware.world import (
 )
 from tests.link.misfits import MisfitBoard
 
-pytestmark = pytest.mark.usefixtures("quick_disk")
+# They cut the same sessions, which are run once.
+pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("resume")]
 
-PARTS = 16  # of the cuts: one is enough to see that it works, all to see that it does everywhere
+PARTS = 32  # of the cuts: one is enough to see that it works, all to see that it does everywhere
 KILLS_PARTS = 4
 RECORDS_TO_A_CUT_INSIDE = 3
 STEPS_BETWEEN_KILLS = 7
@@ -94,9 +95,9 @@ def test_a_session_cut_at_any_byte_ends_as_if_it_had_not_been(
         assert_ends_as_uncut(tmp_path, one_ear, cut, "S2")
 
 
-@pytest.mark.parametrize("step", every(21, 7))
+@pytest.mark.parametrize("step", every(30, 7))
 def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path, step: int) -> None:
-    confirmed = {**ONE_EAR, "confirm": "hughson-westlake"}
+    confirmed = {**ONE_WHOLE_EAR, "confirm": "hughson-westlake"}
     journal = run_session(tmp_path / "whole", a_listener("S2"), confirmed)
     (ear,) = result_of(journal)["ears"]
     tones = sum(each["tones"] for each in ear["confirmed"])
@@ -109,13 +110,13 @@ def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path, step: int) -> 
         assert_ends_as_uncut(tmp_path, journal, cut, "S2")
 
 
-@pytest.mark.parametrize("step", every(185, 37))
+@pytest.mark.parametrize("step", every(370, 37))
 def test_the_same_with_two_ears(tmp_path: Path, two_ears: Path, step: int) -> None:
     for cut in ends(two_ears.read_bytes())[::step]:
         assert_ends_as_uncut(tmp_path, two_ears, cut, "N4")
 
 
-@pytest.mark.parametrize("step", every(59, 7))
+@pytest.mark.parametrize("step", every(118, 7))
 def test_the_same_with_unsure_answers(tmp_path: Path, two_buttons: Path, step: int) -> None:
     (ear,) = result_of(two_buttons)["ears"]
     assert ear["tones_unsure"] >= 3
@@ -123,7 +124,7 @@ def test_the_same_with_unsure_answers(tmp_path: Path, two_buttons: Path, step: i
         assert_ends_as_uncut(tmp_path, two_buttons, cut, "N3", unsure_half_width_db=4.0)
 
 
-@pytest.mark.parametrize("step", every(55, 11))
+@pytest.mark.parametrize("step", every(110, 11))
 def test_the_same_in_a_clinical_test(tmp_path: Path, step: int) -> None:
     settings = {**ONE_EAR, "conduct": "clinical"}
     journal = run_session(tmp_path / "whole", a_listener("S2"), settings)
@@ -131,13 +132,13 @@ def test_the_same_in_a_clinical_test(tmp_path: Path, step: int) -> None:
         assert_ends_as_uncut(tmp_path, journal, cut, "S2")
 
 
-@pytest.mark.parametrize("step", every(15, 5))
+@pytest.mark.parametrize("step", every(30, 5))
 def test_the_same_with_late_answers_and_a_window_that_follows_them(
     tmp_path: Path, step: int
 ) -> None:
     """Cut at every event of a tone with a late answer: the pause goes on, and the press counts."""
     slow = {"response_time_s": SLOW_S}
-    settings = {**ONE_EAR, "tones_max": 40}
+    settings = {**ONE_WHOLE_EAR, "tones_max": 40}
     journal = run_session(tmp_path / "whole", a_listener("N2", **slow), settings)
     late, windows_us, pulses = course_of(journal)
     print(f"late answers to {sorted(late)}; windows {windows_us} us; {pulses} pulses")
@@ -179,12 +180,12 @@ def course_of(journal: Path) -> tuple[set[int], list[int], set[int]]:
 
 
 def test_a_session_cut_again_and_again(tmp_path: Path, one_ear: Path) -> None:
-    """Every life of the firmware gets a dozen records further, and the power goes once more."""
+    """Every life of the firmware gets some records further, and the power goes once more."""
     content = one_ear.read_bytes()[: ends(one_ear.read_bytes())[0]]
     for life in itertools.count():
         world = resumed(tmp_path / str(life), content, "S2")
         grown = world.journal().read_bytes()
-        further = len(ends(content)) + 12
+        further = len(ends(content)) + either(20, 12)
         if further >= len(ends(grown)):
             break
         content = grown[: ends(grown)[further] - 3]  # torn each time
@@ -325,7 +326,7 @@ def left_alone(directory: Path, content: bytes, name: str, key: SealKey | None) 
     return world.wrong
 
 
-@pytest.mark.parametrize("key", [KEY, None])
+@pytest.mark.parametrize("key", quick([KEY, None], KEY))
 @pytest.mark.parametrize("records", [80, None])
 def test_a_journal_with_the_name_of_another_session_is_left_alone(
     tmp_path: Path, key: SealKey | None, records: int | None

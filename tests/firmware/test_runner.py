@@ -28,7 +28,8 @@ from firmware_py.session_record import SessionHeader
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from host_tools.errors import HostError
-from tests.firmware.conftest import ONE_EAR
+from tests.budget import quick
+from tests.firmware.conftest import ONE_EAR, ONE_WHOLE_EAR
 from tests.firmware.world import (
     a_listener,
     asked_again_though_answered,
@@ -98,7 +99,7 @@ def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) 
     assert acknowledged > 20
 
 
-@pytest.mark.parametrize("speed", [1, 40])
+@pytest.mark.parametrize("speed", quick([1, 40], 40))
 @pytest.mark.parametrize("cut_s", [0.5, 1.5, 4.0])
 def test_a_wire_that_is_cut_for_a_while_changes_nothing(
     tmp_path: Path, one_ear: Path, speed: int, cut_s: float
@@ -217,7 +218,7 @@ def test_where_there_is_no_second_button_its_presses_are_recorded_and_ignored(
     tmp_path: Path,
 ) -> None:
     listener = a_listener("S2", unsure_half_width_db=4.0)
-    journal = run_session(tmp_path / "data", listener, ONE_EAR)
+    journal = run_session(tmp_path / "data", listener, ONE_WHOLE_EAR)
     (ear,) = result_of(journal)["ears"]
 
     assert buttons_of(journal).count(2) > 3
@@ -339,7 +340,7 @@ FOREIGN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("case", FOREIGN)
+@pytest.mark.parametrize("case", quick(FOREIGN, *[*FOREIGN][::3]))
 def test_a_foreign_journal_is_named_and_left_and_the_next_test_takes_the_next_number(
     tmp_path: Path, case: str
 ) -> None:

@@ -12,6 +12,7 @@ from device.simulator.world import World
 from firmware_py.procedure import words
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.replay.command import replay_journal
+from tests.budget import quick
 from tests.firmware.world import a_listener, records_of, result_of
 
 # Of a test whose thresholds nobody looks at closely.
@@ -87,7 +88,7 @@ def test_nobody_is_asked_without_a_test_or_in_a_brisk_one(tmp_path: Path) -> Non
     world.close()
 
 
-@pytest.mark.parametrize("answers", [0, 2])
+@pytest.mark.parametrize("answers", quick([0, 2], 2))
 def test_a_test_that_was_in_the_question_asks_it_again(tmp_path: Path, answers: int) -> None:
     world, ear = in_question(tmp_path)
     world.until(was_told(world, "answer", 1 + answers))

@@ -42,7 +42,7 @@ def refused(gp_pta: GpPta) -> Refused:
 
 
 @pytest.fixture
-def benches(monkeypatch: pytest.MonkeyPatch) -> Benches:
+def benches(monkeypatch: pytest.MonkeyPatch, quick_disk: None) -> Benches:
     """Have `demo`, also where it fits an aid, and `workbench` start everything in this process."""
     benches = Benches()
     for command in (demo, fitting, workbench):

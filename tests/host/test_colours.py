@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
@@ -26,8 +27,8 @@ from host_tools.commands import listen
 from host_tools.commands.replay.command import Verdict, replay_journal
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
+from host_tools.commands.watch.view import View
 from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
-from host_tools.recorded import read_session
 from tests.budget import quick
 from tests.host.journals import recorded
 
@@ -42,6 +43,8 @@ OWN: Final = {
 }
 
 Ears = Mapping[str, Sequence[ThresholdResult]]
+
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
 
 
 def terminal(columns: int, **options: Any) -> tuple[Console, io.StringIO]:
@@ -73,9 +76,20 @@ def words_in(said: str, colour: int) -> str:
     return "".join(character if its == colour else "\n" for character, its in coloured(said))
 
 
-@cache
 def result_of(name: str) -> SessionResult:
-    return read_session(GOLDEN / f"{name}.journal").result
+    return recorded(GOLDEN / f"{name}.journal").result
+
+
+@cache
+def verdict_on(name: str) -> Verdict:
+    """Return what a replay comes to, done once for all who ask; none of them may change it."""
+    return replay_journal(GOLDEN / f"{name}.journal")
+
+
+@cache
+def view_on(name: str) -> View:
+    """Return what is seen of a session, read once for all who ask; none of them may change it."""
+    return view_of(GOLDEN / f"{name}.journal")
 
 
 def ears_of(name: str) -> dict[str, Sequence[ThresholdResult]]:
@@ -199,7 +213,7 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
 @pytest.mark.parametrize("columns", [80, pytest.param(140, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", quick(JOURNALS, "masked", "two-buttons"))
 def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) -> None:
-    view = view_of(GOLDEN / f"{name}.journal")
+    view = view_on(name)
     said = shown(drawn(view), columns)
     everything = "".join(character for character, _ in coloured(said))
     for ear in view.ears:
@@ -233,8 +247,7 @@ def test_green_is_what_is_calibrated_and_nothing_else(headline: str, green: bool
 
 
 def test_a_replay_that_differs_is_red_and_its_calibration_is_not() -> None:
-    verdict = replay_journal(GOLDEN / "left-ear-s2.journal")
-    verdict.code = 1
+    verdict = replace(verdict_on("left-ear-s2"), code=1)
     screen, said = terminal(80)
     show_verdict(screen, verdict)
     assert "DIFFER" in words_in(said.getvalue(), RED)
@@ -275,7 +288,7 @@ def test_an_answer_names_its_ear_in_its_colour() -> None:
 def test_there_is_no_colour_for_who_wants_none(options: dict[str, Any]) -> None:
     screen, said = terminal(140, **options)
     show_result(screen, result_of("left-ear-s2"))
-    show_verdict(screen, replay_journal(GOLDEN / "left-ear-s2.journal"))
-    screen.print(drawn(view_of(GOLDEN / "both-ears-n3.journal")))
+    show_verdict(screen, verdict_on("left-ear-s2"))
+    screen.print(drawn(view_on("both-ears-n3")))
     assert {colour for _, colour in coloured(said.getvalue())} == {None}
     assert EAR_STYLES == {RIGHT: "bold red", LEFT: "bold blue"}

@@ -49,7 +49,9 @@ def test_without_any_session_it_is_said_what_to_type(command: str, refused: Refu
 def test_the_newest_session_is_taken_and_named(
     command: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    journal = put(elsewhere / "gp-pta-demo-1")
+    # Of an ear without tones that were heard a page is soon made.
+    content = SILENT if command == "report" else RECORDED
+    journal = put(elsewhere / "gp-pta-demo-1", content=content)
     assert main([command]) == 0
     said = capsys.readouterr()
     assert said.err.splitlines()[0] == f"the newest session: {journal}"

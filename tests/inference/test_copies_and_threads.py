@@ -62,7 +62,7 @@ def seen(estimator: ThresholdEstimator) -> dict[str, Any]:
     return told | {name: [each.tobytes() for each in found] for name, found in arrays.items()}
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", quick(PROFILES, "default", "gp-pta-2015"))
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", quick((len(ANSWERS), 0, 4), len(ANSWERS)))
 def test_neither_a_copy_nor_its_original_changes_the_other(

@@ -25,6 +25,7 @@ from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.inference.stories import Stories
 from firmware_py.inference.trial_time import TrialTime
 from tests import reference
+from tests.budget import quick
 from tests.inference.laplace.laplace_state import RELATIVE
 from tests.inference.listeners import AUDIOGRAMS, Answer, listener, rmse_db, session
 from tests.inference.mixture.population import POPULATION
@@ -305,7 +306,7 @@ def test_weights_of_the_profile_are_replaced_not_multiplied(profile: str) -> Non
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("trials", [0, 15])
+@pytest.mark.parametrize("trials", quick([0, 15], 15))
 @pytest.mark.parametrize("time", [None, TrialTime(1.4, 2.0)])
 def test_the_next_stimulus_makes_the_most_of_the_objective(
     profile: str, trials: int, time: TrialTime | None

@@ -56,8 +56,8 @@ inner = compiled(_allocates_an_array)
     [
         (_allocates_an_array, 3),
         (_makes_a_temporary, np.ones(3)),
-        (_copies_a_slice, np.ones(3)),
-        (_grows_a_list, 3),
+        pytest.param(_copies_a_slice, np.ones(3), marks=pytest.mark.thorough),
+        pytest.param(_grows_a_list, 3, marks=pytest.mark.thorough),
         (_calls_what_allocates, 3),
     ],
     ids=lambda v: getattr(v, "__name__", ""),

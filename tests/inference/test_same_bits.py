@@ -39,12 +39,10 @@ def _bits_of_this_process(trials: int) -> list[str]:
     return lines
 
 
-def test_another_process_gives_the_same_bits() -> None:
-    assert _bits_of_another_process(ROOT, TRIALS) == _bits_of_this_process(TRIALS)
-
-
-def test_the_same_session_twice_gives_the_same_bits() -> None:
-    assert _bits_of_this_process(TRIALS) == _bits_of_this_process(TRIALS)
+def test_the_same_session_again_and_in_another_process_gives_the_same_bits() -> None:
+    bits = _bits_of_this_process(TRIALS)
+    assert _bits_of_this_process(TRIALS) == bits
+    assert _bits_of_another_process(ROOT, TRIALS) == bits
 
 
 @pytest.mark.thorough

@@ -16,6 +16,7 @@ from firmware_py.procedure.catch_trials import (
 )
 from firmware_py.procedure.presenter import LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import CONDUCTS, Settings
+from tests.budget import quick
 from tests.procedure.driver import MS, AlwaysPresses, Driver, Ears, NeverPresses, finished, flat
 
 
@@ -103,7 +104,7 @@ def test_a_brisk_test_has_none_while_the_listener_is_believed_and_eight_at_most(
     assert brisk_catches(math.nextafter(FALSE_ALARM_RATE_IN_DOUBT, 1.0)) == CATCHES_IN_DOUBT
 
 
-@pytest.mark.parametrize("level_db_hl", [10.0, 40.0, 75.0])
+@pytest.mark.parametrize("level_db_hl", quick([10.0, 40.0, 75.0], 40.0))
 def test_who_presses_for_tones_alone_has_none_in_a_brisk_test(level_db_hl: float) -> None:
     driver = finished(Settings(seed=2), flat(level_db_hl))
 
@@ -152,7 +153,7 @@ def test_who_always_presses_is_found_out(conduct: str) -> None:
 
 
 @pytest.mark.parametrize("conduct", CONDUCTS)
-@pytest.mark.parametrize("every_ms", range(700, 3100, 300))
+@pytest.mark.parametrize("every_ms", quick(range(700, 3100, 300), 700, 1600, 2800))
 def test_who_presses_at_a_fixed_time_after_his_last_press_is_found_out(
     every_ms: int, conduct: str
 ) -> None:

@@ -19,7 +19,7 @@ from firmware_py.procedure.measurement import give
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.tells import EarOverTold, FinishTold
-from tests.budget import quick
+from tests.budget import quick, quick_rows
 from tests.procedure.driver import (
     Driver,
     Ears,
@@ -36,7 +36,7 @@ from tests.procedure.driver import (
 
 
 @pytest.mark.parametrize("ear", ["left", "right"])
-@pytest.mark.parametrize("first_ear", ["better", "left", "right"])
+@pytest.mark.parametrize("first_ear", quick(["better", "left", "right"], "left"))
 def test_one_ear_is_tested_alone(ear: str, first_ear: str) -> None:
     driver = finished(Settings(ears=ear, first_ear=first_ear), flat(25))
 
@@ -45,7 +45,9 @@ def test_one_ear_is_tested_alone(ear: str, first_ear: str) -> None:
     assert driver.result["outcome"] == "complete"
 
 
-@pytest.mark.parametrize(("first", "second"), [("left", "right"), ("right", "left")])
+@pytest.mark.parametrize(
+    ("first", "second"), quick_rows([("left", "right"), ("right", "left")], ("left", "right"))
+)
 def test_the_ear_named_first_is_finished_before_the_other_begins(first: str, second: str) -> None:
     driver = finished(Settings(first_ear=first), two_ears(**{first: 60.0, second: 20.0}))
 
@@ -56,7 +58,11 @@ def test_the_ear_named_first_is_finished_before_the_other_begins(first: str, sec
 
 @pytest.mark.parametrize(
     ("left_db_hl", "right_db_hl", "better"),
-    [(20.0, 50.0, "left"), (50.0, 20.0, "right"), (30.0, 30.0, "right"), (30.0, 999.0, "left")],
+    quick_rows(
+        [(20.0, 50.0, "left"), (50.0, 20.0, "right"), (30.0, 30.0, "right"), (30.0, 999.0, "left")],
+        (20.0, 50.0, "left"),
+        (30.0, 30.0, "right"),
+    ),
 )
 def test_the_better_ear_is_measured_first(
     left_db_hl: float, right_db_hl: float, better: str
@@ -76,7 +82,9 @@ def test_the_better_ear_is_measured_first(
     ]
 
 
-@pytest.mark.parametrize(("conduct", "within_db"), [("clinical", 5.0), ("brisk", 7.0)])
+@pytest.mark.parametrize(
+    ("conduct", "within_db"), quick_rows([("clinical", 5.0), ("brisk", 7.0)], ("brisk", 7.0))
+)
 def test_every_ear_gets_its_own_threshold(conduct: str, within_db: float) -> None:
     driver = finished(Settings(conduct=conduct), two_ears(left=20.0, right=55.0))
 
@@ -280,7 +288,7 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
     assert ear.tally.tones - ear.attention.checks_asked < 34, "the cap"
 
 
-@pytest.mark.parametrize("seed", [5, 7])
+@pytest.mark.parametrize("seed", quick([5, 7], 5))
 def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> None:
     """3 kHz lies beyond it perhaps when the bands are narrow enough: then it is made sure."""
     falling = Ears(lambda _, f: 60.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))

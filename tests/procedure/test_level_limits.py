@@ -15,6 +15,7 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 from firmware_py.procedure.words import perhaps_beyond
+from tests.budget import either
 from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, finished, flat, left
 
 LOW_HZ, HIGH_HZ = 125.0, 8000.0
@@ -44,7 +45,7 @@ def too_loud(driver: Driver, highest: Highest) -> list[Play]:
     ]  # fmt: skip
 
 
-@settings(max_examples=25)
+@settings(max_examples=either(10, 25))
 @given(
     st.lists(st.integers(25, 120) | st.floats(25.0, 120.0), min_size=7, max_size=7),
     st.floats(-10.0, 110.0),

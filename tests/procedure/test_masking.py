@@ -35,7 +35,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
 from firmware_py.procedure.words import MASKING_OFF, NO_NOISE
-from tests.budget import examples
+from tests.budget import examples, quick
 from tests.procedure.driver import REACTION_US, Driver, Ears, Listener, Reaction, Tone, finished
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
@@ -85,10 +85,11 @@ class Head(Listener):
         return 10.0 * math.log10(sum(powers))
 
 
+@cache
 def measured(
     head: Head, *, can_mask: bool = True, earphones: Earphones | None = None, **about: Any
 ) -> Driver:
-    """A finished test."""
+    """A finished test, run once for all who ask; none of them may change it."""
     return finished(Settings(**about), head, can_mask=can_mask, earphones=earphones)
 
 
@@ -225,7 +226,7 @@ def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
     assert worst_db(driver, "right", flat(10.0)) < 5.0
 
 
-@pytest.mark.parametrize("poor", ["right", "left"])
+@pytest.mark.parametrize("poor", quick(["right", "left"], "right"))
 def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
     ears = {poor: flat(75.0), OTHER[poor]: flat(10.0)}
     driver = measured(Head(ears["right"], ears["left"]), first_ear=poor)
@@ -260,7 +261,7 @@ def test_each_ear_may_be_the_better_one_somewhere() -> None:
     assert {right[f] for f in right if f <= 500} == {MaskingMark.NOT_MASKED}
 
 
-@pytest.mark.parametrize("level_db_hl", [20.0, 50.0])
+@pytest.mark.parametrize("level_db_hl", quick([20.0, 50.0], 20.0))
 def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
     head = Head(flat(level_db_hl), flat(level_db_hl))
     plain, automatic = measured(head, masking="off"), measured(head)
@@ -363,7 +364,7 @@ def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
 
 
 @pytest.mark.parametrize("worse_db", [0.0, 3.0])
-@pytest.mark.parametrize("level_db_hl", [20.0, 45.0, 70.0])
+@pytest.mark.parametrize("level_db_hl", quick([20.0, 45.0, 70.0], 20.0))
 def test_ears_that_are_nearly_alike_are_not_suspected(level_db_hl: float, worse_db: float) -> None:
     """It would take a gap of 35 dB and more, which nearly nobody has."""
     driver = measured(Head(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
@@ -393,7 +394,7 @@ def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
     assert f": {checks[0]['level_db_hl']:g} dB HL at {checks[0]['frequency_hz']:g} Hz" in remark
 
 
-@pytest.mark.parametrize("worse_db", [15.0, 20.0])
+@pytest.mark.parametrize("worse_db", quick([15.0, 20.0], 15.0))
 def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> None:
     driver = measured(Head(flat(45.0), flat(45.0 + worse_db)))
     checks = driver.told("tone", purpose=Purpose.PLATEAU)
@@ -412,7 +413,7 @@ def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> 
     assert found["tones"] == counted, "what a check is answered changes no threshold"
 
 
-@pytest.mark.parametrize("level_db_hl", [10.0, 45.0, 80.0])
+@pytest.mark.parametrize("level_db_hl", quick([10.0, 20.0, 45.0, 80.0], 20.0))
 def test_ears_that_are_alike_are_asked_nothing_more(level_db_hl: float) -> None:
     driver = measured(Head(flat(level_db_hl), flat(level_db_hl)))
 

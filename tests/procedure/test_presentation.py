@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -39,11 +40,19 @@ from tests.procedure.driver import (
 )
 
 # Fixed times, which are easy to tell, where the promise is one of both conducts.
-SETTINGS = Settings(conduct="clinical", ears="left", seed=4)
-TWO_BUTTONS = Settings(conduct="clinical", ears="left", seed=4, unsure_button=True)
+# In a narrow range, so that a whole test is soon over.
+NARROW: Any = {"frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0}
+SETTINGS = Settings(conduct="clinical", ears="left", seed=4, **NARROW)
+TWO_BUTTONS = Settings(conduct="clinical", ears="left", seed=4, unsure_button=True, **NARROW)
 BRISK = Settings(ears="left", seed=4)
 EARLIEST_US = SETTINGS.response_ms_min * MS
 LATEST_US = SETTINGS.window_ms_min * MS
+
+
+@cache
+def undisturbed_test(settings: Settings) -> Driver:
+    """A finished test to compare with, run once for all who ask; none of them may change it."""
+    return finished(settings, flat(25.0))
 
 
 def at_the_first_onset(settings: Settings = SETTINGS) -> Driver:
@@ -129,7 +138,7 @@ def drawn_us(s: Settings, number: int) -> float:
     return float(1000 * (s.pause_ms_min + span_ms * means / 4.0))
 
 
-@pytest.mark.parametrize("conduct", CONDUCTS)
+@pytest.mark.parametrize("conduct", quick(CONDUCTS, "brisk"))
 def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
     """Whether the one before was answered, or not, or was a silence."""
     settings = Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0)
@@ -142,7 +151,7 @@ def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
         assert pause_us == pytest.approx(drawn_us(driver.settings, number), abs=1.0)
 
 
-@pytest.mark.parametrize("conduct", CONDUCTS)
+@pytest.mark.parametrize("conduct", quick(CONDUCTS, "brisk"))
 def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone(conduct: str) -> None:
     first, same, other_ear, other_seed = (
         Driver(Settings(conduct=conduct, ears="left", seed=seed), flat(level))
@@ -295,7 +304,7 @@ def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
 
 
 @pytest.mark.parametrize("conduct", CONDUCTS)
-@pytest.mark.parametrize("wire_us", [0, 20 * MS, 700 * MS])
+@pytest.mark.parametrize("wire_us", quick([0, 20 * MS, 700 * MS], 700 * MS))
 def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: str) -> None:
     settings = Settings(conduct=conduct, ears="left", seed=2)
     fast, slow = (finished(settings, flat(35), wire_us=us) for us in (1 * MS, wire_us))
@@ -304,7 +313,7 @@ def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: s
     assert slow.result == fast.result
 
 
-@pytest.mark.parametrize("reaction_us", [EARLIEST_US, 300 * MS, LATEST_US])
+@pytest.mark.parametrize("reaction_us", quick([EARLIEST_US, 300 * MS, LATEST_US], LATEST_US))
 def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
     listener = replace(flat(30), reaction_us=reaction_us)
     driver = finished(Settings(conduct="clinical", ears="left", seed=2), listener)
@@ -774,7 +783,7 @@ def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
 
 
 def test_without_a_second_button_its_presses_mean_nothing() -> None:
-    alone, pestered = finished(SETTINGS, flat(25.0)), Driver(SETTINGS)
+    alone, pestered = undisturbed_test(SETTINGS), Driver(SETTINGS)
     pestered.feed(events.Started())
     while pestered.test.state != FINISHED:
         assert (
@@ -845,12 +854,12 @@ def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
     assert driver.test.ears["left"].tally.tones == tones
 
 
-@pytest.mark.parametrize("settings", [SETTINGS, BRISK])
+@pytest.mark.parametrize("settings", quick([SETTINGS, BRISK], BRISK))
 @pytest.mark.parametrize("run", [Driver.run_to_onset, run_to_late])
 def test_disturbances_change_nothing_in_what_is_asked_and_found(
     run: Any, settings: Settings
 ) -> None:
-    smooth, rough = finished(settings, flat(25.0)), Driver(settings)
+    smooth, rough = undisturbed_test(settings), Driver(settings)
     for disturb in (cut, lose_the_board, pause_and_go_on, start_the_firmware_again) * 2:
         run(rough)
         disturb(rough)
@@ -1055,7 +1064,7 @@ def test_everywhere_is_in_every_state() -> None:
 
 @pytest.mark.parametrize("go", EVERYWHERE)
 def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None:
-    driver, undisturbed = Driver(SETTINGS), finished(SETTINGS, flat(25.0))
+    driver, undisturbed = Driver(SETTINGS), undisturbed_test(SETTINGS)
     go(driver)
     driver.feed(events.Paused())
     played = len(driver.plays)

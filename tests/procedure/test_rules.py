@@ -68,7 +68,7 @@ from firmware_py.procedure.randomness import uniform
 from firmware_py.procedure.settings import CONDUCTS, LEFT, RIGHT, STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.tells import Tell
 from tests import budget
-from tests.budget import examples
+from tests.budget import either
 from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
@@ -237,7 +237,7 @@ CHECKS_WITH_CATCHES = Settings(
 )  # fmt: skip
 
 
-@settings(reproducible, max_examples=examples(150))
+@settings(reproducible, max_examples=either(12, 150))
 @example(CHECKS_WITH_CATCHES, Person((0.0, 0.0), (125.0, 8.0), 6.0, 0.0, 0.0, 120000, 47, 0.0))
 @given(any_settings(), people)
 def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Person) -> None:
@@ -270,7 +270,7 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
         (AlwaysPresses(), "unreliable"),
     ],
 )
-@settings(reproducible, max_examples=25 if EVERYTHING else 8)
+@settings(reproducible, max_examples=either(8, 25))
 @given(s=any_settings())
 def test_whatever_the_settings_who_cannot_be_measured_has_no_number(
     listener: Listener, outcome: str, s: Settings
@@ -293,7 +293,7 @@ def replayed(s: Settings, events: list[tuple[int, Event]]) -> list[Action]:
     return [action for at_us, event in events for action in test.handle(at_us, event)]
 
 
-@settings(reproducible, max_examples=15 if EVERYTHING else 5)
+@settings(reproducible, max_examples=either(5, 15))
 @given(any_settings(), people)
 def test_the_same_events_give_the_same_actions_to_the_bit(s: Settings, person: Person) -> None:
     driver = Driver(s, person)
@@ -374,7 +374,10 @@ def test_every_kind_of_event_is_tried() -> None:
     assert {type(event) for event in every_event(1)} == {*Event.KINDS.values()}
 
 
-BRIEF = Settings(ears="left", tones_min=1, stop_half_width_db=40.0)
+BRIEF = Settings(
+    ears="left", tones_min=1, stop_half_width_db=40.0,
+    frequency_min_hz=1000.0, frequency_max_hz=1001.0,
+)  # fmt: skip
 WAIT_US_MAX = 2**63  # times of the board are absurd here, and so are the waits
 BUTTONS = (ButtonPressed, ButtonReleased)
 
@@ -567,6 +570,6 @@ class AnyEvents(RuleBasedStateMachine):
 
 
 AnyEvents.TestCase.settings = settings(
-    reproducible, max_examples=examples(50), stateful_step_count=25
+    reproducible, max_examples=either(15, 50), stateful_step_count=25
 )
 TestAnyEvents = AnyEvents.TestCase

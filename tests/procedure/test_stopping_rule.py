@@ -62,7 +62,7 @@ def numbers_of_marks(ear: dict[str, Any]) -> dict[str, bool]:
 # --- When an ear is over -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stop_half_width_db", [10.0, 15.0, 25.0])
+@pytest.mark.parametrize("stop_half_width_db", quick([10.0, 15.0, 25.0], 15.0))
 def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_db: float) -> None:
     driver = left(
         flat(30), stop_half_width_db=stop_half_width_db, tones_max=120, tones_min=1, retest=False
@@ -110,7 +110,7 @@ def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
 
 
 @pytest.mark.parametrize("retest", [True, False])
-@pytest.mark.parametrize("tones_max", [20, 30, 57])
+@pytest.mark.parametrize("tones_max", quick([20, 30, 57], 20))
 def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     driver = left(flat(30), stop_half_width_db=1.0, tones_max=tones_max, tones_min=1, retest=retest)
     found = driver.ear("left")
@@ -131,7 +131,7 @@ def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     assert retest or found["tones"] == tones_max + checks
 
 
-@pytest.mark.parametrize("tones_min", [5, 20, 40])
+@pytest.mark.parametrize("tones_min", quick([5, 20, 40], 5, 40))
 def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
     driver = left(
         flat(30), conduct="clinical", stop_half_width_db=40.0, tones_min=tones_min, tones_max=60,
@@ -156,8 +156,8 @@ class Contrary(Listener):
 
 
 @pytest.mark.parametrize("familiar_level_db_hl", [-10.0, 60.0])
-@pytest.mark.parametrize("level_step_db", quick([1.0, 3.4, 4.1], 1.0, 4.1))
-@pytest.mark.parametrize("heard", quick([0, 1, 4, 99], 0, 4, 99))
+@pytest.mark.parametrize("level_step_db", quick([1.0, 3.4, 4.1], 4.1))
+@pytest.mark.parametrize("heard", quick([0, 1, 4, 99], 0, 4))
 @pytest.mark.parametrize("again", quick([13, 17, 99], 13, 99))
 def test_the_cap_holds_however_long_the_familiarisation(
     again: int, heard: int, level_step_db: float, familiar_level_db_hl: float
@@ -182,7 +182,10 @@ QUIET = {"level_max_db_hl": 40.0}
 
 
 @pytest.mark.parametrize(
-    "values", [{}, COARSE, FINE, SHORT, QUIET, {"retest": False}, {"catch_rate": 0.0}]
+    "values",
+    quick(
+        [{}, COARSE, FINE, SHORT, QUIET, {"retest": False}, {"catch_rate": 0.0}], {}, COARSE, SHORT
+    ),
 )
 @pytest.mark.parametrize(
     ("listener", "outcome", "why"),
@@ -272,7 +275,7 @@ def test_an_accident_makes_no_threshold_of_silence(accident: int) -> None:
 
 @pytest.mark.parametrize("threshold_db_hl", [-99.0, 999.0])
 @pytest.mark.parametrize("retest", [True, False])
-@pytest.mark.parametrize("accident", quick(range(1, 25), 1, 7, 15))
+@pytest.mark.parametrize("accident", quick(range(1, 25), 1, 15))
 def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
     accident: int, retest: bool, threshold_db_hl: float
 ) -> None:

@@ -10,6 +10,7 @@ from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
+from tests.budget import quick
 from tests.procedure.driver import REACTION_US, NeverPresses, flat, left
 
 TWO_BUTTONS = {"unsure_button": True}
@@ -30,7 +31,7 @@ def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.M
     assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (3, 1, 1)
 
 
-@pytest.mark.parametrize("threshold_db_hl", [5.0, 30.0, 62.0])
+@pytest.mark.parametrize("threshold_db_hl", quick([5.0, 30.0, 62.0], 30.0))
 def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
     driver = left(flat(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=80, stop_half_width_db=5.0)
     found = driver.ear("left")

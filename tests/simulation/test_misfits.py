@@ -50,8 +50,8 @@ def test_a_board_that_greets_and_no_more_is_lost_for_good_and_that_is_said_once(
     [
         ("board clock stands still", "its clock"),
         ("board clock drifts", "its clock"),
-        ("board clock jumps", "its clock"),
-        ("board clock wraps", "its clock"),
+        pytest.param("board clock jumps", "its clock", marks=pytest.mark.thorough),
+        pytest.param("board clock wraps", "its clock", marks=pytest.mark.thorough),
         ("board clock is negative", "which wire 1 does not allow"),
         ("board tells the future", "s in the future"),
     ],

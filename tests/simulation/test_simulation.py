@@ -15,6 +15,11 @@ from tests.simulation.story import CABLE, KINDS, Story, Trouble, drawn
 
 SEEDS: Final = 24  # `make soak` lives through thousands
 EVERY_DAY: Final = (1, 2, 5, 7, 14)  # the others are lived through by `make test-all`
+TWICE: Final = 31
+# A test that is soon over, where it is not what is tried.
+NARROW: Final = {
+    "frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0, "stop_half_width_db": 40.0,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -32,16 +37,22 @@ def test_a_device_keeps_its_promises(seed: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_device_keeps_its_promises_while_one_thing_befalls_it_again_and_again(kind: str) -> None:
     troubles = tuple(Trouble(kind, 2.0 + 4.0 * n, KINDS[kind][0], n) for n in range(3))
-    story = replace(QUIET, seed=len(kind), safety_s=15.0, troubles=troubles)
+    story = replace(
+        QUIET,
+        settings={**QUIET.settings, **NARROW},
+        seed=len(kind),
+        safety_s=15.0,
+        troubles=troubles,
+    )
     outcome = Run(story).live()
     assert outcome.met[kind] == len(troubles)
     assert outcome.results
 
 
 def test_a_story_is_the_same_every_time() -> None:
-    lived = [check(drawn(SEEDS)) for _ in range(2)]
+    lived = [check(drawn(TWICE)) for _ in range(2)]
     assert lived[0] == lived[1]
-    assert drawn(SEEDS) == drawn(SEEDS) != drawn(SEEDS + 1)
+    assert drawn(TWICE) == drawn(TWICE) != drawn(TWICE + 1)
 
 
 def test_most_stories_keep_the_answers_and_all_kinds_of_trouble_come() -> None:

@@ -32,7 +32,9 @@ def packed(place: Path, name: str, files: dict[str, str | bytes | Path]) -> Path
             target.chmod(0o4755)
     made = place / f"{name}.deb"
     subprocess.run(
-        ["dpkg-deb", "--build", "--root-owner-group", source, made], check=True, capture_output=True
+        ["dpkg-deb", "-Znone", "--build", "--root-owner-group", source, made],
+        check=True,
+        capture_output=True,
     )
     return made
 

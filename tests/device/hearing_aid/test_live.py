@@ -44,9 +44,14 @@ def test_what_comes_out_is_what_comes_out_of_a_file(installation: Installation) 
 
 
 @pytest.mark.usefixtures("installation")
-def test_the_engine_of_this_machine_is_taken_where_none_is_named() -> None:
+def test_the_engine_of_this_machine_is_taken_where_none_is_named_and_no_block_of_another_size() -> (
+    None
+):
+    words = r"the block is \(1, 2\); allowed is \(56, 2\)"
     with live_aid(plain_fit()) as aid:
         assert aid.process(np.zeros((BLOCK_FRAMES, 2))).shape == (BLOCK_FRAMES, 2)
+        with pytest.raises(ValueError, match=words):
+            aid.process(np.zeros((1, 2)))
 
 
 def test_another_fit_is_gone_over_to_while_it_plays_and_slowly(installation: Installation) -> None:
@@ -62,12 +67,6 @@ def test_another_fit_is_gone_over_to_while_it_plays_and_slowly(installation: Ins
     steps_db = np.diff(level_db(during)[2:])  # the tone begins anew
     assert steps_db.max() < 3.0 * GLIDE_DB_PER_S / 100.0
     assert steps_db.min() > -0.5
-
-
-def test_a_block_of_another_size_is_refused(installation: Installation) -> None:
-    words = r"the block is \(1, 2\); allowed is \(56, 2\)"
-    with live_aid(plain_fit(), installation) as aid, pytest.raises(ValueError, match=words):
-        aid.process(np.zeros((1, 2)))
 
 
 def test_when_the_engine_is_gone_it_is_said(installation: Installation) -> None:

@@ -109,12 +109,6 @@ def test_what_is_played_is_the_speech_through_the_aid(served: Served) -> None:
     assert np.abs(heard).max() <= output_limit(plain_fit(15.0, 30.0))
 
 
-def test_what_was_stopped_is_not_told_as_played(served: Served) -> None:
-    assert served.ask(f"play number=1 {ZERO}") == "ok"
-    assert served.ask("stop") in ("ok", "played number=1")
-    assert served.ask("hello").startswith(("ok", "played"))
-
-
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
@@ -151,7 +145,16 @@ def test_a_line_without_an_end_is_hung_up_on(silent: Served) -> None:
     assert silent.ask("hello").startswith("ok")
 
 
-def test_when_openmha_dies_it_says_so_and_ends(served: Served) -> None:
+def test_what_was_stopped_is_not_told_as_played_and_when_openmha_dies_it_says_so_and_ends(
+    served: Served,
+) -> None:
+    assert served.ask(f"play number=1 {ZERO}") == "ok"
+    stopped = served.ask("stop")
+    assert stopped in ("ok", "played number=1")
+    if stopped != "ok":  # it was over before
+        assert served.read.readline().strip() == "ok"
+    assert served.ask("hello").startswith("ok")
+
     children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text()
     for child in children.split():
         subprocess.run(["kill", "-9", child], check=True)

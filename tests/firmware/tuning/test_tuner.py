@@ -20,6 +20,7 @@ from tests.firmware.tuning.bench import DATA, Bench
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)
 JOURNAL = DATA / "tuning-000001.journal"
+FEW = 10  # comparisons, where it does not matter what is found
 
 
 class Chooser:
@@ -92,7 +93,7 @@ def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
 
 def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
     bench = Bench(Chooser())
-    bench.tune()
+    bench.tune(comparisons_max=FEW)
     bench.run_to("comparison", 2)
     bench.aids.vanish()
     bench.run(5 * S)
@@ -121,7 +122,7 @@ def test_an_aid_with_another_fit_ends_the_tuning_by_name() -> None:
 
 def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> None:
     bench = Bench()
-    bench.tune()
+    bench.tune(comparisons_max=FEW)
     bench.go_on()
     tuning = bench.tuner.last
     assert tuning is not None
@@ -136,7 +137,7 @@ def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> 
 
 def test_after_a_pause_because_nobody_pressed_a_press_goes_on() -> None:
     bench = Bench()
-    bench.tune()
+    bench.tune(comparisons_max=FEW)
     bench.go_on()
     assert bench.tuner.last is not None
     assert bench.tuner.last.state == State.PAUSED

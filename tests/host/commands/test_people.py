@@ -215,8 +215,13 @@ def test_levels_without_a_calibration_are_compared_with_nothing(
     assert "different sexes" in out
 
 
-def test_those_without_an_identifier_are_nobody(clinic: Path, gp_pta: GpPta) -> None:
-    _, out, _ = gp_pta("sessions", clinic, "--people")
+def test_those_without_an_identifier_are_nobody(
+    clinic: Path, tmp_path: Path, gp_pta: GpPta
+) -> None:
+    for number in (5, 7):
+        name = f"session-{number:06d}.journal"
+        (tmp_path / name).write_bytes((clinic / name).read_bytes())
+    _, out, _ = gp_pta("sessions", tmp_path, "--people")
     *_, nobody = out.split("without an identifier")
     assert "may be of several people: they are not compared" in nobody
 

@@ -136,10 +136,6 @@ def test_the_whole_way_in_one_command_with_an_aid_that_plays_nothing(
     monkeypatch.setattr(fitting, "Installation", lambda: None)
     code, out, _ = gp_pta("demo", "--fit", "--seed", 3, "--out", tmp_path, "--json")
     check_the_whole_way(code, out, tmp_path)
-    picture = tmp_path / "again.svg"
-    code, _, err = gp_pta("replay", tmp_path / "tuning-000001.journal", "--picture", picture)
-    assert (code, err) == (0, "")
-    assert picture.exists()
 
 
 @pytest.mark.thorough
@@ -194,6 +190,10 @@ def test_a_tuning_is_replayed_with_no_other_model(
     assert "comparisons from" in capsys.readouterr().out
     assert main(["replay", str(journal), "--noise", "4"]) == 2
     assert "--profile, --prior, --noise are of hearing tests" in capsys.readouterr().err
+    picture = tmp_path / "tuning.svg"
+    assert main(["replay", str(journal), "--picture", str(picture)]) == 0
+    assert capsys.readouterr().err == ""
+    assert picture.exists()
     half = tmp_path / "half.journal"
     half.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:12]))
     assert main(["replay", str(half)]) == 3

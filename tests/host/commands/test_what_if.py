@@ -21,6 +21,9 @@ from tests.budget import quick
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, recorded, write_again
 
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
+
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+
 SHIPPED_PRIOR: Final = Path(__file__).parents[3] / "firmware_py/inference/mixture/nhanes_prior.json"
 
 

@@ -12,7 +12,7 @@ from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.mixture.edges import lower_edge
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.trial_time import TrialTime
-from tests.budget import quick
+from tests.budget import either, quick
 from tests.inference.listeners import listener, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.inference.mixture.population import POPULATION
@@ -206,7 +206,7 @@ def test_the_level_found_is_worth_what_the_best_is(
 def test_choice_is_the_best_of_all_candidates_and_levels(seconds: Seconds, components: int) -> None:
     """The scan is coarse, then fine: it could pass by a peak of a mixture, and did not."""
     rng = np.random.default_rng([SEED, components])
-    problems = (Problem(rng, components, seconds) for _ in range(100))
+    problems = (Problem(rng, components, seconds) for _ in range(either(40, 100)))
     check_losses(weighted_losses(problems), components)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.inference.estimator import TrialLimitError
@@ -24,11 +24,13 @@ from firmware_py.inference.preference.estimator import (
     PreferenceEstimator,
 )
 from firmware_py.inference.preference.regret import UNIT_DB
+from tests.budget import either, quick
 
 RANGES_DB = [(-12.0, 12.0)] * 4
 PRIOR_SD_DB = [5.0] * 4
 OTHER = {Answer.FIRST: Answer.SECOND, Answer.SECOND: Answer.FIRST, Answer.SAME: Answer.SAME}
 Person = Callable[[tuple[float, ...], tuple[float, ...]], Answer]
+THREE_ANSWERS = [*itertools.product(Answer, repeat=3)]
 
 
 def new(**changes: object) -> PreferenceEstimator:
@@ -81,7 +83,7 @@ def exact(answers: list[tuple[float, float, Answer]], sd_db: float) -> tuple[flo
     return mean, math.sqrt((total * (wish - mean) ** 2).sum() / evidence), math.log(evidence)
 
 
-@pytest.mark.parametrize("answers", list(itertools.product(Answer, repeat=3)))
+@pytest.mark.parametrize("answers", quick(THREE_ANSWERS, *THREE_ANSWERS[::5]))
 def test_with_one_number_the_posterior_is_that_of_quadrature(answers: tuple[Answer, ...]) -> None:
     settings = [(3.0, -3.0), (6.0, -1.0), (-8.0, 2.0)]
     estimator = PreferenceEstimator(ranges_db=[(-12.0, 12.0)], prior_sd_db=[5.0])
@@ -110,6 +112,7 @@ def test_the_evidence_is_that_of_quadrature() -> None:
     assert estimator.wish_evidence == pytest.approx(exact(told, 5.0)[2] - by_chance, abs=0.1)
 
 
+@settings(max_examples=either(10, 100))
 @given(st.integers(0, 10_000), st.integers(1, 12))
 def test_whichever_is_heard_first_the_same_is_concluded(seed: int, count: int) -> None:
     one, other = new(), new()
@@ -123,6 +126,7 @@ def test_whichever_is_heard_first_the_same_is_concluded(seed: int, count: int) -
     assert other.next_pair() == one.next_pair()
 
 
+@settings(max_examples=either(10, 100))
 @given(
     st.lists(st.tuples(st.floats(-12.0, 0.0), st.floats(0.0, 12.0)), min_size=4, max_size=4).filter(
         lambda ranges: any(high - low >= 2.0 for low, high in ranges)

@@ -16,6 +16,7 @@ from device.simulator.audiograms import AudiogramError, audiogram_named
 from firmware_py.procedure.person import Person
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.table import as_csv, as_parquet
+from tests.budget import quick
 from tests.host.commands.export.sessions import (
     JOURNALS,
     SILENT,
@@ -173,8 +174,8 @@ def test_a_text_that_a_spreadsheet_would_run_has_an_apostrophe_before_it(sign: s
     assert row["identifier"] == "'-17"
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@"])
-@pytest.mark.parametrize("separator", [";", "\t", "|", " "])
+@pytest.mark.parametrize("sign", quick(["=", "+", "-", "@"], "=", "@"))
+@pytest.mark.parametrize("separator", quick([";", "\t", "|", " "], ";", "\t"))
 @pytest.mark.parametrize(
     "text",
     ["0.1.0{0}{1}cmd|' /C calc'!A0", '0.1.0{0}"{1}1+1{0}', "0.1.0{0} {1}1", "0.1.0{0}{1}{1}1",

@@ -100,7 +100,11 @@ def test_who_comes_back_goes_on_without_a_click(
 @pytest.mark.parametrize(
     ("button", "remark"),
     [
-        ("#hear-operator", "right ear: nothing was heard; the equipment was heard by the operator"),
+        pytest.param(
+            "#hear-operator",
+            "right ear: nothing was heard; the equipment was heard by the operator",
+            marks=pytest.mark.thorough,
+        ),
         ("#hear-other", "right ear: nothing was heard; the equipment was heard by the other ear"),
         ("#hear-nobody", None),
     ],

@@ -32,6 +32,8 @@ from tests.host.journals import GOLDEN, LEFT_S2, recorded
 
 words = Words(catalogue_of(ENGLISH))
 
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+
 
 def findings(name: str) -> Findings:
     return findings_of(recorded(GOLDEN / f"{name}.journal"))

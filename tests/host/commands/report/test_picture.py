@@ -36,6 +36,8 @@ from tests.host.journals import GOLDEN, recorded
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
 
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+
 
 def reported(name: str) -> tuple[Findings, RecordedSession]:
     session = recorded(GOLDEN / f"{name}.journal")

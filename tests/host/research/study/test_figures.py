@@ -44,7 +44,7 @@ def figure(path: Path, *more: str) -> int:
         pytest.param("posterior-evolution", ".svg", marks=pytest.mark.thorough),
         pytest.param("posterior-evolution", ".pdf", marks=pytest.mark.thorough),
         ("mean-bald", ".svg"),
-        ("mean-bald", ".png"),
+        pytest.param("mean-bald", ".png", marks=pytest.mark.thorough),
     ],
 )
 def test_a_figure_has_the_same_bytes_every_time(name: str, ending: str, tmp_path: Path) -> None:
