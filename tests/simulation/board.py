@@ -24,7 +24,7 @@ class MoodyListener:
     """Somebody who is not always there, or presses whatever comes."""
 
     def __init__(self, listener: Listener) -> None:
-        self._listener = listener
+        self.listener = listener
         self.mood = AWAKE
 
     def answer(
@@ -35,12 +35,12 @@ class MoodyListener:
             return None
         if self.mood == ANSWERS_EVERYTHING:
             return EAGER
-        return self._listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
+        return self.listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         if self.mood == ASLEEP:
             return None
-        return self._listener.spontaneous_press(after_id, slot)
+        return self.listener.spontaneous_press(after_id, slot)
 
 
 class WornClock:

@@ -1,5 +1,6 @@
 """Boards, disks and firmwares that break a promise each, to see that it is noticed."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from firmware_py.link.notices import BoardEvent, Lost
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.procedure.events import Paused
+from firmware_py.procedure.person import Person
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.board import WatchedBoard, WatchedServer
 from tests.simulation.clock import BEGAN_US
@@ -193,6 +195,22 @@ def pausing(parts: Parts) -> None:
 
     advance = parts.runner.advance
     wrapped(parts.runner, "advance", before=pause)
+
+
+def trusting(parts: Parts) -> None:
+    """Go on with a test however long ago it was left."""
+    have(parts.runner, _resume_within_s=math.inf)
+
+
+def keeping(parts: Parts) -> None:
+    """Keep what one operator has set for the next one."""
+    have(parts.operator, _operator_left=lambda _: None)
+
+
+def mistaking(parts: Parts) -> None:
+    """Take everybody for the same person."""
+    begin = parts.runner.begin
+    have(parts.runner, begin=lambda settings, _: begin(settings, Person(identifier="P-9")))
 
 
 def standing(parts: Parts) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from device.simulator.clock import S
 from tests.simulation.lock import ENTER, PIN, REFUSED, Lock
+from tests.simulation.seconds import IDENTITY, SETTINGS, Seconds
 from tests.simulation.violation import Violation
 
 ANSWER_US_MAX: Final = 2 * S  # from a line to its answer, while the disk is not slow
@@ -34,6 +35,7 @@ PAUSE: Final = "SESS:PAUS"
 START: Final = "SESS:STAR"
 LOCK: Final = "SYST:LOCK"
 TYPED: Final = (*[PIN] * 9, PIN[::-1])  # a mistake now and then
+LOOKS: Final = (*["SESS:STAT?"] * 9, IDENTITY)
 BLOCKS: Final = ("HELP", "AUD")  # answered by several lines
 
 
@@ -59,11 +61,13 @@ class Operator:
         Takes bytes for the port.
     lock : Lock or None
         What the operator has the PIN for; None: none is needed.
+    seconds : Seconds
+        Knows who is tested.
     """
 
     def __init__(
         self, chance: random.Random, settings: dict[str, Any], talkative: bool,
-        send: Callable[[bytes], None], lock: Lock | None,
+        send: Callable[[bytes], None], lock: Lock | None, seconds: Seconds,
     ) -> None:  # fmt: skip
         self._chance = chance
         self._ear_chance = random.Random(f"ear {settings.get('seed')}")
@@ -82,6 +86,8 @@ class Operator:
         self.surplus: list[str] = []  # lines that nobody asked for
         self.lines = 0
         self.said_pause_us: float = -math.inf  # newest
+        self.seconds = seconds
+        self._is_new = True
 
     def look(self, now_us: int) -> None:
         """Do what is due: look how the test goes, if the last answer has come."""
@@ -89,7 +95,10 @@ class Operator:
             raise Violation(f"{self._asked[0].line!r} was not answered")
         self.due_us = now_us + self._chance.randint(*LOOKS_AGAIN_US)
         if not self._asked:
-            self.say(now_us, "SESS:STAT?")
+            if self._is_new:
+                self._is_new = False
+                self.say(now_us, SETTINGS)
+            self.say(now_us, self._chance.choice(LOOKS))
 
     def say(self, now_us: int, line: str) -> None:
         """Send a line."""
@@ -98,6 +107,7 @@ class Operator:
             self.said_pause_us = now_us
         if line in (RESET, LOCK):  # settings are as configured after it
             self._set_up = self._setting_up = False
+        self.seconds.typed(line)
         if self._lock:
             self._lock.typed(line)
         sent = line.encode(errors="surrogateescape")
@@ -126,6 +136,8 @@ class Operator:
         self._set_up = self._setting_up = self._wants_test = False
         if self._lock:
             self._lock.close()
+        self._is_new = True
+        self.seconds.operator_comes()
 
     def hear(self, now_us: int, data: bytes, is_ending: bool) -> None:
         """Take in what the firmware says; the last it says before it ends is no answer."""
@@ -149,7 +161,9 @@ class Operator:
             raise Violation(f"{asked.line!r} was answered after {now_us - asked.at_us} us")
         if self._lock:
             self._lock.answered(now_us, asked.line, line)
-        if asked.line == START and line == "OK":  # settings are those of one test
+        self.seconds.answered(asked.line, line)
+        # Settings are those of one test; and without the PIN none is begun for a person.
+        if asked.line.startswith(START) and (line == "OK" or line.startswith(REFUSED)):
             self._set_up = False
         if asked.line == "SESS:STAT?":
             self._saw(now_us, line)
@@ -187,7 +201,7 @@ class Operator:
     def _start(self, now_us: int) -> None:
         """Start a test; its settings, and the PIN for them, come first."""
         if self._set_up:
-            self.say(now_us, START)
+            self._begin(now_us)
         else:
             self._setting_up = True
             if self._lock:
@@ -205,7 +219,10 @@ class Operator:
             raise Violation(f"{asked} is refused, so the test is another than was told: {answer}")
         elif asked.startswith("SYST:EVEN O"):
             self._setting_up, self._set_up = False, True
-            self.say(now_us, START)
+            self._begin(now_us)
+
+    def _begin(self, now_us: int) -> None:
+        self.say(now_us, f"{START} ID={self.seconds.identifier}")
 
 
 def _ends(asked: str, line: str) -> bool:

@@ -132,7 +132,8 @@ class Run:
         code, words = self._process()
         self._check_end(code, words)
         world.come_back()
-        world.move(world.clock.us + round(RESTART_S * S))
+        world.move(world.clock.us + round((RESTART_S + world.off_s) * S))
+        world.off_s = 0.0
         if world.tones.next_url != world.tones.url:
             world.tones.url, world.tones.there = world.tones.next_url, True
 
@@ -146,6 +147,7 @@ class Run:
                 self._nonces.__next__, world.supervisor(), world.calibration(),
             )  # fmt: skip
             world.firmware.watch = Watch(world)
+            world.seconds.starts()
             world.firmware.run()
         except PowerLostError:
             return -1, "power lost"

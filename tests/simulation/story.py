@@ -23,6 +23,13 @@ MISFITS: Final[dict[str, tuple[float, float]]] = {
     "boards take turns": (2.0, 12.0),
 }
 
+# Another day, operator or person; likewise.
+SECONDS: Final[dict[str, tuple[float, float]]] = {
+    "off for long": (14.0, 40.0),
+    "next operator": (0.5, 8.0),
+    "next person": (0.0, 0.0),
+}
+
 # What may befall the device, and for how long, in seconds (0: it is over at once).
 KINDS: Final[dict[str, tuple[float, float]]] = {
     # The board
@@ -70,6 +77,7 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     "button stuck": (2.0, 20.0),
     "button bounces": (0.0, 0.0),
     **MISFITS,
+    **SECONDS,
 }
 
 # After these the answers may be others, and so may the result.
@@ -77,7 +85,7 @@ ANSWERS_CHANGE: Final = frozenset(
     {
         "board without noise", "other calibration", "operator changes settings",
         "operator aborts", "operator resets", "listener asleep", "listener answers everything",
-        "button stuck", "button bounces",
+        "button stuck", "button bounces", "next person",
         # A third of a second is lost or won before it shows: response times are others.
         "board clock drifts", "board clock stands still",
     }
@@ -194,6 +202,7 @@ def drawn(seed: int) -> Story:
                 (
                     *_troubles(chance, safety_s),
                     *_misfits(random.Random(f"misfit {seed}"), safety_s),
+                    *_seconds(random.Random(f"second {seed}"), safety_s),
                 ),
                 key=lambda trouble: trouble.at_s,
             )
@@ -251,7 +260,7 @@ def _listener(chance: random.Random) -> dict[str, Any]:
 
 def _troubles(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     # Some runs have one kind of trouble, some have all: what hides in the one shows in the other.
-    usual = [kind for kind in KINDS if kind not in MISFITS]
+    usual = [kind for kind in KINDS if kind not in MISFITS and kind not in SECONDS]
     allowed = chance.sample(usual, chance.choice((1, 3, 6, len(usual))))
     return _befalling(chance, allowed, chance.randint(0, TROUBLES_MAX), safety_s)
 
@@ -261,6 +270,11 @@ def _misfits(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     kinds = [kind for kind in MISFITS if kind not in ANSWERS_CHANGE or chance.random() < 0.2]
     allowed = chance.sample(kinds, chance.choice((1, 2, len(kinds))))
     return _befalling(chance, allowed, chance.choice((0, 0, 1, 2, MISFITS_MAX)), safety_s)
+
+
+def _seconds(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
+    allowed = chance.sample(list(SECONDS), chance.choice((1, len(SECONDS))))
+    return _befalling(chance, allowed, chance.choice((0, 0, 1, 3)), safety_s)
 
 
 def _befalling(

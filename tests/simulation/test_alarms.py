@@ -42,6 +42,14 @@ UNPLUGGED: Final = (
     Trouble("console gone", 5.0, 0.5, 1),
     *(Trouble("operator changes settings", 7.0, 0.0, n) for n in range(4)),
 )
+LEFT_ALONE: Final = replace(QUIET, troubles=(Trouble("off for long", 8.0, 30.0, 1),))
+SUCCEEDED: Final = replace(
+    QUIET,
+    troubles=(
+        *(Trouble("operator changes settings", 5.0, 0.0, n) for n in range(4)),
+        Trouble("next operator", 6.0, 0.5, 1),
+    ),
+)
 GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
 KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
 
@@ -97,6 +105,9 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "it was never lost": (QUIET, broken.slandering("enough")),
     "nobody held it": (QUIET, broken.suspicious),
     "was not told that the firmware ends": (QUIET, broken.untold("ending")),
+    "went on after a long time, and nobody was asked": (LEFT_ALONE, broken.trusting),
+    "another operator finds the settings of the last": (SUCCEEDED, broken.keeping),
+    "is of P-9, and was begun for P-0": (QUIET, broken.mistaking),
 }
 ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
     "and is in no journal": (QUIET, {"disk": LyingDisk}),
@@ -115,7 +126,7 @@ EVERY_DAY: Final = (
     "sounds, and the journal has", "is acknowledged and in no journal", "was not answered",
     "has opened the lock", "was done without the PIN", "us after its host's word",
     "did not say that it lives", "and is in no journal", "has lost some of its",
-    "has another seal than it should", "nobody held it",
+    "has another seal than it should", "nobody held it", "is of P-9, and was begun for P-0",
 )  # fmt: skip
 _lived: Final = set[str]()
 

@@ -15,7 +15,7 @@ from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoa
 from tests.simulation.given import ON_FILE, SEAL_KEYS
 from tests.simulation.lock import PIN
 from tests.simulation.operator import PAUSE, RESET
-from tests.simulation.story import CALIBRATIONS, KINDS, Trouble
+from tests.simulation.story import AUDIOGRAMS, CALIBRATIONS, KINDS, Trouble
 from tests.simulation.world import LATE_US, World
 
 WRITES: Final = frozenset({"create", "write", "truncate", "rename", "remove", "fsync"})
@@ -267,6 +267,18 @@ class Troubles:
 
     def operator_ends_it(self) -> None:
         self._say("SYST:EXIT")
+
+    # Another day, another operator, another person
+
+    def off_for_long(self) -> None:
+        self._world.off_s = self._for_s
+        self.power_cut_of_all()
+
+    def next_operator(self) -> None:
+        self.console_gone()
+
+    def next_person(self) -> None:
+        self._world.another_person(self._chance.choice(AUDIOGRAMS))
 
     # The listener
 

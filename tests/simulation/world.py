@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SERIAL
@@ -26,6 +26,7 @@ from tests.simulation.ledger import Ledger
 from tests.simulation.lock import Lock, WatchedPin
 from tests.simulation.manager import Manager, WatchedSupervisor
 from tests.simulation.operator import Operator
+from tests.simulation.seconds import RESUME_WITHIN_S, Seconds
 from tests.simulation.story import DISK_FAILS, MISFITS, Story
 from tests.simulation.violation import Violation
 from tests.simulation.watch import WatchedFirmware
@@ -87,10 +88,12 @@ class World:
         self.started_with = NO_CALIBRATION
         self.manager = Manager()
         self.lock = Lock(DISK_FAILS.isdisjoint(story.kinds())) if story.pin else None
+        self.seconds = Seconds(lambda: self.clock.us)
         self.operator = Operator(
             random.Random(f"operator {story.seed}"), story.settings, story.talkative, self._typed,
-            self.lock,
+            self.lock, self.seconds,
         )  # fmt: skip
+        self.off_s = 0.0  # how much longer the power stays away
         self.tones = SimulatedLine("/dev/tone-generator", self._to_board, self._check_power)
         self.console = SimulatedLine(
             "/dev/console", self._to_operator, self._check_power, self.operator.hung_up
@@ -110,19 +113,29 @@ class World:
         self._order = itertools.count()  # of those due at once
         self._begun: dict[Path, tuple[str, int]] = {}  # by journal: boot and newest event
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
-        options = dict(story.listener)
-        thresholds = audiogram_named(options.pop("audiogram"))
-        self.listener = MoodyListener(SimulatedListener(thresholds, **options))
+        self.listener = MoodyListener(self._person(**story.listener))
         self._truth = ON_FILE[story.calibration].calibration
         self.boot_board()
+
+    @staticmethod
+    def _person(audiogram: str, **options: Any) -> SimulatedListener:
+        return SimulatedListener(audiogram_named(audiogram), **options)
+
+    def another_person(self, audiogram: str) -> None:
+        """Have somebody else sit down, who hears otherwise."""
+        self.seconds.person += 1
+        told = {**self.story.listener, "audiogram": audiogram}
+        self.listener.listener = self._person(**told)
 
     # What the firmware is started with
 
     def configuration(self) -> Configuration:
         """Return the configuration of every start."""
+        within_min = RESUME_WITHIN_S / 60.0
         if self.lock is None:
-            return Configuration(seed=1)
-        return Configuration(seed=1, pin=WatchedPin.that_tells(self._pin_is_looked_at))
+            return Configuration(seed=1, resume_within_min=within_min)
+        pin = WatchedPin.that_tells(self._pin_is_looked_at)
+        return Configuration(seed=1, pin=pin, resume_within_min=within_min)
 
     def calibration(self) -> CalibrationOnFile:
         """Return the calibration of the next start; tell the ledger what the device is given."""
@@ -255,6 +268,7 @@ class World:
         self.disk.close_all()
         self._dead = self._rung = False
         self.firmware = None
+        self.seconds.ended()
         self.manager.restarts()
         if self.lock is not None:
             self.lock.restarted()
@@ -313,6 +327,9 @@ class World:
 
     def _played(self, board: WatchedBoard) -> None:
         tone = board.played[-1]
+        session = self._note_beginning()
+        if session is not None and tone.tone_id.partition("-")[0] == str(session.number % 1000):
+            self.seconds.tone_of(session.journal.path)
         if self.firmware is not None and not self.manager.ready:
             raise Violation(f"{tone} sounds, and the supervisor was not told of any readiness")
         self.ledger.look(self.disk)
@@ -324,6 +341,8 @@ class World:
         session = self.firmware._runner.session if self.firmware else None
         if session is not None and session.journal.path not in self._begun:
             self._begun[session.journal.path] = self.board.boot, max(self.board.happened, default=0)
+        if session is not None:
+            self.seconds.session_runs(session.journal.path, session.header)
         return session
 
     def _acknowledged(self, board: WatchedBoard, before: int, upto: int) -> None:

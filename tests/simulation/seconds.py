@@ -1,0 +1,115 @@
+"""A second person, operator and day: nothing of one may reach the other."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from device.simulator.clock import S
+from firmware_py.procedure.settings import Settings
+from firmware_py.session_record import SessionHeader
+from tests.simulation.violation import Violation
+
+RESUME_WITHIN_S: Final = 15.0  # as the devices here are configured
+AWAY_US_MIN: Final = 18 * S  # longer than that for sure, by any clock
+BY_CHANCE: Final = "seed"
+IDENTITY: Final = "SESS:IDEN?"
+SETTINGS: Final = "SETT?"
+CONFIGURED: Final = {k: v for k, v in Settings().as_record().items() if k != BY_CHANCE}
+
+
+@dataclass
+class Begun:
+    """A session that was seen."""
+
+    life: int  # of the firmware, in which it began
+    identifier: str | None
+
+
+class Seconds:
+    """Knows who sits there, and judges what is said, recorded and played.
+
+    Parameters
+    ----------
+    now_us : callable
+        Returns the time of the world.
+    """
+
+    def __init__(self, now_us: Callable[[], int]) -> None:
+        self._now_us = now_us
+        self.person = 0  # who sits there
+        self.named: str | None = None  # with the newest SESS:STAR
+        self._life = 0
+        self._ended_us: int | None = None  # the life before
+        self._asks = False  # a session of an earlier life needs the operator's word
+        self._begun: dict[Path, Begun] = {}
+        self._typed_settings = True  # since the operator came
+
+    @property
+    def identifier(self) -> str:
+        """Return what the operator calls who sits there."""
+        return f"P-{self.person}"
+
+    # The device
+
+    def ended(self) -> None:
+        """Take in that the firmware, or its power, is gone."""
+        if self._ended_us is None:
+            self._ended_us = self._now_us()
+
+    def starts(self) -> None:
+        """Take in that it starts again."""
+        away_us = 0 if self._ended_us is None else self._now_us() - self._ended_us
+        self._life += 1
+        self._asks, self._ended_us = away_us > AWAY_US_MIN, None
+
+    def session_runs(self, path: Path, header: SessionHeader) -> None:
+        """Check, the first time, that a session is of the person it was begun for."""
+        if path in self._begun:
+            return
+        identifier = header.person.identifier
+        self._begun[path] = Begun(self._life, identifier)
+        if identifier != self.named:
+            raise Violation(f"{path.name} is of {identifier}, and was begun for {self.named}")
+
+    def tone_of(self, path: Path) -> None:
+        """Check that a tone of a session sounds only when the operator knows whose that is."""
+        if self._asks and self._begun[path].life < self._life:
+            raise Violation(f"{path.name} went on after a long time, and nobody was asked")
+
+    # The operator
+
+    def operator_comes(self) -> None:
+        """Take in that the console has another end."""
+        self._typed_settings = False
+
+    def typed(self, line: str) -> None:
+        """Take in a line that was typed."""
+        if line.startswith("SESS:STAR"):
+            self.named = line.partition("ID=")[2].partition(",")[0] or None
+        if line == "SESS:CONT":
+            self._asks = False
+        if line.startswith("SETT "):
+            self._typed_settings = True
+
+    def answered(self, line: str, answer: str) -> None:
+        """Check what is said of settings, and of a session."""
+        if not answer.startswith("{"):
+            return
+        if line == SETTINGS and not self._typed_settings:
+            self._check_settings(json.loads(answer))
+        if line == IDENTITY:
+            self._check_identity(json.loads(answer))
+
+    def _check_settings(self, told: dict[str, Any]) -> None:
+        told.pop(BY_CHANCE)
+        if told != CONFIGURED:
+            other = {name: value for name, value in told.items() if CONFIGURED[name] != value}
+            raise Violation(f"another operator finds the settings of the last one: {other}")
+
+    def _check_identity(self, told: dict[str, Any]) -> None:
+        number, identifier = told["session"], told["identifier"]
+        for path, begun in self._begun.items():
+            if path.stem.endswith(f"{number:06d}") and begun.identifier != identifier:
+                raise Violation(f"session {number} is told as that of {identifier}: {begun}")
