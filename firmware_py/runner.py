@@ -162,7 +162,7 @@ class Runner:
     def _adopt(self, session: HearingSession) -> None:
         self._loop.adopt(session)
         self.last_test, self.last_header = session.test, session.header
-        self.last_resumed, self._taken_up_after = session.resumed, None
+        self.last_resumed, self._taken_up_after, self.foreign_board = session.resumed, None, ""
 
     def _start(self, event: int) -> None:
         started = events.Started(self._client.can_mask, self._client.board)

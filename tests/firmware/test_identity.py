@@ -138,3 +138,14 @@ def test_another_kind_of_board_never_goes_on_with_a_test(tmp_path: Path) -> None
     (ear,) = replay(read_journal(world.journal()).records).test.result().ears
     assert [board.partition(" ")[0] for board in ear.boards] == ["sim"]
     world.close()
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_after_the_end_of_that_test_another_kind_of_board_is_one_like_any(tmp_path: Path) -> None:
+    leave(tmp_path)
+    world = started_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, name="pico"))
+    world.until(lambda: world.client.connected)
+    assert world.ask("SESS:ABOR") == ["OK"]
+    for line in ("SESS:STAR LEFT", "SESS:PAUS", "SESS:CONT"):
+        assert world.ask(line) == ["OK"]
+    world.close()
