@@ -15,6 +15,7 @@ import pytest
 
 from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_journal
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
+from firmware_py.procedure.events import Continued, Paused, as_record
 from firmware_py.procedure.printable import shown
 from firmware_py.session import replay
 from host_tools.main import main
@@ -83,8 +84,8 @@ def test_more_events_than_a_test_can_have_take_what_their_lines_take() -> None:
     begun = golden[: a_mask + 1]
     at_us = max(record.get("at_us", 0) for record in begun)
     pause: list[Record] = [
-        {"kind": "input", "at_us": at_us, "event": {"what": what}}
-        for what in ("paused", "continued")
+        {"kind": "input", "at_us": at_us, "event": as_record(event)}
+        for event in (Paused(), Continued())
     ]
     replay([*begun, *pause])  # what is done once is not counted
     few, more, most = (_calls_of([*begun, *pause * (PAUSES * times)]) for times in (1, 2, 3))

@@ -187,7 +187,7 @@ def test_an_input_that_replay_refuses_is_not_exported(tmp_path: Path, gp_pta: Gp
     """Though a finished session is exported by its result alone."""
     header, *records = read_journal(SILENT).records
     path = tmp_path / "session-000001.journal"
-    records[0] = {**records[0], "event": {"what": "started", "can_mask": 1}}
+    records[0] = {**records[0], "event": {"what": "started", "can_mask": 1, "board": ""}}
     write_again(path, header, records)
     said = [gp_pta("replay", path), gp_pta("export", path, "--format", "csv")]
 
