@@ -129,9 +129,8 @@ def test_another_kind_of_board_never_goes_on_with_a_test(tmp_path: Path) -> None
     world.run(MINUTE_US)
     assert world.board.played == []
     (refused,) = world.ask("SESS:CONT")
-    assert refused == (
-        "ERROR -221,\"kind of tone generator 'sim', not 'pico': use one of its kind, or end the test\""
-    )
+    why = "kind of tone generator 'sim', not 'pico': use one of its kind, or end the test"
+    assert refused == f'ERROR -221,"{why}"'
     world.swap_board(SimulatedBoard(a_listener("S2"), boot=3))
     world.until(lambda: world.ask("SESS:CONT") == ["OK"])
     world.finish()
