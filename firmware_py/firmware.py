@@ -226,7 +226,7 @@ class Firmware:
         self._operator.serve()
         if not self._stopping:  # to open a lost port may take seconds
             if self._under_way() is not UnderWay.NOTHING:  # another listener than before, perhaps
-                self._manual_tone.forget()
+                self._instrument.end_tones()
             self._serve_tone_generator()
             self._pause(self._watch.look_at_buttons())
             self._pause(self._watch.look_at_test())

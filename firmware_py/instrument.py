@@ -36,7 +36,14 @@ from firmware_py.procedure.settings import LEFT, RIGHT, Settings
 from firmware_py.refusals import refusing
 from firmware_py.results import Results
 from firmware_py.runner import Runner
-from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
+from firmware_py.self_check import (
+    ButtonWatch,
+    Part,
+    answer,
+    board_parts,
+    clock_part,
+    disk_part,
+)
 from firmware_py.setting_desk import SettingDesk
 
 HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
@@ -124,14 +131,10 @@ class Instrument:
 
         A device that is not calibrated works, and says so.
         """
-        client = self._board.client
-        wire = f"{client.counters.garbled} garbled, {client.counters.repeats} repeated"
-        found = self._board.board if client.connected else "does not answer"
         calibration = self._runner.calibration_today()
         return [
-            Part("wire", self._board.port.is_open, wire),
-            Part("board", client.connected, found),
-            self._buttons.part(client.told_until_us),
+            *board_parts(self._board),
+            self._buttons.part(self._board.client.told_until_us),
             Part("calibration", not calibration.why, calibration.headline),
             # While a test is under way its own journal is the proof.
             disk_part(self._data, write=not self._runner.running),
@@ -148,10 +151,14 @@ class Instrument:
         self._manual_tone.forget()
         self._desk.forget()
 
-    def operator_left(self, left: Left) -> None:
-        """Forget what an operator has set up; a test under way goes on."""
+    def end_tones(self) -> None:
+        """End tones by hand and for the meter: who wears the earphones now did not ask for them."""
         self._manual_tone.forget()
         self._runner.calibration_tone.forget()
+
+    def operator_left(self, left: Left) -> None:
+        """Forget what an operator has set up; a test under way goes on."""
+        self.end_tones()
         names = self._desk.forget(unasked=left is Left.UNASKED)
         if names:
             self._tell("settings", {"forgotten": names})

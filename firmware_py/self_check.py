@@ -4,6 +4,7 @@ import datetime
 from dataclasses import dataclass
 from typing import Final
 
+from firmware_py.board_connection import BoardConnection
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 
@@ -30,6 +31,14 @@ def answer(parts: list[Part]) -> str:
     found = (f"{p.name} {'ok' if p.works else 'FAULT'}, {p.words}" for p in parts)
     words = "; ".join(part.replace(";", ",").replace('"', "'") for part in found)
     return f'{code},"{words}"'
+
+
+def board_parts(board: BoardConnection) -> list[Part]:
+    """Return what is known of the wire, and of the board at its end."""
+    client = board.client
+    wire = f"{client.counters.garbled} garbled, {client.counters.repeats} repeated"
+    found = board.board if client.connected else "does not answer"
+    return [Part("wire", board.port.is_open, wire), Part("board", client.connected, found)]
 
 
 def disk_part(data: DataDirectory, *, write: bool) -> Part:

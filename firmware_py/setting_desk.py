@@ -79,7 +79,7 @@ class SettingDesk:
         """
         if self._forgotten:
             names, self._forgotten = ", ".join(self._forgotten), []
-            words = f"after so long a silence settings are as configured again: {names}"
+            words = f"the console locked itself, and settings are as configured again: {names}"
             raise ConsoleError(
                 grammar.SETTINGS_CONFLICT, f"{words}; set them, or SESS:STAR as it is"
             )

@@ -116,7 +116,7 @@ class Console:
             forget(left)
 
     def lock_when_it_is_time(self) -> None:
-        """Lock if the PIN was needed for nothing for too long."""
+        """Lock if the PIN was needed for nothing for too long, or a wrong one was typed."""
         if self.lock.is_over:
             self.lock_up(Left.UNASKED)
 
@@ -124,6 +124,7 @@ class Console:
         """Do what a line says; an empty line says nothing."""
         if not line.strip():
             return []
+        self.lock_when_it_is_time()
         try:
             answer = self._do(line)
         except ConsoleError as error:

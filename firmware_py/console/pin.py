@@ -123,7 +123,7 @@ class PinLock:
 
     @property
     def is_over(self) -> bool:
-        """Return whether it was unlocked, and has locked again because time went by."""
+        """Return whether it was unlocked, and is not any more: of time, or of a wrong PIN."""
         return self._unlocked_until_s is not None and self.state == LOCKED
 
     def require(self) -> None:
@@ -176,7 +176,8 @@ class PinLock:
             self._unlocked_until_s = self._now_s() + RELOCK_S
             return
         self._wrong.was_wrong()
-        self.lock()
+        if self._unlocked_until_s is not None:
+            self._unlocked_until_s = now_s  # it is over: see `is_over`
         delay_s = self._delay_s()
         self._wait_until_s = self._now_s() + delay_s  # to look at it took its time
         raise ConsoleError(

@@ -590,7 +590,7 @@ def test_the_last_persons_result_needs_the_pin_after_a_restart(
         refused = 'ERROR -203,"this needs the operator\'s PIN: SYST:PIN; nothing was done"'
 
         assert told[:5] == [refused] * 5
-        assert told[6].startswith("left=250,")
+        assert told[6].startswith("left=1000,")
         assert told[8] == told[10] == refused, "nor does it belong to this start when it is aborted"
 
     device = Device(tmp_path / "over", LOCKED)

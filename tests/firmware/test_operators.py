@@ -40,6 +40,10 @@ def line_goes(world: World) -> None:
     world.until(lambda: world.console.is_open)
 
 
+def wrong_pin(world: World) -> None:
+    assert one(world, "SYST:PIN 0000").startswith("ERROR -203")
+
+
 def silence(world: World) -> None:
     world.run((round(SILENCE_S) + 1) * S)
 
@@ -51,14 +55,14 @@ def board_goes(world: World) -> None:
     world.until(lambda: world.client.connected)
 
 
-@pytest.mark.parametrize("leaves", [lock, line_goes, silence])
+@pytest.mark.parametrize("leaves", [lock, line_goes, silence, wrong_pin])
 def test_the_next_operator_begins_anew(tmp_path: Path, leaves: Callable[[World], None]) -> None:
     (tmp_path / "session-000001.journal").write_bytes(b"not a journal\n")
     world = a_world(tmp_path, LOCKED)
     assert one(world, f"SYST:PIN {PIN}") == "OK"
     assert one(world, "SETT level_max_db_hl,60") == "OK"
     assert one(world, "NONSENSE").startswith("ERROR -113")
-    if leaves is not lock:  # its own line is whole
+    if leaves in (line_goes, silence):  # the others are lines, and whole
         world.console.incoming += b"SESS:STAR ID="
     leaves(world)
 

@@ -34,6 +34,7 @@ RESET: Final = "*RST"
 PAUSE: Final = "SESS:PAUS"
 START: Final = "SESS:STAR"
 LOCK: Final = "SYST:LOCK"
+FORGOTTEN: Final = "settings are as configured again"  # the console has locked itself
 TYPED: Final = (*[PIN] * 9, PIN[::-1])  # a mistake now and then
 LOOKS: Final = (*["SESS:STAT?"] * 9, IDENTITY)
 BLOCKS: Final = ("HELP", "AUD")  # answered by several lines
@@ -163,7 +164,8 @@ class Operator:
             self._lock.answered(now_us, asked.line, line)
         self.seconds.answered(asked.line, line)
         # Settings are those of one test; and without the PIN none is begun for a person.
-        if asked.line.startswith(START) and (line == "OK" or line.startswith(REFUSED)):
+        undone = line == "OK" or line.startswith(REFUSED) or FORGOTTEN in line
+        if asked.line.startswith(START) and undone:
             self._set_up = False
         if asked.line == "SESS:STAT?":
             self._saw(now_us, line)

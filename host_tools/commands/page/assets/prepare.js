@@ -116,8 +116,9 @@ export class Preparation {
     for (const [name, value] of this.#changes()) {
       await this.#device.askOperator("SETT", { name, value });
     }
-    await this.#device.askOperator("SESS:STAR", told);
+    // Those of this test: when it has begun, the device tells those of the next one.
     this.#settings = JSON.parse(await this.#device.ask("SETT?"));
+    await this.#device.askOperator("SESS:STAR", told);
   }
 
   #told() {
