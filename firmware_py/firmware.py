@@ -133,7 +133,7 @@ class Firmware:
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
             self._instrument.operator_left,
         )  # fmt: skip
-        self._console.add(OF_IDENTITY, IdentityDesk(self._runner, data))
+        self._console.add(OF_IDENTITY, IdentityDesk(self._runner, data, lock))
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
             self._tuner = desks.tuner(self._client, ports.hearing_aid, data, clock, self._tell)

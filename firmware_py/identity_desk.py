@@ -7,9 +7,11 @@ from firmware_py.archive import ArchiveError, recorded_result
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Number
 from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import Command, Pin
 from firmware_py.identity import Identity
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory
+from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.runner import Runner
 from firmware_py.session_record import SessionHeader
 
@@ -23,11 +25,14 @@ class IdentityDesk:
         Has the last test, which may be under way.
     data : DataDirectory
         Has the others.
+    lock : PinLock
+        While it is locked nobody is told who it was.
     """
 
-    def __init__(self, runner: Runner, data: DataDirectory) -> None:
+    def __init__(self, runner: Runner, data: DataDirectory, lock: PinLock) -> None:
         self._runner = runner
         self._data = data
+        self._lock = lock
 
     def identity(self, number: int | None) -> str:
         """Return the identity of the last session, or of one by its number, as JSON."""
@@ -43,15 +48,17 @@ class IdentityDesk:
             except ArchiveError as error:
                 raise ConsoleError(grammar.JOURNAL_DAMAGED, str(error)) from None
             header, result = found.header, found.result
-        return json.dumps(_told(header, {ear.ear: list(ear.boards) for ear in result.ears}))
+        person = UNKNOWN if self._lock.state == LOCKED else header.person
+        boards = {ear.ear: list(ear.boards) for ear in result.ears}
+        return json.dumps(_told(header, person, boards))
 
 
-def _told(header: SessionHeader, boards: dict[str, list[str]]) -> dict[str, Any]:
+def _told(header: SessionHeader, person: Person, boards: dict[str, list[str]]) -> dict[str, Any]:
     who = Identity.of_test(header)
     return {
         "session": header.session,
         "started": header.started,
-        **header.person.as_record(),
+        **person.as_record(),
         "device": who.device,
         "boards": boards,
         "calibration": header.calibration.state,
@@ -69,3 +76,8 @@ COMMANDS: Final = (
         (EARLIER,), pin=Pin(arguments=("number",), earlier_test=True),
     ),
 )  # fmt: skip
+
+if __name__ == "__main__":  # for the page of the console
+    from firmware_py.console.table import page_lines
+
+    print(*page_lines(COMMANDS), sep="\n")
