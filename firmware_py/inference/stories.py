@@ -11,9 +11,13 @@ begins after k of them,
 S_n = sum over k of Z_k b_k p(pieces k + 1 ... n | story) = (S_(n-1) + Z_(n-1) b_(n-1)) p(piece n),
 
 so that each piece costs a few operations, however many there were.
+
+One story more needs an ear, and another one after it: from a tone on somebody else answers, or the
+earphones have moved. It is told when an ear is over, of the evidence of its parts (`changed`).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -25,6 +29,9 @@ from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, entry, kerne
 
 BEGINS: Final = 0.003  # after any piece: one session in seven, were there so many
 BEGINS_AT_ONCE: Final = 0.01  # before the first piece
+
+CHANGES: Final = 0.005  # another listener, or other earphones, in an ear
+PART_TONES_MIN: Final = 6  # answered by each of the two
 
 # Of a listener who is silent: a press by accident, to a tone or in a silence.
 ACCIDENT: Final = 0.02
@@ -59,6 +66,7 @@ class Story(StrEnum):
     SILENT = "silent"  # from some tone on nothing was answered
     PRESSING = "pressing"  # from some tone on the button was pressed, whatever was played
     UNRELATED = "unrelated"  # presses had nothing to do with the tones
+    CHANGED = "changed"  # from some tone on the answers are those of another ear
 
 
 @dataclass(frozen=True)
@@ -130,8 +138,32 @@ class Stories:
         }
         return [
             Told(story, odds[story] / total, int(max(self._kept[largest[story], BEGAN], 0.0)))
-            for story in Story
+            for story in rows
         ]
+
+
+def changed(before: Sequence[float], after: Sequence[float]) -> Told:
+    """Return how probable it is that two listeners answered one after the other.
+
+    With Z the evidence by one ear, of the first k answers or of those from there on,
+
+    odds = CHANGES * mean over k of Z(1 ... k) Z(k + 1 ... n) / Z(1 ... n).
+
+    The two ears have nothing to do with each other: what is better explained by them is no listener
+    who tires, and none who lapses for a while.
+
+    Parameters
+    ----------
+    before, after : (n + 1,)
+        The log evidence of the first k of n answers alone, and of all others alone.
+    """
+    places = range(PART_TONES_MIN, len(before) - PART_TONES_MIN)
+    if not places:
+        return Told(Story.CHANGED, 0.0, 0)
+    log_parts = [before[k] + after[k] for k in places]
+    mean = sum(exp(parts - before[-1]) for parts in log_parts) / len(places)
+    odds = CHANGES * mean
+    return Told(Story.CHANGED, odds / (1.0 + odds), places[log_parts.index(max(log_parts))])
 
 
 @kernel

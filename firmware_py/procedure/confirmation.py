@@ -8,9 +8,10 @@ after another; the threshold is the lowest level heard in at least half of its a
 An unsure answer counts as not heard. The answers are not given to the estimator.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
@@ -131,3 +132,11 @@ class Confirmation:
         """Return what was found at the frequencies that were begun."""
         begun = self._runs[: self._number + 1]
         return tuple(result for result in (run.result() for run in begun) if result.tones)
+
+
+def confirmation_of(
+    chosen_hz: Sequence[int], estimator: ThresholdEstimator, levels: Levels
+) -> Confirmation:
+    """Return the confirmation of an ear at chosen frequencies: it begins with what was found."""
+    mean_db_hl, _ = estimator.threshold(chosen_hz)
+    return Confirmation(dict(zip(chosen_hz, map(float, mean_db_hl), strict=True)), levels)

@@ -19,7 +19,7 @@ from firmware_py.procedure.attention import (
 )
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.catch_trials import CatchTrials
-from firmware_py.procedure.confirmation import Confirmation
+from firmware_py.procedure.confirmation import Confirmation, confirmation_of
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, Levels, unlimited
 from firmware_py.procedure.listening import CHECKS_MAX, Listening, story_words
@@ -270,6 +270,7 @@ class EarTest:
             if doubt is not None and not self.heard_nothing:
                 self._begin_check(doubt)
                 return
+            self.listening.look_for_change(self.attention, self.measurement)
         self.outcome, self.why, self.phase = stop.outcome, stop.why, None
 
     def _begin_retest(self) -> bool:
@@ -308,9 +309,8 @@ class EarTest:
         chosen_hz = self._settings.confirmed_hz
         if not chosen_hz or self.confirmation is not None or self.outcome == Outcome.UNRELIABLE:
             return False
-        mean_db_hl, _ = self.estimator.threshold(chosen_hz)
-        starts_db_hl = dict(zip(chosen_hz, map(float, mean_db_hl), strict=True))
-        self.confirmation, self.phase = Confirmation(starts_db_hl, self.levels), Purpose.CONFIRM
+        self.confirmation = confirmation_of(chosen_hz, self.estimator, self.levels)
+        self.phase = Purpose.CONFIRM
         return True
 
     def _confirm(self, presentation: Presentation, heard: bool | None) -> None:

@@ -86,6 +86,9 @@ def _why_doubtful(ear: EarTest) -> Iterator[str]:
     probable = ear.listening.probable(DOUBTED)
     if probable is not None:
         yield story_words(probable, ear.measurement.tones())
+    change = ear.listening.change
+    if change is not None and change.probability >= DOUBTED:
+        yield story_words(change, ear.measurement.tones())
 
 
 def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:

@@ -6,15 +6,18 @@ operator, and checks: with a tone that was clearly heard before, or with silence
 turn. When the check is passed, at the operator's word, or after a minute, the answers that the
 story explains away are forgotten and asked again. After two such checks the ear ends without a
 result.
+
+Whether somebody else answered from a tone on is looked at when the ear is over.
 """
 
 from typing import Final
 
 from firmware_py.inference.elementary import log
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.inference.stories import ACCIDENT, Story, Told
+from firmware_py.inference.stories import ACCIDENT, Story, Told, changed
 from firmware_py.procedure import words
 from firmware_py.procedure.asked import Asked
+from firmware_py.procedure.attention import Attention
 from firmware_py.procedure.levels import Levels, near
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import Purpose
@@ -47,12 +50,15 @@ class Listening:
         Whether the operator was asked who hears tones of this ear.
     equipment_heard_by : str
         Who, by the operator's word: "operator" or "other-ear"; "": nobody.
+    change : Told or None
+        Whether another listener answered from a tone on; None: nothing made one look.
     """
 
     def __init__(
         self, settings: Settings, estimator: ThresholdEstimator, levels: Levels, asked: Asked
     ) -> None:
         self._familiar_level_db_hl = settings.familiar_level_db_hl
+        self._familiarisation_counts = settings.familiarisation_counts
         self._estimator = estimator
         self._levels = levels
         self._asked = asked
@@ -66,6 +72,7 @@ class Listening:
         self._start_judged = False
         self.equipment_asked = False
         self.equipment_heard_by = ""
+        self.change: Told | None = None
 
     def likely(self) -> Told | None:
         """Return the story that is likely enough to act on, None if there is none."""
@@ -119,6 +126,23 @@ class Listening:
                 if story >= usual:
                     return tones[:missed]
         return []
+
+    def look_for_change(self, attention: Attention, measurement: Measurement) -> None:
+        """See whether the answers of an ear that is known are better explained by two listeners.
+
+        What was forgotten because nobody seemed to attend may be the first one's, so it counts. All
+        answers are gone through twice: that is for answers that surprise. Once, for what is asked
+        later has noise.
+        """
+        surprised = self.checks or attention.runs_asked_again or attention.clear().missed
+        if not surprised or not attention.modelled or self._may_be_heard_across():
+            return
+        tones = [
+            each for each in attention.answers
+            if self._familiarisation_counts or each.presentation.purpose != Purpose.FAMILIARISE
+        ]  # fmt: skip
+        if self.change is None and len(tones) <= self._estimator.max_trials:
+            self.change = changed(*measurement.log_evidence_around(tones))
 
     def begin(self, story: Told, tones: list[Observation]) -> None:
         """Begin a check; `tones` are those that the estimator has, in its order."""
@@ -181,4 +205,6 @@ def story_words(story: Told, tones: list[Observation]) -> str:
         return words.FELL_SILENT.format(count=len(tones) - story.began, since=since)
     if story.story == Story.PRESSING:
         return words.PRESSES_ANYWAY.format(since=since)
+    if story.story == Story.CHANGED:
+        return words.ANOTHER_LISTENER.format(began=story.began + 1)
     return words.PRESSES_UNRELATED

@@ -197,6 +197,20 @@ class Measurement:
         self._give_anew(self.evidence)
         return found
 
+    def log_evidence_around(self, tones: list[Observation]) -> tuple[list[float], list[float]]:
+        """Return the log evidence of the first k of these tones, and of the others, for every k."""
+        before, after = self._log_evidence_of(tones), self._log_evidence_of(tones[::-1])
+        self._give_anew(self.evidence)
+        return before, after[::-1]
+
+    def _log_evidence_of(self, tones: list[Observation]) -> list[float]:
+        self._give_anew([])
+        found = [self._estimator.log_evidence]
+        for each in tones:
+            give(self._estimator, each)
+            found.append(self._estimator.log_evidence)
+        return found
+
     def _give_anew(self, evidence: list[Observation | bool]) -> None:
         self._estimator.reset()
         for each in evidence:

@@ -28,6 +28,10 @@ FELL_SILENT: Final = (
 )
 PRESSES_ANYWAY: Final = "the button is pressed whatever is played{since}: explain the task again"
 PRESSES_UNRELATED: Final = "presses have nothing to do with the tones: explain the task again"
+ANOTHER_LISTENER: Final = (
+    "the answers since about tone {began} seem to be another person's, or the earphones moved: "
+    "test this ear again"
+)
 SINCE: Final = ", since tone {began}"  # of what did not begin at once
 BROKEN_OFF: Final = "{ear} ear: the test was broken off, checks: {checks}; {why}"
 

@@ -229,6 +229,7 @@ MADE_BY_THE_FIRMWARE: Final = (
     recorded_words.FELL_SILENT.format(count=9, since=""),
     recorded_words.PRESSES_ANYWAY.format(since=recorded_words.SINCE.format(began=12)),
     recorded_words.PRESSES_ANYWAY.format(since=""),
+    recorded_words.ANOTHER_LISTENER.format(began=14),
     recorded_words.BROKEN_OFF.format(
         ear="left",
         checks=2,

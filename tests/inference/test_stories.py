@@ -5,7 +5,7 @@ import math
 from itertools import pairwise, product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py import ThresholdEstimator
@@ -13,11 +13,14 @@ from firmware_py.inference.stories import (
     ACCIDENT,
     BEGINS,
     BEGINS_AT_ONCE,
+    CHANGES,
+    PART_TONES_MIN,
     SILENCES_PRESSED,
     TONES_PRESSED,
     Stories,
     Story,
     Told,
+    changed,
 )
 
 Piece = tuple[bool, bool, float]  # a tone, pressed, log evidence of the pieces before it
@@ -149,3 +152,54 @@ def test_a_story_grows_by_what_fits_it() -> None:
         found.append(of(answered(tones, 12), Story.SILENT).probability)
 
     assert all(before <= after + 1e-9 for before, after in pairwise(found[1:]))
+
+
+def log_evidence(tones: list[tuple[float, float, bool]]) -> list[float]:
+    """Of the first k tones, for every k."""
+    estimator = ThresholdEstimator()
+    found = [estimator.log_evidence]
+    for tone in tones:
+        estimator.observe(*tone)
+        found.append(estimator.log_evidence)
+    return found
+
+
+def told_of(tones: list[tuple[float, float, bool]]) -> Told:
+    return changed(log_evidence(tones), log_evidence(tones[::-1])[::-1])
+
+
+def tones_of(*listeners: tuple[float, float]) -> list[tuple[float, float, bool]]:
+    """Twelve tones of each listener, by the threshold at 250 Hz and what is more an octave."""
+    estimator, tones = ThresholdEstimator(), []
+    for number in range(12 * len(listeners)):
+        low_db_hl, slope_db = listeners[number // 12]
+        stimulus = estimator.next_stimulus()
+        above_db = stimulus.level_db_hl - low_db_hl
+        heard = above_db >= slope_db * math.log2(stimulus.frequency_hz / 250.0)
+        tones.append((stimulus.frequency_hz, stimulus.level_db_hl, heard))
+        estimator.observe(*tones[-1])
+    return tones
+
+
+@settings(max_examples=3)
+@given(st.floats(0.0, 60.0), st.floats(-4.0, 8.0))
+def test_two_parts_of_one_listener_are_no_two_listeners(low_db_hl: float, slope_db: float) -> None:
+    assert told_of(tones_of((low_db_hl, slope_db), (low_db_hl, slope_db))).probability < 0.05
+
+
+def test_another_listener_is_found_with_the_tone_at_which_it_came() -> None:
+    told = told_of(tones_of((10.0, 0.0), (60.0, 0.0)))
+
+    assert told.probability > 0.5
+    assert abs(told.began - 12) <= 4  # what was too soft was not heard before, either
+
+
+@given(st.lists(st.floats(-3.0, 0.0), max_size=30))
+def test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_before(
+    logs: list[float],
+) -> None:
+    before = [math.fsum(logs[:k]) for k in range(len(logs) + 1)]
+    told = changed(before, [before[-1] - each for each in before])
+    long_enough = len(logs) >= 2 * PART_TONES_MIN
+
+    assert told.probability == pytest.approx(CHANGES / (1.0 + CHANGES) if long_enough else 0.0)

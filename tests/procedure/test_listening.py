@@ -1,5 +1,6 @@
 """When nobody seems to listen: the test breaks off, checks, asks again, and judges itself."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -244,6 +245,25 @@ def test_who_may_have_heard_the_equipment_is_one_of_three() -> None:
 # The verdict
 
 
+@dataclass(frozen=True)
+class Another(Listener):
+    """Hears from 20 dB HL on, and from a tone on is somebody who hears worse."""
+
+    since: int
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        worse_db = 20.0 + 6.0 * math.log2(tone.frequency_hz / 250.0)
+        threshold_db_hl = 20.0 + (worse_db if tone.number >= self.since else 0.0)
+        return REACTION_US if tone.level_db_hl >= threshold_db_hl else None
+
+
+def test_an_ear_in_which_somebody_else_went_on_is_in_doubt() -> None:
+    found = left(Another(14)).ear("left")
+
+    assert found["verdict"] == Verdict.DOUBTFUL
+    assert found["reasons"] in [[words.ANOTHER_LISTENER.format(began=n)] for n in range(12, 17)]
+
+
 def test_a_test_that_was_ended_early_is_in_doubt_and_one_that_was_not_begun_is_none() -> None:
     driver = Driver(Settings(), flat(25.0))
     driver.run_to_tone(Purpose.MEASURE)
@@ -265,10 +285,15 @@ def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
     ear = EarTest("right", Settings(ears="right"))
     tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
     first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    nothing = ear.estimator.log_evidence
     ear.measurement.observe(first)
     alone = ear.estimator.log_evidence
     ear.measurement.observe(second)
+    both = ear.estimator.log_evidence
     assert ear.measurement.log_evidence_without([first]) == alone
+    around = ear.measurement.log_evidence_around([first, second])
+    assert around == ([nothing, alone, both], [both, alone, nothing])
+    assert ear.estimator.log_evidence == both
     ear.measurement.forget([first])
     assert [each is second for each in ear.measurement.observations] == [True]
     assert ear.estimator.log_evidence == alone

@@ -21,7 +21,7 @@ from host_tools.research.methods.population import uniform
 _ANSWER_STREAM: Final = 1
 _JITTER_STREAM: Final = 2
 _DRAW_STREAM: Final = 3
-_COURSE_STREAM: Final = 4  # 5 is of robustness_sessions.py
+_COURSE_STREAM: Final = 4  # 5 and 8 are of robustness_sessions.py
 _SESSION_STREAM: Final = 6
 _TIME_STREAM: Final = 7
 

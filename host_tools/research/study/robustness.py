@@ -66,6 +66,7 @@ class Found:
     valid: bool = True  # every ear
     false_statements: tuple[str, ...] = ()  # of ears that are said to be valid
     inferred_wrong: bool = False  # a supposition is far off and outside its band
+    differ_db: float = 0.0  # those who take turns, at most, at frequencies that were asked
     seconds: float = math.nan
     family: str = ""  # of the ear
     sd_ratio: float = math.nan  # the estimator's SD by the exact one
@@ -145,6 +146,8 @@ class Case:
     false_alarm_rate: float = RATE
     response_time_s: float = RESPONSE_TIME_S
     operator: Operator = NOBODY
+    changes_at: int | None = None  # another person answers from this tone on, another of the ears
+    moved_db: float | None = None  # and not that, but this ear so much poorer
 
 
 def rmse(tones: int) -> Measure:
@@ -241,6 +244,11 @@ def _mean(values: Sequence[float] | Array) -> float:
 def median_seconds(found: Sequence[Found]) -> float:
     """Return what a session takes, in the median."""
     return float(np.median([each.seconds for each in found])) if found else math.nan
+
+
+def of_different(measure: Measure, at_least_db: float) -> Measure:
+    """Return a number of the sessions alone in which two people took turns who differ so much."""
+    return lambda found: measure([each for each in found if each.differ_db >= at_least_db])
 
 
 def of_family(family: str, measure: Measure) -> Measure:

@@ -19,6 +19,7 @@ from host_tools.research.study.robustness import (
     Goal,
     Measure,
     median_seconds,
+    of_different,
     of_family,
     share,
 )
@@ -28,6 +29,7 @@ UNSTEADY: Final = 0.90  # of those who drift, repeat themselves, or have uneven 
 DECEIVED: Final = 0.95  # of ears that deceive
 DOUBTED_MAX: Final = 0.02  # of honest people
 SILENTLY_WRONG_MAX: Final = 0.01  # of odd ears
+DIFFERENT_DB: Final = 15.0  # people who differ so much where they are asked
 
 ends_well: Final[Measure] = share(lambda each: not each.false_statements)
 silently_wrong: Final[Measure] = share(lambda each: bool(each.false_statements))
@@ -95,6 +97,39 @@ _NOT_LISTENING: Final = (
     *(
         _ending(f"rhythm-{s}", f"presses every {s} s", ABSENT, listener=f"rhythm={s}")
         for s in (1, 2, 3)
+    ),
+)  # fmt: skip
+
+
+def _changing(name: str, who: str, tone: int, **more: Any) -> Case:
+    """Return a row of which nothing is true: whose ear it was is not known."""
+    goals = (
+        Goal(
+            f"no valid test, of those who differ by {DIFFERENT_DB:g} dB",
+            of_different(doubted, DIFFERENT_DB), percent=True,
+        ),
+        Goal("no valid test, of all", doubted, percent=True),
+        Goal(
+            f"differ by {DIFFERENT_DB:g} dB", share(lambda each: each.differ_db >= DIFFERENT_DB),
+            percent=True,
+        ),
+        _SECONDS,
+    )  # fmt: skip
+    return _case(f"changed-{name}", who, goals, changes_at=tone, **more)
+
+
+_CHANGING: Final = (
+    _changing("14", "another person from tone 14 on", 14),
+    _changing(
+        "14-operator", "another person from tone 14 on, the operator goes on", 14,
+        operator=Operator(goes_on=True),
+    ),
+    _changing("24", "another person from tone 24 on", 24),
+    *(
+        _changing(
+            f"14-{db:g}", f"the earphone moves, {db:g} dB poorer from tone 14 on", 14, moved_db=db
+        )
+        for db in (10.0, 20.0, 30.0)
     ),
 )  # fmt: skip
 
@@ -186,6 +221,7 @@ _VALID: Final = (
 
 ENDING_CASES: Final[tuple[Case, ...]] = (
     *_NOT_LISTENING,
+    *_CHANGING,
     *_CONFIRMED,
     *_UNSTEADY,
     *_DECEIVING,

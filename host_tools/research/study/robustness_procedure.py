@@ -1,6 +1,6 @@
 """The whole procedure for the robustness table: what a test of a simulated listener says."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest, ear_named
-from device.simulator.listener import EARS, Ear, SimulatedListener
+from device.simulator.listener import EARS, Ear, Listener, SimulatedListener
 from device.simulator.operator import NOBODY, Operator
+from device.simulator.turns import TakingTurns
 from firmware_py.procedure import words
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.outcomes import Outcome
@@ -32,6 +33,19 @@ OF_MASKING: Final = words.MASKING_UNCERTAIN.partition(": ")[2].partition(" at ")
 
 
 @dataclass(frozen=True)
+class Change:
+    """Another listener from a tone on: the same ears of somebody else."""
+
+    at_tone: int
+    truths: Truths
+
+    def differ_db(self, truths: Truths, ear: Ear, asked_hz: Iterable[float]) -> float:
+        """Return by how much an ear of both differs, where it was asked and differs most."""
+        first, second = truths[ear], self.truths[ear]
+        return max(abs(first.threshold_db_hl(f) - second.threshold_db_hl(f)) for f in asked_hz)
+
+
+@dataclass(frozen=True)
 class Sitting:
     """Who sits there, and how the test is conducted."""
 
@@ -43,6 +57,7 @@ class Sitting:
     response_time_s: float = RESPONSE_TIME_S
     air_bone_gap_db: Mapping[Ear, float] = field(default_factory=dict)
     operator: Operator = NOBODY
+    change: Change | None = None
 
     @classmethod
     def of_one_shape(
@@ -53,18 +68,24 @@ class Sitting:
 
     def test(self) -> SimulatedTest:
         """Return a test that has not begun."""
-        listener = SimulatedListener(
-            self.truths,
+        listener: Listener = self._listener(self.truths, self.seed)
+        if self.change is not None:
+            second = self._listener(self.change.truths, self.seed ^ 1)
+            listener = TakingTurns(listener, second, self.change.at_tone)
+        settings = Settings(ears=self.tested, masking=self.masking, seed=self.seed)
+        return SimulatedTest(settings, listener, operator=self.operator)
+
+    def _listener(self, truths: Truths, seed: int) -> SimulatedListener:
+        return SimulatedListener(
+            truths,
             response_noise_db=self.answering.response_noise_db,
             lapse_rate=self.answering.lapse_rate,
             false_alarm_rate=self.answering.false_alarm_rate,
             response_time_s=self.response_time_s,
-            seed=self.seed,
+            seed=seed,
             kind=self.answering.kind,
             air_bone_gap_db=self.air_bone_gap_db,
         )
-        settings = Settings(ears=self.tested, masking=self.masking, seed=self.seed)
-        return SimulatedTest(settings, listener, operator=self.operator)
 
 
 def run_procedure(sitting: Sitting) -> Found:
@@ -78,6 +99,21 @@ def run_procedure(sitting: Sitting) -> Found:
         false_statements=tuple(false_statements(result, means, sitting.truths)),
         inferred_wrong=inferred_far_off(result, sitting.truths),
         seconds=test.seconds,
+        differ_db=_differ_db(sitting, test),
+    )
+
+
+def _differ_db(sitting: Sitting, test: SimulatedTest) -> float:
+    """Return by how much those who took turns differ where they were asked; 0: nobody did."""
+    if sitting.change is None:
+        return 0.0
+    return max(
+        sitting.change.differ_db(
+            sitting.truths,
+            ear_named(name),
+            (each.presentation.frequency_hz for each in ear.attention.answers),
+        )
+        for name, ear in test.test.ears.items()
     )
 
 

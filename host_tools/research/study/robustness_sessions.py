@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from device.simulator.kinds import kind_named
+from device.simulator.listener import EARS
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py.inference.estimator import InferenceError
 from host_tools.research.methods.gp_pta import GpPta
@@ -54,7 +55,7 @@ from host_tools.research.study.robustness import (
 )
 from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_exact import run_exact
-from host_tools.research.study.robustness_procedure import Sitting, run_procedure
+from host_tools.research.study.robustness_procedure import Change, Sitting, run_procedure
 
 BAND: Final = 0.95
 STANDARD_MOVED_DB: Final = 5.0  # a standard ear is so much better or worse as a whole at most
@@ -62,6 +63,7 @@ STANDARD_JITTER_DB: Final = 2.5  # and each threshold by so much more
 NORMAL_DB_HL: Final = 5.0  # normal hearing, moved in the same way, and jittered by as much
 FLAT_DB_HL: Final = (40.0, 50.0)
 _MOVE_STREAM: Final = 5
+_THEN_STREAM: Final = 8
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Unit:
     ear: Ear
     seed: int
     other: Ear | None = None  # the left one, if it is not as the right
+    then: Ear | None = None  # of who answers later, in both ears
 
     @property
     def case(self) -> Case:
@@ -115,7 +118,19 @@ def units_of(case: Case, ears: tuple[Ear, ...], seeds: int) -> Iterator[Unit]:
         others = _ears_named(case.other, len(ears))
     for ear, other in zip(ears, others, strict=True):
         for seed in range(1, seeds + 1):
-            yield Unit(case.name, ear, seed, other)
+            yield Unit(case.name, ear, seed, other, _then(case, ears, ear, seed))
+
+
+def _then(case: Case, ears: tuple[Ear, ...], ear: Ear, seed: int) -> Ear | None:
+    """Return the ear that answers later: another one, drawn by chance, or this one moved."""
+    if case.changes_at is None:
+        return None
+    if case.moved_db is not None:
+        moved = tuple(threshold + case.moved_db for threshold in ear.thresholds_db_hl)
+        return dataclasses.replace(ear, name=f"{ear.name}:moved", thresholds_db_hl=moved)
+    others = [each for each in ears if each.name != ear.name] or [ear]
+    draw = float(uniforms(ear.name, seed, _THEN_STREAM, 1)[0])
+    return others[int(draw * len(others))]
 
 
 def answering_of(case: Case) -> Answering:
@@ -169,8 +184,15 @@ def _run_procedure(unit: Unit) -> Found:
         case.response_time_s,
         {"right": case.air_bone_gap_db},
         case.operator,
+        _change(unit),
     )
     return dataclasses.replace(run_procedure(sitting), family=unit.ear.stratum)
+
+
+def _change(unit: Unit) -> Change | None:
+    if unit.then is None or unit.case.changes_at is None:
+        return None
+    return Change(unit.case.changes_at, dict.fromkeys(EARS, unit.then.audiogram))
 
 
 def _run_exact(unit: Unit) -> Found:

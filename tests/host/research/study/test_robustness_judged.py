@@ -159,6 +159,8 @@ def test_who_sits_in_every_row_can_be_named(case: object) -> None:
 
     assert len(units) == 2 * len(ears) == 6 * named.ears_factor
     assert all((unit.other is None) == (named.other is None) for unit in units)
+    assert all((unit.then is None) == (named.changes_at is None) for unit in units)
+    assert all(unit.then.name != unit.ear.name for unit in units if unit.then is not None)
     assert named.goals[0].percent
 
 
@@ -184,14 +186,15 @@ def test_a_row_tells_the_share_that_ends_well_and_the_families_apart() -> None:
 
 
 def test_the_sessions_of_a_row_are_those_of_its_listener_and_its_ears() -> None:
-    """An unheard shadow and a listener who is gone: what the rows are there to show."""
+    """An unheard shadow, a listener who is gone, earphones that moved: what rows are to show."""
     found = {}
-    for name in ("silent-12-test", "conductive-off-test"):
+    for name in ("silent-12-test", "conductive-off-test", "changed-14-30-test"):
         unit = next(units_of(BY_NAME[name], ears_of_case(BY_NAME[name], 1, None), 1))
         found[name] = run_unit(unit)[3]
         assert repr(run_unit(unit)[3]) == repr(found[name])
 
     assert found["silent-12-test"].family == "normal"
     assert found["conductive-off-test"].family == "flat"
+    assert [round(each.differ_db, 9) for each in found.values()] == [0.0, 0.0, 30.0]
     for each in found.values():
         assert each.seconds > 20.0
