@@ -274,7 +274,7 @@ def _misfits(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
 
 def _seconds(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     # As of misfits: most leave the answers as they are.
-    kinds = [kind for kind in SECONDS if kind not in ANSWERS_CHANGE or chance.random() < 0.3]
+    kinds = [kind for kind in SECONDS if kind not in ANSWERS_CHANGE or chance.random() < 0.1]
     allowed = chance.sample(kinds, chance.choice((1, len(kinds))))
     return _befalling(chance, allowed, chance.choice((0, 0, 1, 3)), safety_s)
 
