@@ -207,6 +207,11 @@ def keeping(parts: Parts) -> None:
     have(parts.operator, _operator_left=lambda _: None)
 
 
+def confusing(parts: Parts) -> None:
+    """Take every hearing aid for that of the tuning."""
+    have(parts.firmware._tuner, _differences=list)
+
+
 def mistaking(parts: Parts) -> None:
     """Take everybody for the same person."""
     begin = parts.runner.begin

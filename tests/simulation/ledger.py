@@ -13,6 +13,7 @@ from device.simulator.board import PlayedNoise, PlayedTone
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.calibration.tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.manual_tone import ID_PREFIX as MANUAL_PREFIX
+from firmware_py.platform.data_directory import SESSION
 from firmware_py.procedure.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.violation import Violation
@@ -171,7 +172,8 @@ class Ledger:
 
     def page_of(self, session: int) -> Page | None:
         """Return the newest page of a session number, or of what a tone's id has of one."""
-        found = [p for p in self.pages.values() if p.header.get("session", -1) % 1000 == session]
+        tests = (page for path, page in self.pages.items() if path.name.startswith(SESSION))
+        found = [p for p in tests if p.header.get("session", -1) % 1000 == session]
         return found[-1] if found else None
 
     def check_tone(self, tone: PlayedTone, calibration: dict[str, Any] | None) -> None:

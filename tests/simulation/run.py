@@ -11,12 +11,18 @@ from typing import Any, Final
 from device.simulator.clock import S
 from firmware_py.firmware import FirmwareError, Ports
 from firmware_py.journal import read_journal
-from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
+from firmware_py.platform.data_directory import (
+    SESSION,
+    DataDirectory,
+    DataDirectoryError,
+    session_number,
+)
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.procedure import words
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.session import replay
+from firmware_py.tuning_record import replay_tuning
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.board import WatchedBoard
 from tests.simulation.given import check_seals
@@ -120,7 +126,9 @@ class Run:
     def _completed(self) -> int:
         """Return how many sessions have come to their own end."""
         self.world.ledger.look(self.world.disk)
-        return sum(page.outcome == "complete" for page in self.world.ledger.pages.values())
+        pages = self.world.ledger.pages.items()
+        tests = (page for path, page in pages if path.name.startswith(SESSION))
+        return sum(page.outcome == "complete" for page in tests)
 
     # Lives
 
@@ -143,7 +151,8 @@ class Run:
         try:
             data = DataDirectory(DATA, world.seal_key, world.disk)
             world.firmware = self._firmware_type(
-                world.configuration(), Ports(world.tones, world.console), data, world.clock,
+                world.configuration(), Ports(world.tones, world.console, world.aids), data,
+                world.clock,
                 self._nonces.__next__, world.supervisor(), world.calibration(),
             )  # fmt: skip
             world.firmware.watch = Watch(world)
@@ -185,12 +194,20 @@ class Run:
         for path in world.disk.paths():
             if path.suffix == ".journal" and (page := world.ledger.pages.get(path)) and page.header:
                 check_seals(path.name, page.content)
-                self._judge_journal(path)
+                if path.name.startswith(SESSION):
+                    self._judge_journal(path)
+                else:
+                    self._judge_tuning(path)
         outcome.simulated_s = world.clock.seconds
         outcome.lines = world.operator.lines
         for counts in world.counts:
             met = {kind: getattr(counts, count) for kind, count in zip(CABLE, COUNTS, strict=True)}
             outcome.met.update(met)
+
+    def _judge_tuning(self, path: Path) -> None:
+        state = replay_tuning(read_journal(path, disk=self.world.disk).records)
+        if state.differences:
+            raise Violation(f"{path.name} replays otherwise: {state.differences[:1]}")
 
     def _judge_journal(self, path: Path) -> None:
         recovered = read_journal(path, disk=self.world.disk)

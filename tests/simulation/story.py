@@ -29,6 +29,11 @@ SECONDS: Final[dict[str, tuple[float, float]]] = {
     "next operator": (0.5, 8.0),
     "next person": (0.0, 0.0),
 }
+# Of devices with a hearing aid; likewise.
+AIDS: Final[dict[str, tuple[float, float]]] = {
+    "operator tunes": (0.0, 0.0),
+    "other aid": (0.0, 0.0),
+}
 
 # What may befall the device, and for how long, in seconds (0: it is over at once).
 KINDS: Final[dict[str, tuple[float, float]]] = {
@@ -78,6 +83,7 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     "button bounces": (0.0, 0.0),
     **MISFITS,
     **SECONDS,
+    **AIDS,
 }
 
 # After these the answers may be others, and so may the result.
@@ -95,6 +101,7 @@ SLOW_S: Final = 0.5  # the pause before a tone is as long at least
 DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error"})
 assert KINDS.keys() >= ANSWERS_CHANGE | DISK_FAILS
 
+AID_EVERY: Final = 4  # one device in so many has a hearing aid
 SAFETY_S: Final = (4.0, 30.0)  # how long anything may fail
 TROUBLES_MAX: Final = 8
 MISFITS_MAX: Final = 5
@@ -147,6 +154,7 @@ class Story:
     pin: bool = False  # whether the operator needs one
     sealed: bool = False  # whether journals are sealed
     calibration: str = "none"  # what the device is started with, one of `CALIBRATIONS`
+    aid: bool = False  # whether it has a hearing aid
 
     @property
     def keeps_answers(self) -> bool:
@@ -203,6 +211,7 @@ def drawn(seed: int) -> Story:
                     *_troubles(chance, safety_s),
                     *_misfits(random.Random(f"misfit {seed}"), safety_s),
                     *_seconds(random.Random(f"second {seed}"), safety_s),
+                    *_of_aids(seed, safety_s),
                 ),
                 key=lambda trouble: trouble.at_s,
             )
@@ -212,6 +221,7 @@ def drawn(seed: int) -> Story:
         pin=chance.random() < 0.5,
         sealed=chance.random() < 0.5,
         calibration=chance.choices(CALIBRATIONS, (4, 4, 1, 1))[0],
+        aid=seed % AID_EVERY == 0,
     )
 
 
@@ -260,7 +270,7 @@ def _listener(chance: random.Random) -> dict[str, Any]:
 
 def _troubles(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     # Some runs have one kind of trouble, some have all: what hides in the one shows in the other.
-    usual = [kind for kind in KINDS if kind not in MISFITS and kind not in SECONDS]
+    usual = [kind for kind in KINDS if kind not in {**MISFITS, **SECONDS, **AIDS}]
     allowed = chance.sample(usual, chance.choice((1, 3, 6, len(usual))))
     return _befalling(chance, allowed, chance.randint(0, TROUBLES_MAX), safety_s)
 
@@ -277,6 +287,12 @@ def _seconds(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     kinds = [kind for kind in SECONDS if kind not in ANSWERS_CHANGE or chance.random() < 0.1]
     allowed = chance.sample(kinds, chance.choice((1, len(kinds))))
     return _befalling(chance, allowed, chance.choice((0, 0, 1, 3)), safety_s)
+
+
+def _of_aids(seed: int, safety_s: float) -> tuple[Trouble, ...]:
+    chance = random.Random(f"aid {seed}")
+    count = chance.randint(1, 4) if seed % AID_EVERY == 0 else 0
+    return _befalling(chance, list(AIDS), count, safety_s)
 
 
 def _befalling(

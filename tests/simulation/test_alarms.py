@@ -50,6 +50,16 @@ SUCCEEDED: Final = replace(
         Trouble("next operator", 6.0, 0.5, 1),
     ),
 )
+TUNED: Final = replace(
+    QUIET,
+    aid=True,
+    safety_s=30.0,
+    troubles=(
+        Trouble("operator aborts", 3.0, 0.0, 1),
+        *(Trouble("operator tunes", 3.0 + 0.1 * n, 0.0, 1) for n in range(1, 4)),
+        *(Trouble("other aid", 5.0 + n, 0.0, n) for n in range(8)),
+    ),
+)
 GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
 KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
 
@@ -91,7 +101,7 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
         replace(LOCKED, troubles=GUESSES, safety_s=35.0),
         broken.hurried,
     ),
-    "s too early after [4-9] wrong ones": (
+    "s too early after [3-9] wrong ones": (
         replace(LOCKED, troubles=KILLED, safety_s=35.0),
         broken.forgetful,
     ),
@@ -108,6 +118,7 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "went on after a long time, and nobody was asked": (LEFT_ALONE, broken.trusting),
     "another operator finds the settings of the last": (SUCCEEDED, broken.keeping),
     "is of P-9, and was begun for P-0": (QUIET, broken.mistaking),
+    "is sent to the aid with fit": (TUNED, broken.confusing),
 }
 ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
     "and is in no journal": (QUIET, {"disk": LyingDisk}),

@@ -280,6 +280,12 @@ class Troubles:
     def next_person(self) -> None:
         self._world.another_person(self._chance.choice(AUDIOGRAMS))
 
+    def operator_tunes(self) -> None:
+        self._say(f"TUNE:STAR ID={self._world.seconds.identifier},COUNT=5")
+
+    def other_aid(self) -> None:
+        self._world.swap_aid(self._chance.randrange(2))
+
     # The listener
 
     def listener_asleep(self) -> None:

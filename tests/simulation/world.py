@@ -19,6 +19,7 @@ from firmware_py.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.session import HearingSession
 from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
+from tests.simulation.aids import WatchedAid
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
 from tests.simulation.clock import BEGAN_US, SimulatedClock
 from tests.simulation.given import ON_FILE, SEAL_KEYS
@@ -98,6 +99,11 @@ class World:
         self.console = SimulatedLine(
             "/dev/console", self._to_operator, self._check_power, self.operator.hung_up
         )
+        self.aids: SimulatedLine | None = None
+        self.aid: WatchedAid | None = None
+        if story.aid:
+            self.aids = SimulatedLine("/dev/hearing-aid", self._to_aid, self._check_power)
+            self.aid = WatchedAid(0, self.seconds.identifier)
         self.rates = story.rates
         self.hung_until_us = self.slow_until_us = self.slow_us = 0
         self.serial, self.has_noise = SERIAL, True
@@ -187,6 +193,9 @@ class World:
             due.append(self._agenda[0][0])
         if self.console.is_talking:
             due.append(self.operator.due_us)
+        aid_us = self.aid.next_deadline_us() if self.aid else None
+        if aid_us is not None:
+            due.append(max(aid_us, self.clock.us + 1))
         board_us = self.cable.next_deadline_us()
         if board_us is not None:
             due.append(self._board_began_us + board_us)
@@ -196,6 +205,9 @@ class World:
         now_us = self.clock.us
         self._note_beginning()
         self.cable.advance(self._board_us())
+        if self.aid is not None:
+            self.aid.advance(now_us)
+            self._fetch_from_aid()
         if now_us >= self.hung_until_us and self.tones.takes:
             self._fetch()
         if self.console.is_talking and self.operator.due_us <= now_us:
@@ -236,7 +248,7 @@ class World:
         self._rung = False
 
     def _ready(self, ports: Sequence[Port]) -> bool:
-        lines = (line for line in (self.tones, self.console) if line in ports)
+        lines = (line for line in self._lines if line in ports)
         return any(line.is_ready for line in lines)
 
     # Power
@@ -272,7 +284,7 @@ class World:
         self.manager.restarts()
         if self.lock is not None:
             self.lock.restarted()
-        for line in (self.tones, self.console):
+        for line in self._lines:
             line.close()
         self.operator.hung_up()
 
@@ -280,6 +292,31 @@ class World:
         if self.clock.us < self.slow_until_us:
             self.move(self.clock.us + self.slow_us)
             self.excuse()
+
+    # The aid
+
+    @property
+    def _lines(self) -> tuple[SimulatedLine, ...]:
+        return (self.tones, self.console, *([self.aids] if self.aids else []))
+
+    def swap_aid(self, number: int) -> None:
+        """Put an aid in this one's place, fitted for who sits there."""
+        if self.aids is not None:
+            self.aids.vanish()
+            self.aid = WatchedAid(number, self.seconds.identifier)
+            self.after(0.5, lambda: setattr(self.aids, "there", True))
+
+    def _to_aid(self, data: bytes) -> None:
+        assert self.aid is not None
+        self.aid.firmware = self.firmware
+        self.aid.receive(data, self.clock.us)
+        self._fetch_from_aid()
+
+    def _fetch_from_aid(self) -> None:
+        if self.aid is not None and self.aids is not None:
+            come = self.aid.transmit()
+            if self.aids.is_talking:
+                self.aids.incoming += come
 
     # The board
 
@@ -388,7 +425,7 @@ class World:
         self.disk.heal()
         self.rates = FaultRates()
         self.hung_until_us = self.slow_until_us = 0
-        for line in (self.tones, self.console):
+        for line in self._lines:
             line.there = line.takes = True
         self.listener.mood = AWAKE
         self.board.hurry()
