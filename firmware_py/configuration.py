@@ -56,6 +56,11 @@ class Configuration:
     # After a longer break than this an unfinished session waits for the operator, table `[device]`.
     resume_within_min: float = 15.0
 
+    @property
+    def resume_within_s(self) -> float:
+        """Return the same in seconds."""
+        return 60.0 * self.resume_within_min
+
     def recorded(self, person: Person) -> Person:
         """Return a person as the journal may name him."""
         if self.pseudonym_key is None or person.identifier is None:

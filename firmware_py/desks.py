@@ -15,25 +15,23 @@ if TYPE_CHECKING:
     from firmware_py.tuner import Tuner
 
 
-def tuner(
+def add_tuning(
+    console: Console,
+    configuration: Configuration,
     client: Client,
     hearing_aid: Port,
     data: DataDirectory,
     clock: SteadyClock,
     tell: Callable[[str, dict[str, Any]], None],
 ) -> "Tuner":
-    """Return what tunes the hearing aid."""
+    """Return what tunes the hearing aid, and have the console take its commands."""
     from firmware_py.tuner import Tuner
-
-    return Tuner(data, client, hearing_aid, clock, tell)
-
-
-def add_tuning(console: Console, configuration: Configuration, its_tuner: "Tuner") -> None:
-    """Have the console take the commands of a tuning."""
     from firmware_py.tuning_desk import COMMANDS as OF_TUNING
     from firmware_py.tuning_desk import TuningDesk
 
-    console.add(OF_TUNING, TuningDesk(configuration, its_tuner))
+    tuner = Tuner(data, client, hearing_aid, clock, tell, configuration.resume_within_s)
+    console.add(OF_TUNING, TuningDesk(configuration, tuner))
+    return tuner
 
 
 def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:

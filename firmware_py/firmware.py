@@ -37,7 +37,7 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
-from firmware_py.resumption import waits_words
+from firmware_py.resumption import all_waits, doing_words
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, clock_part
 from firmware_py.standstill import Standstill
@@ -115,7 +115,7 @@ class Firmware:
         )
         self._runner = Runner(
             data, self._client, clock, self._tell_of_test, calibration,
-            60.0 * configuration.resume_within_min,
+            configuration.resume_within_s,
         )  # fmt: skip
         self._clock = clock
         self._system = system or CardSystem(None, data)
@@ -136,8 +136,10 @@ class Firmware:
         self._console.add(OF_IDENTITY, IdentityDesk(self._runner, data, lock))
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
-            self._tuner = desks.tuner(self._client, ports.hearing_aid, data, clock, self._tell)
-            desks.add_tuning(self._console, configuration, self._tuner)
+            self._tuner = desks.add_tuning(
+                self._console, configuration, self._client, ports.hearing_aid, data, clock,
+                self._tell,
+            )  # fmt: skip
         if self._system.place is not None:
             desks.add_updates(self._console, self._system, data)
         self._operator = ConsoleConnection(ports.console, self._console, clock)
@@ -147,11 +149,11 @@ class Firmware:
         self._end = "ends as told"
 
     def _under_way(self) -> UnderWay:
+        tunes = self._tuner is not None and self._tuner.running
         if self._runner.running:
-            return UnderWay.TEST
+            return UnderWay.TEST_FIRST if tunes else UnderWay.TEST
         if self._system.updating:
             return self._system.under_way
-        tunes = self._tuner is not None and self._tuner.running
         return UnderWay.TUNING if tunes else UnderWay.NOTHING
 
     # The loop
@@ -199,10 +201,10 @@ class Firmware:
             self._report(grammar.CLOCK, f"the clock says {clock.words}; sessions will be dated so")
         wrong = self._runner.load_last()
         if self._tuner is not None:
-            wrong += self._tuner.load_last()
+            wrong += self._tuner.load_last(self._runner.session)
         for words in wrong:
             self._report(grammar.JOURNAL_DAMAGED, words)
-        if waits := waits_words(self._runner.session):
+        for waits in all_waits(self._runner.session, self._tuner.session if self._tuner else None):
             self._report(grammar.SESSION_WAITS, waits)
         self._board.begin()
         if self._board.waits:  # as long as it takes: it is ready without
@@ -249,9 +251,7 @@ class Firmware:
 
     def _status(self) -> str:
         """Say what the firmware does; of a session only its number."""
-        session, tuning = self._runner.session, self._tuner.session if self._tuner else None
-        doing = "no test under way" if session is None else f"session {session.number} under way"
-        doing = doing if tuning is None else f"tuning {tuning.number} under way"
+        doing = doing_words(self._runner.session, self._tuner.session if self._tuner else None)
         return f"{doing}; {self._board.state}"
 
     def _open_ports(self) -> None:
@@ -325,7 +325,7 @@ class Firmware:
         self._look_on(notice)
         self._runner.notice(notice)
         if self._tuner is not None:
-            self._tuner.notice(notice)
+            self._tuner.notice(notice, in_test=self._runner.running)
 
     def _look_on(self, notice: Notice) -> None:
         """Tell of tones by hand, and of buttons while no test says what they mean."""

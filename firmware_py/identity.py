@@ -15,6 +15,7 @@ from firmware_py.procedure.printable import shown
 
 if TYPE_CHECKING:
     from firmware_py.calibration.in_force import CalibrationInForce
+    from firmware_py.link.aid import AidGreeted
     from firmware_py.session_record import SessionHeader
     from firmware_py.tuning_record import TuningHeader
 
@@ -51,14 +52,23 @@ class Identity:
         )
 
     @classmethod
-    def of_tuning(cls, header: "TuningHeader") -> Self:
-        """Return that of a tuning."""
+    def of_tuning(cls, header: "TuningHeader", board: str = "") -> Self:
+        """Return that of a tuning; `board`: which one, with its button, answered last."""
+        kind, name = _board(board)
         return cls(
             identifier=header.identifier,
             device=header.device or None,
+            board_kind=kind,
+            board=name,
             aid=header.aid,
             fit=header.settings.fit,
         )
+
+    @classmethod
+    def of_aid(cls, aid: "AidGreeted", board: str = "") -> Self:
+        """Return that of the hearing aid that answers now, whose fit is somebody's."""
+        kind, name = _board(board)
+        return cls(aid.person, board_kind=kind, board=name, aid=aid.aid, fit=aid.fit)
 
     @classmethod
     def of_now(
@@ -91,6 +101,7 @@ class Rule(StrEnum):
 
 RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
     Meeting.RESUME: {
+        "identifier": Rule.REFUSED,  # of an aid's fit: the aid is somebody else's
         "board_kind": Rule.REFUSED,  # a simulated listener would finish a person's test
         "device": Rule.ASKED,
         "board": Rule.ASKED,
@@ -146,6 +157,11 @@ class Difference:
         """Say what differs."""
         one, other = _words(self.field, self.one), _words(self.field, self.other)
         return f"{NAMES[self.field]} {one}, not {other}"
+
+    @property
+    def words_to_anybody(self) -> str:
+        """Say what differs where nobody asked for a PIN: persons are not named."""
+        return "it is another person's" if self.field == "identifier" else self.words
 
 
 def differences(meeting: Meeting, one: Identity, other: Identity) -> list[Difference]:

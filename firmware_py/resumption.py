@@ -4,41 +4,40 @@ After a power cut the person still sits there, and the test goes on. After a lon
 another tone generator or calibration, only the operator can say whether all is as it was.
 """
 
-import datetime
-from typing import Final
+from typing import Any, Final
 
 from firmware_py.identity import Identity, Meeting, Rule, differences
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure import words
 from firmware_py.self_check import clock_part
-from firmware_py.session import HearingSession
+from firmware_py.session import Session
 
 RESUME_WITHIN_S: Final = 900.0  # unless the configuration says otherwise
 CLOCK_S_MAX: Final = 120.0  # by so much a clock may be set back when it is put right
 
 
 def why_to_wait(
-    session: HearingSession,
+    session: Session[Any, Any],
+    before: Identity,
     here: Identity,
-    now: datetime.datetime,
+    clock: SteadyClock,
     within_s: float,
-    speed: float = 1.0,
 ) -> str:
     """Return why a session has to wait for the operator, in words; "": it may go on.
 
     Parameters
     ----------
-    session : HearingSession
-        As it was resumed.
-    here : Identity
-        Of what is there now.
-    now : datetime
-        With its zone.
+    session : Session
+        Of any kind, as it was resumed.
+    before, here : Identity
+        Of the session, and of what is there now.
+    clock : SteadyClock
+        Its clock.
     within_s : float
         A break up to this long is none for a person.
-    speed : float, optional
-        How many times faster than the world its time went.
     """
-    away_s = (now - session.left_at(speed)).total_seconds()
+    now = clock.date()
+    away_s = (now - session.left_at(clock.speed)).total_seconds()
     why = []
     if not clock_part(now).works or away_s < -CLOCK_S_MAX:
         why.append(words.WAITS_CLOCK)
@@ -46,7 +45,7 @@ def why_to_wait(
         why.append(words.WAITS_LONG.format(since=duration_words(away_s)))
     why += [
         words.WAITS_DIFFERS.format(differs=each.words)
-        for each in differences(Meeting.RESUME, Identity.of_test(session.header), here)
+        for each in differences(Meeting.RESUME, before, here)
         if each.rule != Rule.SAID
     ]
     return "; ".join(why)
@@ -60,8 +59,21 @@ def duration_words(seconds: float) -> str:
     return f"{seconds // 60.0:.0f} minutes"
 
 
-def waits_words(session: HearingSession | None) -> str:
-    """Say which test waits for the operator's word, and why; "": none does."""
+def waits_words(session: Session[Any, Any] | None, kind: str = "session") -> str:
+    """Say which session waits for the operator's word, and why; "": none does."""
     if session is None or not session.test.waits_why:
         return ""
-    return f"session {session.number} waits: {session.test.waits_why}"
+    return f"{kind} {session.number} waits: {session.test.waits_why}"
+
+
+def all_waits(session: Session[Any, Any] | None, tuning: Session[Any, Any] | None) -> list[str]:
+    """Return the same of a test and of a tuning."""
+    return [*filter(None, (waits_words(session), waits_words(tuning, "tuning")))]
+
+
+def doing_words(session: Session[Any, Any] | None, tuning: Session[Any, Any] | None) -> str:
+    """Say what is under way; of a session only its number."""
+    if session is not None:
+        behind = "" if tuning is None else f"; tuning {tuning.number} waits"
+        return f"session {session.number} under way{behind}"
+    return "no test under way" if tuning is None else f"tuning {tuning.number} under way"

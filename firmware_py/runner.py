@@ -116,9 +116,9 @@ class Runner:
 
     def _wait_if_unsure(self, session: HearingSession) -> None:
         """Have a session that was taken up wait for the operator, if it may not go on by itself."""
+        before = Identity.of_test(session.header)
         here = Identity.of_now(self._data.device, calibration=self.calibration_today())
-        now, speed = self._clock.date(), self._clock.speed
-        if why := why_to_wait(session, here, now, self._resume_within_s, speed):
+        if why := why_to_wait(session, before, here, self._clock, self._resume_within_s):
             self.feed(events.Paused(why))
 
     def tell_resumed(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from firmware_py.aid_connection import AidConnection
+from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.journal import JournalReadError, JournalUnstartedError, read_journal
 from firmware_py.link import notices
 from firmware_py.link.aid import AidGone, AidGreeted, AidRefused, SpeechPlayed
@@ -11,7 +12,7 @@ from firmware_py.link.client import Client
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import TUNING, DataDirectory
 from firmware_py.platform.ports import Port
-from firmware_py.procedure import events, tells
+from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.tuning.events import (
     AidLost,
     AidReady,
@@ -22,8 +23,9 @@ from firmware_py.procedure.tuning.events import (
 )
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.space import Setting
-from firmware_py.procedure.tuning.tuning import Tuning
-from firmware_py.session import ReplayError, Session
+from firmware_py.procedure.tuning.tuning import State, Tuning
+from firmware_py.resumption import RESUME_WITHIN_S, why_to_wait
+from firmware_py.session import HearingSession, ReplayError, Session
 from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark
 from firmware_py.tuning_record import TuningHeader, TuningSession, replay_tuning
@@ -46,6 +48,8 @@ class Tuner:
         The clock of the tunings.
     tell : callable
         Told what happens, in words and figures, for the operator.
+    resume_within_s : float, optional
+        After a longer break than this a tuning waits for the operator.
     """
 
     def __init__(
@@ -55,9 +59,12 @@ class Tuner:
         aid: Port,
         clock: SteadyClock,
         tell: Callable[[str, dict[str, Any]], None],
+        resume_within_s: float = RESUME_WITHIN_S,
     ) -> None:
         self.aid = AidConnection(aid, clock)
         self.last: Tuning | None = None
+        self.last_header: TuningHeader | None = None  # of the last tuning
+        self._resume_within_s = resume_within_s
         self._data = data
         self._board = board
         self._clock = clock
@@ -74,13 +81,34 @@ class Tuner:
         """Return whether a tuning is under way."""
         return self._loop.session is not None
 
-    def load_last(self) -> list[str]:
-        """Go on with an unfinished tuning; return what is wrong with the newest journal."""
+    @property
+    def foreign(self) -> str:
+        """Return in what aid or board cannot be those of the tuning, in words; "": they can."""
+        refused = (
+            each.words_to_anybody for each in self._differences() if each.rule == Rule.REFUSED
+        )
+        return next((words.FOREIGN_TO_TUNING.format(differs=each) for each in refused), "")
+
+    def _differences(self) -> list[Difference]:
+        """Return in what aid and board are others than the tuning had; unknown ones are none."""
+        if self.session is None:
+            return []
+        session, aid, board = self.session, self.aid.greeted, self._board.board
+        now = Identity.of_now(board=board) if aid is None else Identity.of_aid(aid, board)
+        before = Identity.of_tuning(session.header, session.test.board)
+        return differences(Meeting.RESUME, before, now)
+
+    def load_last(self, test: HearingSession | None = None) -> list[str]:
+        """Go on with an unfinished tuning; return what is wrong with the newest journal.
+
+        `test`: one that goes on, too, and before it.
+        """
         for path in reversed(self._data.journals(TUNING)):
             try:
                 recovered = read_journal(path, disk=self._data.disk)
                 if recovered.complete and not recovered.torn_bytes:
-                    self.last = replay_tuning(recovered.records).test
+                    state = replay_tuning(recovered.records)
+                    self.last, self.last_header = state.test, state.header
                     return []
                 session: TuningSession
                 session, torn_bytes = Session.resume(
@@ -91,17 +119,25 @@ class Tuner:
                 continue
             except (JournalReadError, ReplayError) as error:
                 return [f"{path.name}: {error}; it is left as it is"]
-            self._take_up(session)
+            self._take_up(session, test)
             return [f"{path.name} had a torn end of {torn_bytes} bytes"] if torn_bytes else []
         return []
 
-    def _take_up(self, session: TuningSession) -> None:
+    def _take_up(self, session: TuningSession, test: HearingSession | None) -> None:
         self._adopt(session)
-        self._board.remember(session.board.boot, session.board.event, session.board.us)
+        if test is None:  # whose presses they are that the board knows of
+            self._board.remember(session.board.boot, session.board.event, session.board.us)
         if session.over:
             self._close()
-        else:
-            self._tell("tuning-resumed", {"tuning": session.number})
+            return
+        before = Identity.of_tuning(session.header, session.test.board)
+        here = Identity.of_now(self._data.device)
+        why = [why_to_wait(session, before, here, self._clock, self._resume_within_s)]
+        if test is not None:
+            why.insert(0, words.WAITS_TEST.format(number=test.number))
+        if any(why):
+            self.feed(events.Paused("; ".join(filter(None, why))))
+        self._tell("tuning-resumed", {"tuning": session.number})
 
     def begin(self, settings: TuningSettings, identifier: str | None) -> None:
         """Start a tuning; the aid answers.
@@ -129,22 +165,40 @@ class Tuner:
 
     def _adopt(self, session: TuningSession) -> None:
         self._loop.adopt(session)
-        self.last = session.test
+        self.last, self.last_header = session.test, session.header
 
     def feed(self, event: events.Event, board: BoardMark | None = None) -> None:
         """Give the tuning an event; without one, or after its end, it means nothing."""
         self._loop.feed(event, board)
 
-    def notice(self, notice: notices.Notice) -> None:
-        """Give the tuning what came over the wire of the tone generator."""
+    def notice(self, notice: notices.Notice, *, in_test: bool = False) -> None:
+        """Give the tuning what came over the wire of the tone generator.
+
+        `in_test`: a test is under way, which goes first: the presses are answers to its tones.
+        """
         match notice:
             case notices.Greeted(event=event):
-                ready = events.BoardReady(False, board=self._board.board)
-                self.feed(ready, self._mark(event))
-            case notices.ButtonPressed(event, at_us, button):
+                self._board_greeted(event)
+            case notices.ButtonPressed(event, at_us, button) if not in_test and not self.foreign:
                 self.feed(events.ButtonPressed(at_us, button), self._mark(event))
             case notices.Lost(why):
                 self.feed(events.BoardLost(why))
+
+    def _board_greeted(self, event: int) -> None:
+        if self.session is None:
+            return
+        board = self._board.board
+        if self.session.test.state == State.READY:
+            self.feed(events.Started(board=board), self._mark(event))
+        elif self._wait_if_another("board", "board_kind"):
+            self.feed(events.BoardReady(False, board=board), self._mark(event))
+
+    def _wait_if_another(self, *fields: str) -> bool:
+        """Have the tuning wait for the operator if one of these differs; return if it may go on."""
+        another = [each for each in self._differences() if each.field in fields]
+        for each in another[-1:]:
+            self.feed(events.Paused(words.WAITS_DIFFERS.format(differs=each.words_to_anybody)))
+        return all(each.rule != Rule.REFUSED for each in another)
 
     def _mark(self, event: int) -> BoardMark:
         return BoardMark(self._board.boot, event)
@@ -155,7 +209,7 @@ class Tuner:
             match notice:
                 case AidGreeted(aid=aid, fit=fit):
                     self._tell("hearing-aid", {"aid": aid, "fit": fit})
-                    self._greeted(fit)
+                    self._aid_greeted()
                 case SpeechPlayed(number):
                     self.feed(SpeechEnded(number))
                 case AidRefused(command, why):
@@ -163,16 +217,12 @@ class Tuner:
                 case AidGone(why):
                     self.feed(AidLost(why))
 
-    def _greeted(self, fit: str) -> None:
-        """Go on with a tuning, if the aid is fitted as it was."""
-        if self.session is None:
-            return
-        begun_with = self.session.header.settings.fit
-        if fit == begun_with:
+    def _aid_greeted(self) -> None:
+        """Go on with a tuning, if the aid is fitted as it was, and for whom it was."""
+        if self._wait_if_another("identifier", "aid", "fit"):
             self.feed(AidReady())
         else:
-            words = f"the hearing aid has another fit, {fit}; the tuning began with {begun_with}"
-            self.feed(events.Aborted(words))
+            self.feed(AidLost(self.foreign))
 
     def advance(self) -> None:
         """Tell the tuning that the time it waits for has come."""
@@ -210,7 +260,7 @@ class Tuner:
         match action:
             case tells.Tell():
                 self._tell(action.WHAT, action.figures())
-            case _ if not self.aid.client.connected:
+            case _ if not self.aid.client.connected or self.foreign:
                 return  # it is asked again when the aid is back
             case PlaySpeech():
                 self.aid.client.play(action.number, _setting(action).values_db())

@@ -4,13 +4,16 @@ import json
 import secrets
 from typing import Final
 
+from firmware_py.answers import word
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.table import Command, Pin, When, page_lines
+from firmware_py.identity import Identity, Meeting, differences
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import JournalError
+from firmware_py.link.aid import AidGreeted
 from firmware_py.platform.data_directory import DataDirectoryError
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.person import Person, composed
@@ -18,10 +21,11 @@ from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.procedure.tuning.tuning import State
+from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.tuner import NO_AID, Tuner
 
 NOT_BEGUN: Final = "no tuning was begun"
+NONE_YET: Final = "there was no tuning yet: TUNE:STAR starts one"
 SEED_BITS: Final = 31
 
 
@@ -53,11 +57,19 @@ class TuningDesk:
                 seed=secrets.randbits(SEED_BITS) if seed is None else seed,
             )  # fmt: skip
             person = Person(identifier=None if identifier is None else composed(identifier))
-            self._tuner.begin(settings, self._configuration.recorded(person).identifier)
+            self._tuner.begin(settings, self._whose(person, greeted))
         except (ResultError, SettingError) as error:
             raise ConsoleError(grammar.ILLEGAL_PARAMETER, f"{error}; {NOT_BEGUN}") from None
         except (JournalError, DataDirectoryError) as error:
             raise ConsoleError(grammar.MASS_STORAGE, f"{error}; {NOT_BEGUN}") from None
+
+    def _whose(self, person: Person, aid: AidGreeted) -> str | None:
+        """Return who is tuned, as a journal names him: the one for whom the aid is fitted."""
+        recorded = self._configuration.recorded(person).identifier
+        for each in differences(Meeting.TUNE, Identity.of_aid(aid), Identity(recorded)):
+            words = f"the fit is somebody else's: {each.words}; {NOT_BEGUN}"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        return recorded or aid.person
 
     def pause(self) -> None:
         """Pause the tuning."""
@@ -67,6 +79,8 @@ class TuningDesk:
         """Go on with a paused tuning."""
         if self._tuner.last is None or self._tuner.last.state != State.PAUSED:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the tuning is not paused")
+        if self._tuner.foreign:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, self._tuner.foreign)
         self._tuner.feed(Continued())
 
     def abort(self) -> None:
@@ -93,14 +107,30 @@ class TuningDesk:
             f"state={tuning.state}{outcome} "
             f"comparisons={tuning.estimator.comparison_count} of={tuning.settings.comparisons_max} "
             f"expected_regret={tuning.estimator.expected_regret:.2f} {words}"
+            f"{self._check(tuning)}"
         )
+
+    def _check(self, tuning: Tuning) -> str:
+        """Say that the tuning waits for the operator's word, and why; "" if it does not."""
+        why = self._tuner.foreign or tuning.waits_why
+        return f" check=identity why={word(why)}" if why and not tuning.outcome else ""
+
+    def identity(self) -> str:
+        """Return whose the last tuning is, and with what, as JSON."""
+        tuning, header = self._tuner.last, self._tuner.last_header
+        if tuning is None or header is None:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
+        who = Identity.of_tuning(header, tuning.board)
+        told = {
+            name: getattr(who, name) for name in ("identifier", "device", "board", "aid", "fit")
+        }
+        return json.dumps({"tuning": header.session, "started": header.started, **told})
 
     def result(self) -> str:
         """Return the result of the last tuning as JSON, so far or final."""
         tuning = self._tuner.last
         if tuning is None:
-            words = "there was no tuning yet: TUNE:STAR starts one"
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
         return json.dumps(tuning.result().to_record())
 
 
@@ -129,6 +159,10 @@ COMMANDS: Final = (
     Command("TUNE:STATe?", TuningDesk.state, "state of the tuning and of the hearing aid"),
     Command(
         "TUNE:RESult?", TuningDesk.result, "the result as JSON, so far or final",
+        pin=Pin(always=True),
+    ),
+    Command(
+        "TUNE:IDENtity?", TuningDesk.identity, "whose the last tuning is, as JSON",
         pin=Pin(always=True),
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ Bytes and the time come in, bytes go out; what it was set to is kept, for whoeve
 
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import quote
 
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 
@@ -18,12 +19,14 @@ class SimulatedAid:
 
     Attributes
     ----------
-    fit : str
-        The digest of its fit.
+    fit, person : str
+        The digest of its fit, and for whom that is; "": it does not say.
     speech_us : int
         How long its speech takes.
     limit_db : float
         How far each number of a setting may go.
+    told : list of str
+        The verbs of all lines, "hello" among them.
     played : list of Setting
         Of every sound that was begun.
     setting : Setting
@@ -31,8 +34,10 @@ class SimulatedAid:
     """
 
     fit: str = FIT
+    person: str = ""
     speech_us: int = SPEECH_US
     limit_db: float = 12.0
+    told: list[str] = field(default_factory=list)
     played: list[Setting] = field(default_factory=list)
     setting: Setting = field(default_factory=Setting)
     _partial: bytes = b""
@@ -67,6 +72,7 @@ class SimulatedAid:
 
     def _do(self, line: str, now_us: int) -> None:
         verb, *words = line.split()
+        self.told.append(verb)
         told = dict(word.split("=", 1) for word in words)
         match verb:
             case "hello":
@@ -84,7 +90,8 @@ class SimulatedAid:
         limit = f"{-self.limit_db:g},{self.limit_db:g}"
         ranges = " ".join(f"{d.name}={limit}" for d in DIMENSIONS)
         sds = " ".join(f"{d.name.removesuffix('_db')}_sd_db={d.wish_sd_db:g}" for d in DIMENSIONS)
-        return f"ok aid=simulated version=1 fit={self.fit} {ranges} {sds}"
+        person = f" person={quote(self.person)}" if self.person else ""
+        return f"ok aid=simulated version=1 fit={self.fit} {ranges} {sds}{person}"
 
     def _set(self, verb: str, told: dict[str, str], now_us: int) -> None:
         setting = Setting(**{d.name: float(told[d.name]) for d in DIMENSIONS})

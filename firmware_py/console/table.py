@@ -25,13 +25,17 @@ BY_ITSELF = "a new start, or a word on why it was refused, which comes by itself
 
 
 class UnderWay(Enum):
-    """What is under way: nothing, or how people call it, what starts it and what ends it."""
+    """What is under way: how people call it, what starts and ends it, and what waits for its end.
 
-    NOTHING = ("", "", "")
-    TEST = ("test", "SESS:STAR", "SESS:ABOR")
-    TUNING = ("tuning", "TUNE:STAR", "TUNE:ABOR")
-    UPDATE = ("update", "SYST:UPD:END", BY_ITSELF)
-    STICK = ("update from a USB stick", "a stick", BY_ITSELF)
+    Or nothing.
+    """
+
+    NOTHING = ("", "", "", "")
+    TEST = ("test", "SESS:STAR", "SESS:ABOR", "")
+    TEST_FIRST = ("test", "SESS:STAR", "SESS:ABOR", "tuning")
+    TUNING = ("tuning", "TUNE:STAR", "TUNE:ABOR", "")
+    UPDATE = ("update", "SYST:UPD:END", BY_ITSELF, "")
+    STICK = ("update from a USB stick", "a stick", BY_ITSELF, "")
 
 
 class When(Enum):
@@ -45,11 +49,15 @@ class When(Enum):
     def hindrance(self, under_way: UnderWay) -> str:
         """Return why a command cannot be done now, in words; empty if it can."""
         needed = {When.IN_TEST: UnderWay.TEST, When.IN_TUNING: UnderWay.TUNING}.get(self)
-        if needed is not None and under_way is not needed:
-            name, start, _ = needed.value
-            return f"no {name} is under way: {start} starts one"
+        name, _, end, waits = under_way.value
+        if needed is not None:
+            needed_name, start, *_ = needed.value
+            if name == needed_name:
+                return ""
+            if waits == needed_name:
+                return f"the {waits} waits until the {name} is over: {end} ends that"
+            return f"no {needed_name} is under way: {start} starts one"
         if self is When.NOT_IN_TEST and under_way is not UnderWay.NOTHING:
-            name, _, end = under_way.value
             return f"{'an' if name[0] in 'aeiou' else 'a'} {name} is under way: {end} ends it"
         return ""
 

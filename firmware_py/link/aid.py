@@ -9,6 +9,9 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote
+
+from firmware_py.procedure.person import Person
 
 LINE_BYTES_MAX: Final = 1024
 ANSWER_US_MAX: Final = 10_000_000  # an engine that begins to play may take its time
@@ -24,6 +27,7 @@ class AidGreeted:
     fit: str  # the digest of its fit
     ranges_db: tuple[tuple[float, float], ...]  # of each number of a setting
     prior_sd_db: tuple[float, ...]  # of what people may want of it
+    person: str | None = None  # whose fit it is, by an identifier; None: it does not say
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,7 @@ class AidClient:
                 told["fit"],
                 tuple(_range(told[name]) for name in NUMBERS),
                 tuple(float(told[f"{name.removesuffix('_db')}_sd_db"]) for name in NUMBERS),
+                Person(identifier=unquote(told["person"]) if "person" in told else None).identifier,
             )
         except (KeyError, ValueError) as error:
             return [AidGone(f"its greeting lacks or garbles {error}")]

@@ -89,6 +89,8 @@ class Tuning:
         )
         self.state = State.READY
         self.outcome: SessionOutcome | Literal[""] = ""
+        self.waits_why = ""  # why it is paused, and waits for the operator's word; "": it does not
+        self.board = ""  # the tone generator that answered last, and has the button; "": unknown
         self.number = 0  # of the sound under way or the last one
         self._pair: tuple[SettingDb, SettingDb] | None = None  # in the order of hearing
         self._sound = 0  # of this comparison
@@ -136,10 +138,12 @@ class Tuning:
 
     def _by_operator(self, now_us: int, event: Event) -> list[Action]:
         match event:
-            case events.Started() if self.state == State.READY:
+            case events.Started(board=board) if self.state == State.READY:
+                self.board = board
                 return self._begin(now_us)
-            case events.Paused() if self.state != State.PAUSED:
-                return self._pause()
+            case events.Paused(why):
+                self.waits_why = why or self.waits_why
+                return [] if self.state == State.PAUSED else self._pause()
             case events.Continued() if self.state == State.PAUSED:
                 return self._go_on(now_us)
             case events.Aborted(why):
@@ -156,6 +160,8 @@ class Tuning:
                 return self._lost(BOARD, BoardLostTold(why))
             case AidReady():
                 return self._back(now_us, AID, tells.AidReadyTold())
+            case events.BoardReady(board=board):
+                self.board = board
         return self._back(now_us, BOARD, BoardReadyTold())
 
     def result(self) -> TuningResult:
@@ -219,7 +225,8 @@ class Tuning:
     # Answers
 
     def _pressed(self, now_us: int, button: int) -> list[Action]:
-        if self.state == State.PAUSED and self._silent_in_row >= SILENT_MAX:
+        nobody_was_there = self._silent_in_row >= SILENT_MAX and not self.waits_why
+        if self.state == State.PAUSED and nobody_was_there:
             return self._go_on(now_us)  # somebody is there again
         if self.state not in (State.PLAYING, State.GAP, State.WINDOW):
             return []
@@ -273,7 +280,7 @@ class Tuning:
         return [*stop, PauseTold()]
 
     def _go_on(self, now_us: int) -> list[Action]:
-        self._silent_in_row = 0
+        self._silent_in_row, self.waits_why = 0, ""
         return [GoingOnTold(), *self._begin(now_us)]
 
     def _lost(self, what: str, told: Action) -> list[Action]:

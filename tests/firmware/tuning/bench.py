@@ -34,7 +34,7 @@ class Bench(World):
     def tuner(self) -> Tuner:
         return self.firmware.tuner
 
-    def tune(self, **changes: Any) -> None:
+    def tune(self, identifier: str | None = None, **changes: Any) -> None:
         """Meet the aid and begin."""
         self.until(lambda: self.tuner.aid.greeted is not None)
         greeted = self.tuner.aid.greeted
@@ -42,7 +42,7 @@ class Bench(World):
         settings = TuningSettings(
             greeted.fit, greeted.ranges_db, greeted.prior_sd_db, **{"seed": 1, **changes}
         )
-        self.tuner.begin(settings, None)
+        self.tuner.begin(settings, identifier)
 
     def go_on(self) -> None:
         """Go on until the tuning is over, or waits for somebody."""

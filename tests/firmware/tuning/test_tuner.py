@@ -1,22 +1,28 @@
 """A whole tuning: aid, button, journal, resumption."""
 
+import json
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
 import pytest
 
-from device.simulator.aid import FIT, SimulatedAid
+from device.simulator.aid import SimulatedAid
+from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.clock import S
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
 from firmware_py.procedure.outcomes import SessionOutcome
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.tuning_record import replay_tuning
 from tests.budget import quick
 from tests.firmware.tuning.bench import DATA, Bench
+from tests.firmware.world import a_listener
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)
 JOURNAL = DATA / "tuning-000001.journal"
@@ -106,18 +112,116 @@ def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
     assert len(bench.of("aid-ready")) == 1
 
 
-def test_an_aid_with_another_fit_ends_the_tuning_by_name() -> None:
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (
+            SimulatedAid(fit="ffffffffffff"),
+            "fit '01234567', not 'ffffffff': use what it began with, or end the tuning",
+        ),
+        (
+            SimulatedAid(person="P-Ä"),
+            "it is another person's: use what it began with, or end the tuning",
+        ),
+    ],
+)
+def test_an_aid_of_somebody_else_is_sent_nothing_of_the_tuning(
+    other: SimulatedAid, why: str
+) -> None:
     bench = Bench(Chooser())
-    bench.tune()
+    bench.tune("P-A", comparisons_max=FEW)
     bench.run_to("comparison", 2)
+    own, bench.aid = bench.aid, replace(other, told=[])
+    bench.restart()
+    bench.until(lambda: bench.tuner.aid.greeted is not None)
+    bench.aids.vanish()  # and again while the firmware runs
+    bench.step()
+    bench.aids.there = True
+    bench.until(lambda: bench.tuner.aid.greeted is not None)
+    bench.run(S)
+    assert bench.ask("TUNE:STAT?")[0].endswith(f' check=identity why="{why}"')
+    assert bench.ask("TUNE:CONT") == [f'ERROR -221,"{why}"']
+    bench.tuner.feed(ButtonPressed(bench.clock.us))
+    bench.run(S)
+    assert set(bench.aid.told) == {"hello"}
     bench.aids.vanish()
     bench.step()
-    bench.aid = SimulatedAid(fit="ffffffffffff")
-    bench.aids.there = True
+
+    other_aid, bench.aid, bench.aids.there = bench.aid, own, True
+    bench.until(lambda: bench.ask("TUNE:CONT") == ["OK"])
+    bench.run_to("comparison", 1)
+    bench.aids.vanish()
+    bench.step()
+    bench.aid, bench.aids.there = other_aid, True
+    bench.until(lambda: bench.tuner.foreign != "")
+    assert bench.ask("TUNE:ABOR") == ["OK"]
+    bench.run(S)
+    assert set(bench.aid.told) == {"hello"}, "its end, too, is not for that aid"
+    state = replay_tuning(read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    assert (state.differences, state.header.identifier) == ([], "P-A")
+    assert state.result is not None
+    assert state.result.comparisons == 3
+
+
+def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None:
+    bench = Bench(Chooser())
+    bench.begin(Settings(ears="left", seed=3), Person(identifier="P-B"))
+    bench.run(10 * S)
+    bench.close()
+    test = bench.simulated_disk.content(DATA / "session-000001.journal")
+    assert test is not None
+    bench = Bench(Chooser())
+    bench.tune("P-A", comparisons_max=5)
+    bench.run_to("comparison", 2)
+    bench.simulated_disk.put(DATA / "session-000001.journal", test)
+    before = len(bench.simulated_aid.told)
+    bench.restart()
+    why = "session 1 goes first: is it the same person?"
+    assert bench.ask("SYST:ERR?") == [f'111,"tuning 1 waits: {why}"']
+    for command in ("PAUS", "CONT", "ABOR", "ANSW FIRST"):
+        (refused,) = bench.ask(f"TUNE:{command}")
+        assert refused == (
+            'ERROR -221,"the tuning waits until the test is over: SESS:ABOR ends that"'
+        )
+    assert bench.ask("TUNE:STAT?")[0].endswith(f'check=identity why="{why}"')
+    bench.run(20 * S)
+    assert json.loads(bench.ask("SESS:RES?")[0])["ears"][0]["tones"] > 3
+    assert bench.ask("SESS:ABOR") == ["OK"]
+    bench.run(20 * S)
+    assert set(bench.simulated_aid.told[before:]) == {"hello"}
+    whose = json.loads(bench.ask("TUNE:IDEN?")[0])
+    assert (whose["identifier"], whose["board"]) == ("P-A", f"sim {SERIAL}")
+    assert bench.ask("SESS:STAR") == ['ERROR -221,"a tuning is under way: TUNE:ABOR ends it"']
+    assert bench.ask("TUNE:CONT") == ["OK"]
     bench.go_on()
-    (finished,) = bench.of("finished")
-    assert finished["outcome"] == SessionOutcome.ABORTED
-    assert f"has another fit, ffffffffffff; the tuning began with {FIT}" in finished["why"]
+    assert bench.tuner.last is not None
+    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
+    records = read_journal(JOURNAL, disk=bench.simulated_disk).records
+    assert replay_tuning(records).differences == []
+    pressed = [r for r in records if r.get("event", {}).get("what") == "button"]
+    assert pressed == [], "the presses are those of the test"
+
+
+def test_a_tuning_waits_for_the_operator_by_the_rule_of_a_test() -> None:
+    bench = Bench(Chooser())
+    bench.tune("P-A", comparisons_max=5)
+    bench.run_to("comparison", 2)
+    bench.clock.us += 3600 * S
+    played = len(bench.simulated_aid.played)
+    bench.restart()
+    bench.run(20 * S)
+    assert len(bench.simulated_aid.played) == played
+    why = "it was broken off 60 minutes ago: is it the same person?"
+    assert bench.ask("TUNE:STAT?")[0].endswith(f'check=identity why="{why}"')
+    bench.swap_board(SimulatedBoard(a_listener(), boot=2, name="pico"))
+    bench.until(lambda: bench.tuner.foreign != "")
+    (refused,) = bench.ask("TUNE:CONT")
+    assert "kind of tone generator 'sim', not 'pico': use what it began with" in refused
+    bench.swap_board(SimulatedBoard(a_listener(), boot=3))
+    bench.until(lambda: bench.ask("TUNE:CONT") == ["OK"])
+    bench.go_on()
+    assert bench.tuner.last is not None
+    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
 
 
 def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> None:
