@@ -31,6 +31,7 @@ from host_tools.errors import HostError
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
+from host_tools.unfinished import WAITS, waiting_words
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -130,6 +131,7 @@ def begin(
     if not state.startswith(IDLE_STATES):
         words = f"going on with the unfinished session in this directory{_so_far(state)}"
         show(screen, words, soft_wrap=True)
+        _go_on(operator, state, confirmed=getattr(arguments, "go_on", True))
         return
     told = {
         "EAR": arguments.ear.upper(),
@@ -143,6 +145,16 @@ def begin(
         answer = operator.ask(line)
         if answer != "OK":
             raise HostError(f"the firmware did not start a test: {answer}")
+
+
+def _go_on(operator: Operator, state: str, *, confirmed: bool) -> None:
+    """Have a session go on that waits for the operator's word; a simulated listener is the same."""
+    if WAITS not in state:
+        return
+    if not confirmed:
+        raise HostError(waiting_words(state))
+    if (answer := operator.ask("SESS:CONT")) != "OK":
+        raise HostError(f"the test does not go on: {answer}")
 
 
 def teller(screen: "Console") -> Callable[[str], None]:

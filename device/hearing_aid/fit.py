@@ -14,6 +14,7 @@ import numpy as np
 
 from device.hearing_aid.shapes import GainTable
 from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
+from device.hearing_aid.whose import UNKNOWN, Whose
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, STEP_DB, Setting
@@ -160,6 +161,7 @@ class Fit:
     source: str  # from what: the name of a session
     # SD that the uncertainty of the thresholds leaves each of `DIMENSIONS`, dB; 0: they are known
     uncertainty_db: tuple[float, ...] = (0.0,) * len(DIMENSIONS)
+    of: Whose = UNKNOWN  # whose it is
 
     def __post_init__(self) -> None:
         if not isinstance(self.ears, tuple) or not 1 <= len(self.ears) <= 2:

@@ -16,17 +16,20 @@ from device.hearing_aid.fit import (
     FitError,
     refusal,
 )
+from device.hearing_aid.whose import FIELDS, Whose
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 FORMAT: Final = "gp-pta fit"
-VERSION: Final = 1
+VERSION: Final = 2
 # A fit of two ears with the most bands is a fifth of this.
 BYTES_MAX: Final = 200_000
 DIGEST_CHARACTERS: Final = 12
 
 _FILE_FIELDS: Final = ("format", "version", "checksum", "fit")
-_FIT_FIELDS: Final = ("rule", "source", "uncertainty_db", "input_levels_db_spl", "ears")
+# Words, and whose it is: two fits that differ in nothing else sound the same.
+_WORDS: Final = ("rule", "source", "of")
+_FIT_FIELDS: Final = (*_WORDS, "uncertainty_db", "input_levels_db_spl", "ears")
 _EAR_FIELDS: Final = ("ear", "output_max_db_spl", "bands")
 _BAND_FIELDS: Final = ("center_hz", "gain_max_db", "output_max_db_spl", "gains_db")
 
@@ -56,18 +59,10 @@ def read_fit(path: Path) -> Fit:
         raise FitError(f"{path}: {error}") from None
 
 
-def fit_digest(path: Path) -> str:
-    """Return the first 12 hexadecimal digits of the SHA-256 of a file: its name in a journal.
-
-    Raises
-    ------
-    FitError
-        If it cannot be read, or is too large for a fit.
-    """
-    try:
-        return hashlib.sha256(_content(path)).hexdigest()[:DIGEST_CHARACTERS]
-    except FitError as error:
-        raise FitError(f"{path}: {error}") from None
+def fit_digest(fit: Fit) -> str:
+    """Return what names a fit in a journal: the same for all that sound, and are tuned, alike."""
+    record = _fit_record(fit)
+    return checksum({name: value for name, value in record.items() if name not in _WORDS})
 
 
 def fit_text(fit: Fit) -> str:
@@ -128,6 +123,7 @@ def _fit_record(fit: Fit) -> dict[str, Any]:
     return {
         "rule": fit.rule,
         "source": fit.source,
+        "of": fit.of.as_record(),
         "uncertainty_db": dict(zip(names, fit.uncertainty_db, strict=True)),
         "input_levels_db_spl": list(INPUT_LEVELS_DB_SPL),
         "ears": [
@@ -161,8 +157,17 @@ def _fit(record: Any) -> Fit:
         ears=tuple(_ear(ear) for ear in _listed("ears", record["ears"])),
         rule=record["rule"],
         source=record["source"],
+        of=_whose(record["of"]),
         uncertainty_db=tuple(record["uncertainty_db"][name] for name in names),
     )
+
+
+def _whose(record: Any) -> Whose:
+    _check_fields("of", record, FIELDS)
+    try:
+        return Whose.from_record(record)
+    except ValueError as error:
+        raise FitError(f"of: {error}") from None
 
 
 def _ear(record: Any) -> EarFit:

@@ -1,7 +1,7 @@
 """A fit from thresholds: a rule's gains, compressed, within limits, and how sure they are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def fit_of_thresholds(
         ear.ear: prescribed(centers_hz, draws_db_hl[ear.ear], rule, coupling).table_db()
         for ear in ears
     }
-    return Fit(ears, fit.rule, source, uncertainty_db(fit, tables_db))
+    return replace(fit, uncertainty_db=uncertainty_db(fit, tables_db))
 
 
 def rule_in_words(rule: str, coupling: str) -> str:

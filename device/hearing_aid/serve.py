@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ, output_limit
 from device.hearing_aid.fit import Fit, FitError
@@ -43,8 +44,8 @@ class Aid:
     aid : FileAid
         The engine, with the fit.
     fit : Fit
-    digest, version : str
-        Of the fit's file, and of the engine.
+    version : str
+        Of the engine.
     speech : (frames, 2)
         What is played.
     player : Player
@@ -59,7 +60,6 @@ class Aid:
         self,
         aid: FileAid,
         fit: Fit,
-        digest: str,
         version: str,
         speech: FloatArray,
         player: Player,
@@ -69,7 +69,7 @@ class Aid:
         self._aid, self._fit, self._player = aid, fit, player
         self._speech, self._pace, self._clock = speech, pace, clock
         self._ranges_db = fit.ranges_db()
-        self._greeting = self._words_of_greeting(digest, version)
+        self._greeting = self._words_of_greeting(version)
         self._made: dict[Setting, FloatArray] = {}
         self._number = 0
         self._ends_s: float | None = None
@@ -144,11 +144,14 @@ class Aid:
             values[dimension.name] = value_db
         return Setting(**values)
 
-    def _words_of_greeting(self, digest: str, version: str) -> str:
+    def _words_of_greeting(self, version: str) -> str:
         sds_db = self._fit.prior_sd_db()
         ranges = " ".join(f"{n}={low:g},{high:g}" for n, (low, high) in self._ranges_db.items())
         sds = " ".join(f"{n.removesuffix('_db')}_sd_db={sd:.2f}" for n, sd in sds_db.items())
-        return f"ok aid={NAME} version={version} fit={digest} {ranges} {sds}"
+        person = self._fit.of.person
+        whose = f" person={quote(person)}" if person else ""
+        digest = fit_digest(self._fit)
+        return f"ok aid={NAME} version={version} fit={digest} {ranges} {sds}{whose}"
 
 
 def _number(told: dict[str, str]) -> int:
@@ -258,9 +261,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         installation = Installation(arguments.openmha)
         player = _player(arguments, fit)
         with file_aid(fit, installation) as engine:
-            digest = fit_digest(arguments.fit)
-            version = installation.version()
-            aid = Aid(engine, fit, digest, version, speech, player, arguments.pace)
+            aid = Aid(engine, fit, installation.version(), speech, player, arguments.pace)
             _serve(Server(aid, arguments.port), player)
     except (FitError, SoundError, OpenMhaError, PlayerError, OSError) as error:
         print(f"hearing aid: {error}", file=sys.stderr)

@@ -37,6 +37,7 @@ from host_tools.simulation import (
     add_board_arguments,
     add_speed_argument,
     check_board,
+    check_place,
     settings_of,
     started,
 )
@@ -99,6 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_test(arguments, _settings(arguments))
     if arguments.fit:
         _check_fitting(arguments)
+    check_place(arguments, arguments.out, teller(screen))
     data = data_directory(arguments.out, DEMO_PREFIX)
     result = _measure(arguments, data, screen)
     journal = sorted(data.glob(JOURNALS))[-1]

@@ -39,6 +39,7 @@ from host_tools.live import (
 from host_tools.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.processes import ConsoleLine, FirmwareProcess
 from host_tools.terminal import say, say_aside
+from host_tools.unfinished import CARD_KIND, check_unfinished
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -93,6 +94,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     test = p.add_argument_group("a whole test")
     test.add_argument("--test", action="store_true", help="start the firmware and run a test")
     add_test_arguments(test)
+    test.add_argument(
+        "--go-on", action="store_true",
+        help="the same person sits there as in the unfinished session, after a long break",
+    )  # fmt: skip
     test.add_argument("--seed", type=int, help="of pauses and catch trials (default: by chance)")
     test.add_argument("--unsure-button", action="store_true", help="offer p for 'perhaps'")
 
@@ -149,6 +154,7 @@ def _check(arguments: argparse.Namespace) -> None:
     except SettingError as error:
         raise HostError(f"--limit-dbfs is {arguments.limit_dbfs:g} dBFS, so {error}") from None
     check_test(arguments, _settings(arguments))
+    check_unfinished(arguments.out, CARD_KIND, _say)
 
 
 def _level_max_db_hl(limit_dbfs: float) -> float:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +15,10 @@ from device.simulator.serve import carry, raw_pty
 from device.sound_card.board import LocalBoard
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import NoOutput
+from firmware_py.identity import Identity, Meeting, differences
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.procedure.settings import SEED_MAX
+from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.settings import SEED_MAX, SettingError
 from host_tools.commands.prescribe.endings import AID_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -25,6 +28,7 @@ from host_tools.live import data_directory, teller
 from host_tools.processes import ConsoleLine, FirmwareProcess
 from host_tools.terminal import say, show
 from host_tools.tuning import show_result, tune
+from host_tools.unfinished import check_tuning
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -42,6 +46,9 @@ example:
 The speech is heard at two settings, in turn. Press the space bar while the better one sounds, or p
 if there is no difference. Who presses nothing hears both once more. It ends when the best setting
 is known well enough, or after --count comparisons, and the aid is left at that setting.
+
+A fit that names its person is tuned for that person only. An unfinished tuning in --out goes on if
+person and fit are the same; an unfinished test there is refused, and nothing is touched.
 
 openMHA plays; make aid gets it. Without --sound-card nothing is heard, and --wav keeps what would
 be. No setting exceeds the limits of the fit; how loud that is in the ear, nobody knows before it
@@ -64,7 +71,13 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--sound-card", metavar="NAME", help="plays there (default: nothing is heard)")
     p.add_argument("--wav", type=Path, metavar="FILE", help="keep what the aid plays, .wav")
     p.add_argument("--openmha", type=Path, metavar="DIR", help="where make aid put it")
-    p.add_argument("--id", metavar="WORD", help="of the person, for the journal")
+    p.add_argument(
+        "--id", metavar="WORD", help="of the person, for the journal (default: the fit's)"
+    )
+    p.add_argument(
+        "--go-on", action="store_true",
+        help="the same person sits there as in the unfinished tuning, after a long break",
+    )  # fmt: skip
     p.add_argument("--count", type=int, help="comparisons at most, 5 to 40 (default: 25)")
     p.add_argument("--seed", type=int, help="of which is heard first (default: by chance)")
     p.add_argument(
@@ -89,12 +102,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     _check(arguments)
     screen = Console(highlight=False)
+    whose = _whose(arguments)
+    check_tuning(arguments.out, whose, lambda line: show(screen, line, soft_wrap=True))
     data = data_directory(arguments.out, TUNE_PREFIX)
     show(screen, f"the journal is in {data}", soft_wrap=True)
     start = {"ID": arguments.id, "COUNT": arguments.count, "SEED": arguments.seed}
     with _started(arguments, data, screen) as (console, firmware, aid):
         show(screen, "space bar: what sounds now is better; p: no difference; ^C ends")
-        result = tune(console, firmware, start, screen, aid)
+        result = tune(console, firmware, start, screen, aid, go_on=arguments.go_on)
     show_result(screen, result)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     for line in verdict_words(verdict):
@@ -112,6 +127,8 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
     from host_tools.commands.prescribe.exports import fit_as
 
     tuned = read_fit(arguments.fit).tuned(Setting.of(result.setting_db))
+    if tuned.of.person is None:
+        tuned = replace(tuned, of=replace(tuned.of, person=verdict.state.header.identifier))
     for path in arguments.write:
         remark = f"{arguments.fit.name} as it was tuned: {verdict.journal.name}"
         write_text(path, fit_as(_aid_ending(path), tuned, [remark]))
@@ -119,6 +136,25 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
         from host_tools.tuning_picture import draw_tuning
 
         draw_tuning(verdict.steps, arguments.picture, f"{arguments.fit.name}, tuned")
+
+
+def _whose(arguments: argparse.Namespace) -> Identity:
+    """Return who is to be tuned, and with which fit; `HostError` if that is somebody else's."""
+    from device.hearing_aid.fit import FitError
+    from device.hearing_aid.fit_file import fit_digest, read_fit
+
+    try:
+        fit = read_fit(arguments.fit)
+        named = None if arguments.id is None else composed(arguments.id)
+        told = Identity(Person(identifier=named).identifier)
+    except SettingError as error:
+        raise HostError(f"--id: {error}") from None
+    except FitError as error:
+        raise HostError(str(error)) from None
+    whose = fit.of.identity(fit_digest(fit))
+    for each in differences(Meeting.TUNE, whose, told):
+        raise HostError(f"{arguments.fit}: {each.words}: the fit is somebody else's; --id says who")
+    return replace(whose, identifier=told.identifier or whose.identifier, device=None)
 
 
 def _aid_ending(path: Path) -> str:

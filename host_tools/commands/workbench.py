@@ -33,6 +33,7 @@ from host_tools.simulation import (
     add_board_arguments,
     add_speed_argument,
     check_board,
+    check_place,
     options_of,
     settings_of,
     started,
@@ -80,6 +81,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Open the bench, and close it when the operator has gone."""
     check_board(arguments)
+    check_place(arguments, arguments.data, _say)
     before = _sizes(arguments.data)
     with _ended_by_signals(), ExitStack() as stack:
         _say(f"starting the {arguments.board} tone generator and the firmware ...")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.archive import COMPLETE
+from firmware_py.identity import Meeting, Rule, differences
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.prescribe.endings import AID_ENDINGS, FIT, OPENMHA, TYMPAN
@@ -142,6 +143,9 @@ def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fi
         other = read_fit(path)
     except FitError as error:
         raise HostError(str(error)) from None
+    for each in differences(Meeting.FIT, other.of.identity(), fit.of.identity()):
+        if each.rule == Rule.REFUSED:
+            raise HostError(f"{path}: {each.words}: only fits of one person are compared")
     if not both(fit, other):
         raise HostError(f"{path}: has the {other.ears[0].ear} ear only, and nothing else is fitted")
     return other

@@ -1,7 +1,7 @@
 """What a recorded ear prescribes: gains with their bands, from thresholds with theirs."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from device.hearing_aid.prescription import (
 )
 from device.hearing_aid.rules import NAL_R, THRESHOLD_LIMITS_DB_HL
 from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
+from device.hearing_aid.whose import Whose
 from firmware_py.console.verdicts import verdict_words
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Outcome
@@ -157,12 +158,24 @@ def fit_of_ears(session: RecordedSession, ears: Sequence[EarPrescription]) -> Fi
     """
     first = ears[0]
     try:
-        return fit_of_thresholds(
+        fit = fit_of_thresholds(
             first.frequencies_hz, {ear.ear: ear.threshold_db_hl for ear in ears},
             first.rule, first.coupling, session.name, {ear.ear: ear.draws_db_hl for ear in ears},
         )  # fmt: skip
     except ValueError as error:
         raise HostError(f"{session.path}: {error}") from None
+    return replace(fit, of=_whose(session, [ear.ear for ear in ears]))
+
+
+def _whose(session: RecordedSession, ears: Sequence[str]) -> Whose:
+    header, by_ear = session.header, session.result.by_ear
+    return Whose(
+        session.person.identifier,
+        header.session,
+        header.started,
+        header.device or None,
+        {ear: tuple(by_ear[ear].boards) for ear in ears},
+    )
 
 
 def fit_of_session(

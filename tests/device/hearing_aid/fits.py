@@ -14,6 +14,7 @@ from device.hearing_aid.fit import (
     EarFit,
     Fit,
 )
+from device.hearing_aid.whose import Whose
 from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
 
 CENTERS_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0)
@@ -71,4 +72,8 @@ def fits(draw: st.DrawFn) -> Fit:
     other = replace(first, ear="right" if first.ear == "left" else "left")
     ears = draw(st.sampled_from(((first,), (first, other))))
     sd_db = draw(st.tuples(*(st.floats(0.0, 20.0) for _ in DIMENSIONS)))
-    return Fit(ears, "drawn", "nobody", sd_db)
+    boards = {ear.ear: ("pico e66", "pico e67")[: 1 + k] for k, ear in enumerate(ears)}
+    of = draw(
+        st.sampled_from((Whose(), Whose("P-Ä", 7, "2026-01-02T03:04:05+00:00", "box-1", boards)))
+    )
+    return Fit(ears, "drawn", "nobody", sd_db, of)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from device.hearing_aid.fit_file import fit_digest, write_fit
 from device.hearing_aid.openmha import Installation
 from device.hearing_aid.player import FilePlayer, PlayerError
 from device.hearing_aid.sound import read_wav, write_wav
+from device.hearing_aid.whose import Whose
 from device.simulator.talker import made_up_speech
 from tests.device.hearing_aid.fits import plain_fit
 
@@ -31,7 +33,7 @@ class Served:
 
     def __init__(self, place: Path, installation: Installation, *options: str) -> None:
         self.fit, self.out = place / "aid.fit", place / "out.wav"
-        write_fit(self.fit, plain_fit(15.0, 30.0))
+        write_fit(self.fit, replace(plain_fit(15.0, 30.0), of=Whose("P-Ä")))
         write_wav(place / "speech.wav", made_up_speech(1.2, SAMPLE_RATE_HZ, 1))
         self.process = subprocess.Popen(
             [
@@ -91,8 +93,9 @@ def silent(silent_aid: Served) -> Served:
 def test_it_greets_with_its_fit_and_its_ranges(silent: Served) -> None:
     answer = silent.ask("hello")
     assert answer.startswith("ok aid=openmha version=")
-    assert f" fit={fit_digest(silent.fit)} overall_db=-12,12 " in answer
+    assert f" fit={fit_digest(plain_fit(15.0, 30.0))} overall_db=-12,12 " in answer
     assert " tilt_sd_db=" in answer
+    assert answer.endswith(" person=P-%C3%84"), "whose fit it is"
 
 
 def test_what_is_played_is_the_speech_through_the_aid(served: Served) -> None:

@@ -9,7 +9,7 @@ import pytest
 from firmware_py.console.table import page_lines
 from firmware_py.procedure.outcomes import SessionOutcome
 from firmware_py.tuning_desk import COMMANDS
-from tests.firmware.tuning.bench import Bench
+from tests.firmware.tuning.bench import DATA, Bench
 from tests.firmware.tuning.test_tuner import Chooser
 
 PAGE: Final = Path(__file__).parents[3] / "firmware_py" / "console" / "README.md"
@@ -73,6 +73,19 @@ def test_what_is_not_allowed_is_named(bench: Bench, line: str, words: str) -> No
     answer = ask(bench, line)
     assert answer.startswith("ERROR -2")
     assert words in answer
+
+
+def test_a_fit_is_tuned_for_its_person_only() -> None:
+    bench = Bench()
+    bench.simulated_aid.person = "P-A"
+    bench.until(lambda: bench.tuner.aid.greeted is not None)
+    assert ask(bench, "TUNE:IDEN?").startswith('ERROR -221,"there was no tuning yet')
+    refused = "the fit is somebody else's: identifier 'P-A', not 'P-B'; no tuning was begun"
+    assert ask(bench, "TUNE:STAR ID=P-B") == f'ERROR -221,"{refused}"'
+    assert not bench.simulated_disk.content(DATA / "tuning-000001.journal")
+    assert ask(bench, "TUNE:STAR") == "OK", "of whom the fit is"
+    whose = json.loads(ask(bench, "TUNE:IDEN?"))
+    assert (whose["tuning"], whose["identifier"], whose["fit"]) == (1, "P-A", "0123456789ab")
 
 
 def test_without_an_aid_nothing_is_begun() -> None:

@@ -11,11 +11,13 @@ import pytest
 from matplotlib.text import Text
 
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.fit_file import read_fit
+from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.rules import insertion_gain
+from device.hearing_aid.whose import Whose
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
+from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import MaskingMark, Verdict
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import ENDED_EARLY
@@ -36,7 +38,16 @@ from host_tools.document import set_document
 from host_tools.heading import Heading
 from host_tools.recorded import RecordedSession, read_session, read_true_session
 from tests.budget import quick
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, Refused, recorded, rewrite
+from tests.host.journals import (
+    BOTH,
+    GOLDEN,
+    LEFT_S2,
+    GpPta,
+    Refused,
+    recorded,
+    rewrite,
+    write_again,
+)
 from tests.host.judged import judged
 from tests.host.pdfs import ReadPdf, check_tagged
 
@@ -387,16 +398,27 @@ def test_a_fit_with_one_ear_is_compared_where_it_has_one(tmp_path: Path, gp_pta:
 def test_a_fit_that_cannot_be_compared_with_is_named(
     tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:
-    damaged, left = tmp_path / "damaged.fit", tmp_path / "left.fit"
+    damaged, left, other = (tmp_path / f"{name}.fit" for name in ("damaged", "left", "other"))
     assert gp_pta("prescribe", BOTH, "--ear", "left", "-o", left)[0] == 0
-    damaged.write_text(left.read_text().replace('"version": 1', '"version": 7'))
+    damaged.write_text(left.read_text().replace('"version": 2', '"version": 7'))
+    write_fit(other, replace(fit_of_session(recorded(BOTH)), of=Whose("P-B")))
+    header, *records = read_journal(BOTH).records
+    of_a = tmp_path / "of-a.journal"
+    person: Any = header["person"]
+    write_again(of_a, {**header, "person": {**person, "identifier": "P-A"}}, records)
+    said = refused("prescribe", of_a, "--against", other)
+    assert "other.fit: identifier 'P-B', not 'P-A': only fits of one person are compared" in said
+    assert gp_pta("prescribe", of_a, "-o", tmp_path / "of-a.fit")[0] == 0
+    whose = read_fit(tmp_path / "of-a.fit").of
+    assert (whose.person, whose.session, whose.started) == ("P-A", 1, header["started"])
+    assert whose.boards.keys() == {"left", "right"}
     for words, said in (
         (
             ["--against", "louder"],
             "--against is 'louder'; allowed is a file in .fit, or one of nal",
         ),
         (["--against", tmp_path / "no.fit"], "no.fit: cannot be read: No such file or directory"),
-        (["--against", damaged], "damaged.fit: version is 7; allowed is 1: made by another gp-pta"),
+        (["--against", damaged], "damaged.fit: version is 7; allowed is 2: made by another gp-pta"),
         (
             ["--against", left, "--ear", "right"],
             "left.fit: has the left ear only, and nothing else",
