@@ -23,6 +23,7 @@ from firmware_py.procedure.tuning.events import (
 )
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.space import Setting
+from firmware_py.procedure.tuning.tells import SettingTold
 from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.resumption import RESUME_WITHIN_S, why_to_wait
 from firmware_py.session import HearingSession, ReplayError, Session
@@ -248,7 +249,7 @@ class Tuner:
     def close(self) -> None:
         """Leave a running tuning as it is; it is gone on with at the next start."""
         self._loop.close()
-        self.aid.close()
+        self.aid.close(stop=not self.foreign)
 
     def _close(self) -> None:
         assert self.session is not None
@@ -257,10 +258,13 @@ class Tuner:
         self._tell("tuning-over", {"tuning": number})
 
     def _do(self, action: events.Action) -> None:
+        sent = self.aid.client.connected and not self.foreign
         match action:
+            case SettingTold() if not sent:
+                return  # the aid is not left at it
             case tells.Tell():
                 self._tell(action.WHAT, action.figures())
-            case _ if not self.aid.client.connected or self.foreign:
+            case _ if not sent:
                 return  # it is asked again when the aid is back
             case PlaySpeech():
                 self.aid.client.play(action.number, _setting(action).values_db())
