@@ -32,6 +32,9 @@ from firmware_py.session_record import BoardMark
 from firmware_py.tuning_record import TuningHeader, TuningSession, replay_tuning
 
 NO_AID: Final = "the hearing aid does not answer"
+# Why a tuning waits, beside what `procedure.words` has for a test.
+WAITS_TEST: Final = "session {number} goes first: is it the same person?"
+FOREIGN: Final = "{differs}: use what it began with, or end the tuning"
 
 
 class Tuner:
@@ -88,7 +91,7 @@ class Tuner:
         refused = (
             each.words_to_anybody for each in self._differences() if each.rule == Rule.REFUSED
         )
-        return next((words.FOREIGN_TO_TUNING.format(differs=each) for each in refused), "")
+        return next((FOREIGN.format(differs=each) for each in refused), "")
 
     def _differences(self) -> list[Difference]:
         """Return in what aid and board are others than the tuning had; unknown ones are none."""
@@ -135,7 +138,7 @@ class Tuner:
         here = Identity.of_now(self._data.device)
         why = [why_to_wait(session, before, here, self._clock, self._resume_within_s)]
         if test is not None:
-            why.insert(0, words.WAITS_TEST.format(number=test.number))
+            why.insert(0, WAITS_TEST.format(number=test.number))
         if any(why):
             self.feed(events.Paused("; ".join(filter(None, why))))
         self._tell("tuning-resumed", {"tuning": session.number})
