@@ -48,9 +48,9 @@ class AidConnection:
             return None
         return self._clock.seconds_until(deadline_us)
 
-    def close(self) -> None:
-        """Have the aid fall silent, as far as it can still be told, and close the port."""
-        if self.client.connected and not self.client.busy:
+    def close(self, *, stop: bool = True) -> None:
+        """Close the port; `stop`: have the aid fall silent, as far as it can still be told."""
+        if stop and self.client.connected and not self.client.busy:
             self.client.stop()
             with suppress(PortError):
                 self.port.write(self.client.transmit(self._clock.now_us()))

@@ -23,6 +23,7 @@ from firmware_py.procedure.tuning.events import (
 )
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.space import Setting
+from firmware_py.procedure.tuning.tells import SettingTold
 from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.resumption import RESUME_WITHIN_S, why_to_wait
 from firmware_py.session import HearingSession, ReplayError, Session
@@ -31,6 +32,9 @@ from firmware_py.session_record import BoardMark
 from firmware_py.tuning_record import TuningHeader, TuningSession, replay_tuning
 
 NO_AID: Final = "the hearing aid does not answer"
+# Why a tuning waits, beside what `procedure.words` has for a test.
+WAITS_TEST: Final = "session {number} goes first: is it the same person?"
+FOREIGN: Final = "{differs}: use what it began with, or end the tuning"
 
 
 class Tuner:
@@ -87,7 +91,7 @@ class Tuner:
         refused = (
             each.words_to_anybody for each in self._differences() if each.rule == Rule.REFUSED
         )
-        return next((words.FOREIGN_TO_TUNING.format(differs=each) for each in refused), "")
+        return next((FOREIGN.format(differs=each) for each in refused), "")
 
     def _differences(self) -> list[Difference]:
         """Return in what aid and board are others than the tuning had; unknown ones are none."""
@@ -134,7 +138,7 @@ class Tuner:
         here = Identity.of_now(self._data.device)
         why = [why_to_wait(session, before, here, self._clock, self._resume_within_s)]
         if test is not None:
-            why.insert(0, words.WAITS_TEST.format(number=test.number))
+            why.insert(0, WAITS_TEST.format(number=test.number))
         if any(why):
             self.feed(events.Paused("; ".join(filter(None, why))))
         self._tell("tuning-resumed", {"tuning": session.number})
@@ -248,7 +252,7 @@ class Tuner:
     def close(self) -> None:
         """Leave a running tuning as it is; it is gone on with at the next start."""
         self._loop.close()
-        self.aid.close()
+        self.aid.close(stop=not self.foreign)
 
     def _close(self) -> None:
         assert self.session is not None
@@ -257,10 +261,13 @@ class Tuner:
         self._tell("tuning-over", {"tuning": number})
 
     def _do(self, action: events.Action) -> None:
+        sent = self.aid.client.connected and not self.foreign
         match action:
+            case SettingTold() if not sent:
+                return  # the aid is not left at it
             case tells.Tell():
                 self._tell(action.WHAT, action.figures())
-            case _ if not self.aid.client.connected or self.foreign:
+            case _ if not sent:
                 return  # it is asked again when the aid is back
             case PlaySpeech():
                 self.aid.client.play(action.number, _setting(action).values_db())

@@ -152,8 +152,12 @@ def check_tuning(directory: Path | None, whose: Identity, tell: Callable[[str], 
 
 def waiting_words(state: str) -> str:
     """Say what the operator is to do, from the answer that says where a session is."""
-    why = dict(word.partition("=")[::2] for word in shlex.split(state))["why"]
-    return f"{why} If so, --go-on goes on with it; nothing was played"
+    return f"{why_of(state)} If so, --go-on goes on with it; nothing was played"
+
+
+def why_of(state: str) -> str:
+    """Return why a session waits, from the answer that says where it is."""
+    return dict(word.partition("=")[::2] for word in shlex.split(state))["why"]
 
 
 def _seen(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:

@@ -39,6 +39,7 @@ from host_tools.simulation import (
     started,
 )
 from host_tools.terminal import say, say_aside
+from host_tools.unfinished import WAITS, why_of
 
 NAME = "workbench"
 SUMMARY = "simulated board, firmware and the operator's console, together in this terminal"
@@ -122,6 +123,8 @@ class _Bench:
                 _say(f"{line}: {operator.ask(line)}")
             if not state.startswith(IDLE_STATES):
                 _say(f"going on with the unfinished test in {self._arguments.data}")
+            if WAITS in state:
+                _say(f"{why_of(state)} SESS:CONT goes on with it")
             if self._interactive and not self.greeted:
                 _say("HELP lists the commands, SESS:STAR starts a test, ^D ends")
             self.greeted = True
