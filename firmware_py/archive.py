@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from firmware_py.broken_off import Course
 from firmware_py.journal import Disk, JournalError, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
@@ -56,6 +57,7 @@ class Ends:
 
     header: SessionHeader
     result: SessionResult | None
+    course: Course | None = None  # None: the records between were not read
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,9 @@ def read_whole(path: Path, disk: Disk | None = None) -> Ends:
     """
     recovered = read_journal(path, disk=disk)
     header = SessionHeader.from_record(recovered.header)
-    result = None
-    for told in inputs_and_outputs(header, recovered.records):
-        if isinstance(told, Output):
-            result = told.result or result
-    return Ends(header, result)
+    told = [*inputs_and_outputs(header, recovered.records)]
+    results = (each.result for each in reversed(told) if isinstance(each, Output))
+    return Ends(header, next(filter(None, results), None), Course.of(header, told))
 
 
 def recorded_result(path: Path, disk: Disk | None = None) -> Found:
@@ -149,7 +149,7 @@ def recorded_result(path: Path, disk: Disk | None = None) -> Found:
         raise ForeignError(f"{path}: {error}") from None
     if ends.result is None:
         raise UnfinishedError("it was not finished, so it has no result")
-    return Found(ends.header, ends.result)
+    return Found(ends.header, ends.result, ends.course)
 
 
 def _result(header: SessionHeader, line: bytes) -> SessionResult | None:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
+from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.procedure.settings import BOTH, NONE, OFF
+from firmware_py.procedure.settings import BOTH, NONE, OFF, RIGHT
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import told
@@ -65,8 +66,9 @@ class RecordOfTest:
 
     @property
     def day(self) -> str:
-        """Return when the test was."""
-        return self.catalogue.date(self.session.header.started)
+        """Return when the test was: every day on which it was begun or gone on with."""
+        begun = map(self.catalogue.date, self.session.course.begun)
+        return self.catalogue.joined([*dict.fromkeys(begun)])
 
     def facts(self) -> list[tuple[str, str]]:
         """Return everything that is known, name and value; what is not is said to be not told."""
@@ -74,20 +76,38 @@ class RecordOfTest:
 
     def _who(self) -> list[tuple[str, str]]:
         heading, person, header = self.heading, self.session.person, self.session.header
+        course = self.session.course
         missing = self.say("not_told")
         born = heading.birth_date
         status = self.catalogue.say("report", f"status_{self.session.result.outcome or UNFINISHED}")
         session = self.say("session_value", session=str(header.session), status=status)
         return [
             ("name", heading.name or missing),
-            ("tested", self.catalogue.time(header.started)),
+            ("tested", self.catalogue.joined([*map(self.catalogue.time, course.begun)])),
             ("identifier", person.identifier or missing),
             ("session", session),
             ("birth_date", self.catalogue.date(born.isoformat()) if born else missing),
             ("tester", heading.tester or missing),
             ("age_sex", self._age_and_sex() or missing),
             ("place", heading.place or missing),
+            *self._broken_off(course),
         ]
+
+    def _broken_off(self, course: Course) -> list[tuple[str, str]]:
+        """Return when it was broken off, and why it waited for the operator; nothing of others."""
+        breaks = [
+            self.say("broken_off_unknown", resumed=self.catalogue.time(each.resumed))
+            if not each.left
+            else self.say(
+                "broken_off_value",
+                left=self.catalogue.time(each.left),
+                resumed=self.catalogue.time(each.resumed),
+            )
+            for each in course.breaks
+        ]
+        waits = [told(each.why, self.catalogue) for each in course.waits]
+        facts = (("broken_off", breaks), ("waited", waits))
+        return [(key, "; ".join(said)) for key, said in facts if said]
 
     def _age_and_sex(self) -> str:
         person, said = self.session.person, []
@@ -104,10 +124,9 @@ class RecordOfTest:
 
     def _what(self) -> list[tuple[str, str]]:
         settings, header = self.session.settings, self.session.header
-        serial = self.session.state.test.boards.now
         device = self.say("device_alone", version=header.firmware)
-        if serial:
-            device = self.say("device_value", version=header.firmware, serial=serial)
+        if header.device:
+            device = self.say("device_value", version=header.firmware, serial=header.device)
         conduct = self.say(f"conduct_{settings.conduct}")
         if settings.confirm != NONE:
             conduct = self.say("conduct_confirmed", conduct=conduct)
@@ -117,6 +136,7 @@ class RecordOfTest:
         transducer, calibration, meter = self._calibration()
         return [
             ("device", device),
+            ("board", self._boards() or self.say("not_told")),
             calibration,
             transducer,
             meter,
@@ -125,6 +145,18 @@ class RecordOfTest:
             ("masking", self.say(masking)),
             *self._which_ear(),
         ]
+
+    def _boards(self) -> str:
+        """Return which tone generators there were, ear by ear if they are not the same."""
+        ears = sorted(self.session.result.ears, key=lambda found: found.ear != RIGHT)
+        by_ear = {ear.ear: ", ".join(ear.boards) for ear in ears}
+        if len({*by_ear.values()}) == 1:
+            return next(iter(by_ear.values()))
+        missing = self.say("not_told")
+        return "; ".join(
+            self.say("of_ear", ear=self.catalogue.say("report", ear), value=boards or missing)
+            for ear, boards in by_ear.items()
+        )
 
     def _which_ear(self) -> list[tuple[str, str]]:
         """Return whether the listener confirmed which ear is which; nothing of one ear."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import (
     JournalDamagedError,
@@ -35,7 +36,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
 from firmware_py.session import HearingReplay, ReplayError, replay
-from firmware_py.session_record import SessionHeader
+from firmware_py.session_record import SessionHeader, inputs_and_outputs
 from host_tools.errors import HostError, NonsenseError
 
 
@@ -119,6 +120,12 @@ class RecordedSession:
     def calibration(self) -> CalibrationInForce:
         """Return the calibration as it was at the start of the session."""
         return self.header.calibration
+
+    @property
+    def course(self) -> Course:
+        """Return when it was, and where it was broken off."""
+        told = inputs_and_outputs(self.header, self.recovered.records)
+        return Course.of(self.header, told)
 
     @property
     def complete(self) -> bool:

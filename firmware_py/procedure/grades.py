@@ -22,7 +22,7 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.statements import may_compare, may_conclude
 
 # Each from this mean threshold on, dB HL.
 GRADES_DB_HL: Final = {
@@ -150,7 +150,8 @@ class MeanThresholds:
     """The mean thresholds of a session."""
 
     ears: dict[str, MeanThreshold | None]  # None: an ear has none
-    better_ear: BetterEar | None  # None: no ear has one
+    # None: no ear has one, or they may not be compared
+    better_ear: BetterEar | None
 
 
 def mean_thresholds(found: Iterable[EarResult], tests: Mapping[str, EarTest]) -> MeanThresholds:
@@ -162,14 +163,16 @@ def mean_thresholds(found: Iterable[EarResult], tests: Mapping[str, EarTest]) ->
     tests : mapping
         The test of each ear after its last answer.
     """
-    ears: dict[str, MeanThreshold | None] = {}
+    found, ears = [*found], dict[str, MeanThreshold | None]()
     spreads: dict[str, Spread] = {}
     for ear in found:
         spread = _spread(ear, tests[ear.ear].estimator)
         ears[ear.ear] = None
         if spread is not None:
             ears[ear.ear], spreads[ear.ear] = _mean_threshold(ear, spread), spread
-    return MeanThresholds(ears, _better_ear(spreads, ears))
+    known = [ear for ear in found if ear.ear in spreads]
+    comparable = all(may_compare(one, other) for one, other in pairwise(known))
+    return MeanThresholds(ears, _better_ear(spreads, ears) if comparable else None)
 
 
 def outside_hz(estimator: ThresholdEstimator) -> list[float]:

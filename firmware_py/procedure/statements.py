@@ -7,6 +7,7 @@ and nothing that follows from them: no mean, grade, asymmetry, age norm, change 
 A journal keeps what was found; who tells of it tells `as_told`, and of a test under way `so_far`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -23,9 +24,24 @@ class Judged(Protocol):
         ...
 
 
+class Heard(Judged, Protocol):
+    """An ear that is known to have heard certain tone generators."""
+
+    @property
+    def boards(self) -> Sequence[str]:
+        """Return them, by names and serial numbers; none: nothing is known of them."""
+        ...
+
+
 def may_conclude(ear: Judged) -> bool:
     """Return whether anything may be said that follows from the thresholds of an ear."""
     return ear.verdict == Verdict.VALID
+
+
+def may_compare(one: Heard, other: Heard) -> bool:
+    """Return whether two ears may be compared: a tone generator may be louder than another."""
+    same = not (one.boards and other.boards) or {*one.boards} == {*other.boards}
+    return same and may_conclude(one) and may_conclude(other)
 
 
 def has_thresholds(ear: Judged) -> bool:

@@ -1,13 +1,14 @@
 """Journals that nobody recorded: golden ones under other headers, or changed; every CRC right."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
+from firmware_py.session_record import RESUMED
 from host_tools.commands.report.history import History
 from host_tools.recorded import RecordedSession, read_session
 
@@ -60,6 +61,15 @@ def write_again(
     with JournalWriter.create(path, told, seal_key=seal_key) as writer:
         for record in records:
             writer.append(record)
+
+
+def gone_on_with(records: Sequence[Record], resumed: str, why: str) -> tuple[Record, ...]:
+    """Return records as if the session had been broken off, and waited for the operator's word."""
+    inputs = [place for place, record in enumerate(records) if record["kind"] == "input"]
+    middle = inputs[len(inputs) // 2]
+    event = {"what": "paused", "why": why}
+    told = {"kind": "input", "at_us": records[middle]["at_us"], "event": event, RESUMED: resumed}
+    return (*records[:middle], told, *records[middle:])
 
 
 # What no session records, by name: where in header or result, what instead, and what is said of it.

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from firmware_py.archive import UNFINISHED
+from firmware_py.broken_off import BrokenOff, Waited
+from firmware_py.identity import Identity
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.grades import (
     BetterEar,
@@ -82,6 +84,7 @@ class EarFindings:
     ear: str
     verdict: Verdict
     reasons: list[str]  # of the verdict, as recorded
+    boards: list[str]  # which tone generators its tones came from
     outcome: str
     why: str
     # of an ear that was measured, the half width that was wanted where 95 % bands ended wider, the
@@ -101,6 +104,10 @@ class Findings:
     journal: str
     session: Any
     started: str
+    device: str  # serial number of the fitting device, "": unknown
+    # `breaks`, `waits`: where it was broken off and gone on with, and why it waited
+    breaks: list[BrokenOff]
+    waits: list[Waited]
     firmware: str
     profile: str
     conduct: str  # "brisk" or "clinical"
@@ -110,6 +117,8 @@ class Findings:
     person: dict[str, Any]
     calibration_state: str
     calibration: str
+    calibration_digest: str | None  # of its file
+    transducer: str | None
     status: str  # "complete", "aborted" or "failed" as recorded, or "unfinished"
     verdict: Verdict  # whether there was a test: that of the worst ear
     warnings: list[str]  # what keeps the record from being whole and the same when replayed
@@ -154,6 +163,7 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
     """Return what a session found, with its sentences in a language."""
     catalogue = catalogue_of(language)
     result = session.result
+    course, identity = session.course, Identity.of_test(session.header)
     concluded = any(map(may_conclude, result.ears))
     norm = norm_of(session.person) if concluded else None
     # The right one first, as it stands on paper, whichever was tested first.
@@ -164,6 +174,9 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         journal=session.name,
         session=session.header.session,
         started=session.header.started,
+        device=session.header.device,
+        breaks=course.breaks,
+        waits=course.waits,
         firmware=session.header.firmware,
         profile=session.settings.profile,
         conduct=session.settings.conduct,
@@ -173,6 +186,8 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         person=session.person.as_record(),
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,
+        calibration_digest=identity.calibration or None,
+        transducer=identity.transducer,
         status=result.outcome or UNFINISHED,
         verdict=result.verdict,
         warnings=_warnings(session, catalogue),
@@ -230,6 +245,7 @@ def _ear_findings(
         ear.ear,
         found.verdict,
         [*found.reasons],
+        [*found.boards],
         found.outcome,
         found.why,
         min(short_of_db, default=None) if found.outcome == Outcome.MEASURED else None,

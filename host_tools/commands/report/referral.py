@@ -27,7 +27,7 @@ from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.statements import may_compare
 from host_tools.catalogue import Catalogue
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
@@ -91,9 +91,9 @@ def asymmetries(result: SessionResult, catalogue: Catalogue) -> list[str]:
 def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
     """Return by how much an ear is worse where both were asked, by frequency.
 
-    Of a test that is not valid nothing is compared.
+    Of a test that is not valid nothing is compared, nor what several tone generators played.
     """
-    if not (may_conclude(worse) and may_conclude(better)):
+    if not may_compare(worse, better):
         return {}
     others = {t.frequency_hz: t for t in better.thresholds}
     found = (

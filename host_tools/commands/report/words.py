@@ -208,7 +208,8 @@ class Words:
         lines = [self._grade_of(ear) for ear in findings.ears]
         better = findings.better_ear
         if better is None:
-            return lines
+            apart = all(ear.pta4 for ear in findings.ears) and len(findings.ears) > 1
+            return [*lines, self.say("person_boards")] if apart else lines
         if not better.both_ears:
             return [*lines, self.say("person_one_ear", ear=self.ear(better.ear))]
         inferred = any(ear.pta4 and ear.pta4.inferred_hz for ear in findings.ears)

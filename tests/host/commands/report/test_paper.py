@@ -12,6 +12,7 @@ from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 from matplotlib import font_manager
 
 from firmware_py.calibration.in_force import CalibrationInForce, load_calibration
+from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.person import Person
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.report.ear_sentence import ear_sentence
@@ -24,7 +25,7 @@ from host_tools.main import main
 from host_tools.recorded import RecordedSession, read_session
 from tests.budget import quick, quick_rows
 from tests.host.commands.report.test_findings import cut
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, recorded
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, gone_on_with, recorded
 from tests.host.pdfs import ReadPdf, check_tagged
 
 SILENT: Final = GOLDEN / "silent-ear.journal"
@@ -72,21 +73,40 @@ def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) ->
 
 
 def test_the_header_says_who_when_where_and_with_what() -> None:
+    """Of a test that was gone on with on another day, and each ear by another tone generator."""
     session = read_session(MASKED)
+    records = gone_on_with(
+        session.recovered.records, "2026-01-21T09:00:00+01:00", "no such sentence"
+    )
+    session = replace(session, recovered=replace(session.recovered, records=records))
+    assert session.state.result is not None
+    ears = [
+        replace(ear, boards=(f"pico {ear.ear}",), verdict=Verdict.VALID, reasons=())
+        for ear in session.state.result.ears
+    ]
+    session.state.result = replace(session.state.result, ears=ears)
     content = load_calibration(EXAMPLE).calibration
     assert content is not None
     calibrated = CalibrationInForce("CALIBRATED", content, "2026-01-20")
     header = replace(
         session.header, calibration=calibrated, person=Person(68.0, "F", "P-17"),
-        started="2026-01-20T10:00:00+01:00",
+        started="2026-01-20T10:00:00+01:00", device="10000000abcdef01",
     )  # fmt: skip
     session.state.header = header
     session.test.person = header.person
-    text = paper(session, HEADING).text
+    made = paper(session, HEADING)
+    text = made.text
+    assert made.title.endswith(", 20 January 2026 and 21 January 2026")
+    assert "asymmetry" not in text, "between ears of different tone generators"
 
     for said in (
         "Maria #strong[Jansen] <b>$x$</b>", "P-17", "8 March 1957", "68 years, female",
-        "20 January 2026, 10:00", "A. Meyer", "Audiology, room 4", "tone generator",
+        "20 January 2026, 10:00 and 21 January 2026, 09:00",
+        "20 January 2026, 10:01, gone on with 21 January 2026, 09:00", "no such sentence",
+        f"gp-pta {session.header.firmware}, serial number 10000000abcdef01",
+        "right: pico right; left: pico left",
+        "person: none, each ear was measured with another tone generator",
+        "A. Meyer", "Audiology, room 4", "tone generator",
         "TDH39 (on the ear), left C123456, right C123457",
         "CALIBRATED: 15 January 2026, due 15 January 2027, by A. Meyer",
         "class 1 sound level meter, 2250-1234567", "air conduction, pure tones", "brisk",

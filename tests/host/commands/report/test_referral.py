@@ -55,6 +55,9 @@ def test_each_criterion_is_met_from_its_own_difference_on(
 ) -> None:
     found = with_left(levels_db_hl)
     assert len(found) == bool(met)
+    ears = (ear("right", {}), ear("left", levels_db_hl))
+    by_boards = [replace(each, boards=(f"pico {each.ear}",)) for each in ears]
+    assert asymmetries(session(*by_boards), WORDS) == [], "one may be louder than the other"
     for source in ("NICE", "AAO-HNSF"):
         assert any(source in line for line in found) == (source in met)
 
