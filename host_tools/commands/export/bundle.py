@@ -90,7 +90,12 @@ class _Writer:
         self._of = examination
         # Nothing random: a session has the same names whenever it is exported.
         self._name = json.dumps(
-            [examination.journal, examination.header.to_record()], sort_keys=True
+            [
+                # A copy has the same names; of unknown devices two may be alike by chance.
+                "" if examination.header.device else examination.journal,
+                examination.header.to_record(),
+            ],
+            sort_keys=True,
         )
         self._device = self._made_device()
 
@@ -115,10 +120,7 @@ class _Writer:
         return [*both, *(self._confirmed(ear, again) for again in ear.confirmed)]
 
     def _made_device(self) -> Resource:
-        firmware = self._of.header.firmware
-        calibration = self._of.header.calibration.calibration
-        about = calibration.content["calibration"] if calibration else {}
-        serial = about.get("tone_generator_serial")
+        firmware, serial = self._of.header.firmware, self._of.header.device
         return {
             "resourceType": "Device",
             "id": str(uuid.uuid5(_NAMES, f"device {firmware} {serial}")),
@@ -145,9 +147,10 @@ class _Writer:
                     *notes,
                     *result.remarks,
                     *which_ear_words(result),
+                    *self._course_words(),
                 ]
             )
-            + self._calibration_note(),
+            + self._with_what(result.ears),
             "hasMember": [_reference(member) for member in members],
         }
 
@@ -155,14 +158,14 @@ class _Writer:
         return {
             **self._at(ear, threshold.frequency_hz),
             **_value(threshold),
-            "note": _notes(_words(ear, threshold)) + self._calibration_note(),
+            "note": _notes(_words(ear, threshold)) + self._with_what([ear]),
         }
 
     def _not_tested(self, ear: EarResult, frequency_hz: int) -> Resource:
         return {
             **self._at(ear, frequency_hz),
             **_absent(*NOT_TESTED),
-            "note": _notes([verdict_words(ear)]) + self._calibration_note(),
+            "note": _notes([verdict_words(ear)]) + self._with_what([ear]),
         }
 
     def _inferred(
@@ -176,7 +179,7 @@ class _Writer:
             **({"derivedFrom": sources} if sources else {}),
             **_absent(*NOT_ASKED),
             "component": _components(threshold, INFERRED),
-            "note": _notes(_words(ear, threshold)) + self._calibration_note(),
+            "note": _notes(_words(ear, threshold)) + self._with_what([ear]),
         }
 
     def _confirmed(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
@@ -188,7 +191,7 @@ class _Writer:
             **self._at(ear, again.frequency_hz, "confirmed "),
             "method": {"text": CLASSICAL},
             **value,
-            "note": _notes([*marks, f"{again.tones} tones"]) + self._calibration_note(),
+            "note": _notes([*marks, f"{again.tones} tones"]) + self._with_what([ear]),
         }
 
     def _at(self, of: EarResult, frequency_hz: int, which: str = "") -> Resource:
@@ -208,9 +211,22 @@ class _Writer:
             "category": [_concept(f"{_TERMS}/observation-category", "exam", "Exam")],
             "code": code,
             **({"subject": subject} if identifier else {}),
-            "effectiveDateTime": self._of.header.started,
+            **self._when(),
             "device": _reference(self._device),
         }
+
+    def _when(self) -> Resource:
+        """Return when it was; all the days, if it was gone on with."""
+        course = self._of.course
+        if course.breaks:
+            return {"effectivePeriod": {"start": course.started, "end": course.ended}}
+        return {"effectiveDateTime": course.started}
+
+    def _course_words(self) -> list[str]:
+        """Say where it was broken off, and why it waited."""
+        course = self._of.course
+        breaks = [f"broken off {b.left or '?'}, gone on with {b.resumed}" for b in course.breaks]
+        return breaks + [f"waited {each.at}: {each.why}" for each in course.waits]
 
     def _status(self, ears: Sequence[EarResult]) -> str:
         """Return whether what is said of these ears is final."""
@@ -218,8 +234,13 @@ class _Writer:
             return NOT_TESTED_STATUS
         return "final" if self._of.final and all(map(may_conclude, ears)) else "preliminary"
 
-    def _calibration_note(self) -> list[Resource]:
-        return _notes([self._of.header.calibration.headline])
+    def _with_what(self, ears: Sequence[EarResult]) -> list[Resource]:
+        """Say with what it was measured; the calibration is the last."""
+        header, transducer = self._of.header, self._of.identity.transducer
+        boards = dict.fromkeys(board for ear in ears for board in ear.boards)
+        told = [f"tone generator: {', '.join(boards)}"] if boards else []
+        told += [f"earphones: {transducer}"] if transducer else []
+        return _notes([*told, header.calibration.headline])
 
 
 def _value(found: ThresholdResult) -> Resource:

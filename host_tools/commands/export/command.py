@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from host_tools.commands.export.doubles import without_doubles
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS, schema_text
 from host_tools.errors import HostError, NonsenseError
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             say_aside(f"gp-pta: {error}")
             code = error.exit_code
     if examinations:
-        export(examinations, name, out)
+        export(once(examinations), name, out)
     return code
 
 
@@ -84,6 +85,16 @@ def _check_once(journals: Iterable[Path]) -> None:
         if first is not path:
             same = "" if first == path else f", as {str(first)!r}"
             raise HostError(f"{str(path)!r} is named twice{same}; a journal is exported once")
+
+
+def once(examinations: Sequence[Examination]) -> list[Examination]:
+    """Return sessions without those that are there twice, and say which these are."""
+    found = without_doubles(examinations)
+    for line in found.left_out:
+        say_aside(f"left out: {line}")
+    for line in found.doubted:
+        say_aside(f"{line}: both are in")
+    return found.kept
 
 
 def _write_schema(out: Path | None, force: bool) -> None:

@@ -1,7 +1,8 @@
 """Read what is exported of a session: its header and its recorded result."""
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from firmware_py.archive import (
     UnfinishedError,
     recorded_result,
 )
+from firmware_py.broken_off import Course
+from firmware_py.identity import Identity
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.pta4 import pta4_of
@@ -36,6 +39,9 @@ class Examination:
     # as recorded and as it may be told (`statements`), or so far as an unfinished session goes; of
     # ears whose test did not end, without the thresholds that are guesses (`without_guesses`)
     result: SessionResult
+    course: Course  # when it was, and where it was broken off
+    where: str = ""  # the journal, as it was named
+    content: str = ""  # digest of the file
 
     @property
     def outcome(self) -> str:
@@ -47,6 +53,11 @@ class Examination:
         """Return whether the session came to its own end."""
         return self.outcome == COMPLETE
 
+    @property
+    def identity(self) -> Identity:
+        """Return of whom it is, and with what it was recorded."""
+        return Identity.of_test(self.header)
+
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
         header, calibration = self.header.to_record(), self.header.calibration
@@ -54,10 +65,18 @@ class Examination:
         return {
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
+            "device": self.header.device or None,
+            "breaks": [asdict(each) for each in self.course.breaks],
+            "waits": [asdict(each) for each in self.course.waits],
             "outcome": self.outcome,
             "verdict": self.result.verdict,
             "person": {key: header["person"][key] for key in ("identifier", "age_years", "sex")},
-            "calibration": {"state": calibration.state, "words": calibration.headline},
+            "calibration": {
+                "state": calibration.state,
+                "words": calibration.headline,
+                "digest": self.identity.calibration or None,
+                "transducer": self.identity.transducer,
+            },
             "settings": header["settings"],
             **{name: found[name] for name in found if name not in ("outcome", "ears")},
             "ears": [_ear_as_json(ear) for ear in self.result.ears],
@@ -91,7 +110,8 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
         raise NonsenseError(str(error)) from None
     except ArchiveError as error:
         raise HostError(str(error)) from None
-    return _examination(path, found.header, found.result)
+    course = found.course or Course(found.header.started, found.header.started)
+    return _examination(path, found.header, found.result, course)
 
 
 def without_guesses(ear: EarResult, wanted_db: Callable[[float], float]) -> EarResult:
@@ -131,14 +151,19 @@ def _so_far(path: Path) -> Examination:
     from host_tools.recorded import read_true_session
 
     session = read_true_session(path)
-    return _examination(path, session.header, session.result)
+    return _examination(path, session.header, session.result, session.course)
 
 
-def _examination(path: Path, header: SessionHeader, result: SessionResult) -> Examination:
+def _examination(
+    path: Path, header: SessionHeader, result: SessionResult, course: Course
+) -> Examination:
     wanted_db = header.settings.wanted_half_width_db
     told = as_told(result)
     ears = tuple(without_guesses(ear, wanted_db) for ear in told.ears)
-    return Examination(printable(path.name), header, replace(told, ears=ears))
+    with path.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    result = replace(told, ears=ears)
+    return Examination(printable(path.name), header, result, course, printable(str(path)), content)
 
 
 def _ear_as_json(ear: EarResult) -> dict[str, Any]:

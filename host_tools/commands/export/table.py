@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ABOUT: Final = ("journal", "session", "started", "firmware", "outcome", "calibration", "identifier")
+WITH_WHAT: Final = ("device", "transducer", "calibration_digest", "broken_off", "waited")
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
 COLUMNS: Final = (
     *ABOUT,
@@ -30,6 +31,8 @@ COLUMNS: Final = (
     "conduct",
     "verdict",
     *(f"{name}_{ear}" for ear in EARS for name in ("verdict", "reasons")),
+    *WITH_WHAT,
+    *(f"boards_{ear}" for ear in EARS),
 )
 # A spreadsheet runs a cell that begins with such a sign, and takes one that begins with an
 # apostrophe for a text. Where a cell begins depends on what separates lists there, a semicolon in
@@ -70,7 +73,11 @@ def _row(examination: Examination) -> dict[str, Any]:
         "conduct": examination.header.settings.conduct,
         "verdict": examination.result.verdict,
     }
-    for name in ABOUT:
+    row |= {
+        name: "; ".join(told) if isinstance(told, list) else told
+        for name, told in _with_what(examination).items()
+    }
+    for name in (*ABOUT, *WITH_WHAT):
         row[name] = _text(row[name])
     for name in EARS:
         ear = examination.result.by_ear.get(name)
@@ -90,6 +97,7 @@ def _row(examination: Examination) -> dict[str, Any]:
         row |= {f"{column}_{name}": told[column] for column in OF_EAR}
         row[f"verdict_{name}"] = ear.verdict
         row[f"reasons_{name}"] = _text("; ".join(ear.reasons))
+        row[f"boards_{name}"] = _text("; ".join(ear.boards))
     return row
 
 
@@ -109,6 +117,15 @@ def _about(examination: Examination) -> dict[str, Any]:
         "calibration": header.calibration.state,
         "identifier": header.person.identifier,
     }
+
+
+def _with_what(examination: Examination) -> dict[str, Any]:
+    """Return which device it was, and with what, and where it was broken off."""
+    identity, course = examination.identity, examination.course
+    breaks = [f"{each.left or '?'} to {each.resumed}" for each in course.breaks]
+    waits = [f"{each.at} {each.why}" for each in course.waits]
+    told = (identity.device, identity.transducer, identity.calibration or None, breaks, waits)
+    return dict(zip(WITH_WHAT, told, strict=True))
 
 
 def _cell(found: ThresholdResult) -> str:
@@ -158,6 +175,7 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
     person = examination.header.person
     about = {
         **_about(examination),
+        **_with_what(examination),
         "age_years": person.age_years,
         "sex": person.sex,
         "calibration_words": examination.header.calibration.headline,
@@ -169,6 +187,7 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
             "ear_outcome": ear.outcome,
             "verdict": str(ear.verdict),
             "reasons": list(ear.reasons),
+            "boards": list(ear.boards),
             "tones": ear.tones,
             "pta4_db_hl": average and average.db_hl,
             "pta4_inferred_hz": list(average.inferred_hz) if average else None,
@@ -204,5 +223,7 @@ def _long_schema() -> "pa.Schema":
         "inferred_low_db_hl": number, "inferred_high_db_hl": number,
         "confirmed_db_hl": number, "confirmed_mark": text,
         "verdict": text, "reasons": pa.list_(text),
+        "device": text, "transducer": text, "calibration_digest": text,
+        "broken_off": pa.list_(text), "waited": pa.list_(text), "boards": pa.list_(text),
     }  # fmt: skip
     return pa.schema(types.items())

@@ -11,7 +11,7 @@ from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.calibration.in_force import STATES
 from firmware_py.console.verdicts import short_verdict
 from host_tools.catalogue import add_language_argument, catalogue_of
-from host_tools.commands.export.command import checked_format, export
+from host_tools.commands.export.command import checked_format, export, once
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS
 from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
@@ -154,6 +154,7 @@ def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -
         except HostError as error:  # a record between, or changed since it was listed
             left_out.append(_why_left_out(entry) if entry.broken else str(error))
             code = NONSENSE if error.exit_code == NONSENSE else code
+    examinations = once(examinations)
     export(examinations, format, out)
     say_aside(f"{out}: {len(examinations)} sessions")
     for line in left_out[:NAMED_MAX]:

@@ -6,7 +6,7 @@ import { hasThresholds, mayConclude, verdictNote } from "./verdict.js";
 /**
  * Return the bundle of a session.
  *
- * session: {identifier, started, firmware, calibration, result}; terms: codes and words of
+ * session: {identifier, started, firmware, device, transducer, calibration, result}; terms: codes and words of
  * `bundle.py`, which Python puts into the page.
  */
 export function bundleOf(session, terms, newId = () => crypto.randomUUID()) {
@@ -27,6 +27,7 @@ class Writer {
       resourceType: "Device",
       id: newId(),
       deviceName: [{ name: "GP-PTA", type: "model-name" }],
+      ...(session.device ? { serialNumber: session.device } : {}),
       version: [{ value: session.firmware }],
     };
   }
@@ -57,7 +58,7 @@ class Writer {
     return {
       ...this.at(ear, found.frequency_hz),
       dataAbsentReason: this.concept("absent", ...this.terms.not_tested),
-      note: this.notes([verdictNote(ear)]),
+      note: this.notes([verdictNote(ear)], [ear]),
     };
   }
 
@@ -65,7 +66,7 @@ class Writer {
     return {
       ...this.at(ear, found.frequency_hz),
       ...this.value(found),
-      note: this.notes(wordsOf(ear, found)),
+      note: this.notes(wordsOf(ear, found), [ear]),
     };
   }
 
@@ -78,7 +79,7 @@ class Writer {
       ...(sources.length ? { derivedFrom: sources } : {}),
       dataAbsentReason: this.concept("absent", ...this.terms.not_asked),
       component: this.components(found, this.terms.inferred),
-      note: this.notes(wordsOf(ear, found)),
+      note: this.notes(wordsOf(ear, found), [ear]),
     };
   }
 
@@ -92,7 +93,7 @@ class Writer {
       ...this.at(ear, again.frequency_hz),
       method: { text: this.terms.classical },
       ...value,
-      note: this.notes([...marks, `${again.tones} tones`]),
+      note: this.notes([...marks, `${again.tones} tones`], [ear]),
     };
   }
 
@@ -109,7 +110,7 @@ class Writer {
     return {
       ...this.observation(this.concept("loinc", ...this.terms.panel), result.ears),
       ...(tested.length ? {} : { dataAbsentReason: absent }),
-      note: this.notes(said),
+      note: this.notes(said, result.ears),
       hasMember: members.map(reference),
     };
   }
@@ -180,8 +181,18 @@ class Writer {
     return { coding: [{ system: this.terms.systems[system], code, display }], text: display };
   }
 
-  notes(texts) {
-    return [...texts, this.session.calibration].map((text) => ({ text }));
+  /** Return notes; with what it was measured stands at their end, the calibration last. */
+  notes(texts, ears) {
+    const { transducer, calibration } = this.session;
+    const boards = [...new Set(ears.flatMap((ear) => ear.boards ?? []))];
+    const told = [...texts];
+    if (boards.length) {
+      told.push(`tone generator: ${boards.join(", ")}`);
+    }
+    if (transducer) {
+      told.push(`earphones: ${transducer}`);
+    }
+    return [...told, calibration].map((text) => ({ text }));
   }
 }
 

@@ -1,5 +1,7 @@
 """`gp-pta export` writes what was asked for, or says what is wrong and writes nothing."""
 
+import csv
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +10,14 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Outcome
+from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import read_examination, without_guesses
+from host_tools.commands.export.formats import as_json
+from host_tools.commands.export.table import as_csv
 from host_tools.recorded import read_session
 from host_tools.thresholds import threshold_as_json
 from tests.host.commands.export.sessions import JOURNALS, SILENT
-from tests.host.journals import BOTH, GOLDEN, GpPta, write_again, write_nonsense
+from tests.host.journals import BOTH, GOLDEN, GpPta, gone_on_with, write_again, write_nonsense
 
 
 def test_the_ending_of_the_file_tells_the_format(tmp_path: Path, gp_pta: GpPta) -> None:
@@ -35,6 +40,59 @@ def test_a_journal_counts_once(gp_pta: GpPta) -> None:
     code, out, err = gp_pta("export", BOTH, again, "--format", "csv")
     assert (code, out) == (2, "")
     assert f"is named twice, as {str(BOTH)!r}" in err
+
+
+def test_copies_are_left_out_and_sessions_of_two_devices_told_apart(
+    tmp_path: Path, gp_pta: GpPta
+) -> None:
+    """A copied data directory that goes on at another device; a session before it was finished."""
+    header, *records = read_journal(SILENT).records
+    places = {}
+    for device in ("box-1", "box-2"):
+        places[device] = tmp_path / device / "session-000001.journal"
+        places[device].parent.mkdir()
+        write_again(places[device], {**header, "device": device}, records)
+    copied, earlier = tmp_path / "box-2" / "copy.journal", tmp_path / "earlier.journal"
+    copied.write_bytes(places["box-1"].read_bytes())
+    earlier.write_bytes(copied.read_bytes()[:30_000])
+    twice = [earlier, places["box-1"], copied, places["box-2"], "--unfinished"]
+
+    code, out, err = gp_pta("export", *twice, "--format", "json")
+    assert code == 0
+    assert [each["device"] for each in json.loads(out)["sessions"]] == ["box-1", "box-2"]
+    assert err.splitlines() == [
+        f"left out: {copied} is a copy of {places['box-1']}",
+        f"left out: {earlier} is {places['box-1']} before it was finished",
+    ]
+    _, out, _ = gp_pta("export", *twice, "--format", "fhir")
+    devices = [e["resource"] for e in json.loads(out)["entry"] if "version" in e["resource"]]
+    assert [each["serialNumber"] for each in devices] == ["box-1", "box-2"]
+
+
+def test_a_session_that_was_gone_on_with_says_so_in_every_format(
+    tmp_path: Path, gp_pta: GpPta
+) -> None:
+    header, *records = read_journal(SILENT).records
+    when, why = "2026-01-03T10:00:00+00:00", "is it the same person?"
+    path = tmp_path / "session-000001.journal"
+    write_again(path, header, gone_on_with(records, when, why))
+    told = read_examination(path)
+    (left,) = (each.left for each in told.course.breaks)
+    (waited,) = (each.at for each in told.course.waits)
+
+    (row,) = csv.DictReader(io.StringIO(as_csv([told]).decode()))
+    assert row["broken_off"] == f"{left} to {when}"
+    assert row["waited"] == f"{waited} {why}"
+    assert (row["boards_left"], row["device"]) == ("sim 51b0000000000001", "")
+    (session,) = json.loads(as_json([told]))["sessions"]
+    assert session["breaks"] == [{"left": left, "resumed": when}]
+    assert session["waits"] == [{"at": waited, "why": why}]
+    panel = json.loads(as_fhir([told]))["entry"][-1]["resource"]
+    assert panel["effectivePeriod"]["start"] == header["started"]
+    assert panel["effectivePeriod"]["end"][:10] == "2026-01-03"
+    notes = [note["text"] for note in panel["note"]]
+    assert f"waited {waited}: {why}" in notes
+    assert "tone generator: sim 51b0000000000001" in notes
 
 
 def test_the_schema_is_written(tmp_path: Path, gp_pta: GpPta) -> None:

@@ -119,7 +119,8 @@ def test_what_is_saved_is_what_an_export_of_the_journal_has(
     assert mine["format"] == theirs["format"]
     assert told["settings"] is None, "the console does not tell those of a session"
     assert told["calibration"]["state"] == recorded["calibration"]["state"]
-    for name in recorded.keys() - {"settings", "calibration"}:
+    assert recorded["breaks"] == recorded["waits"] == [], "of which the console does not tell"
+    for name in recorded.keys() - {"settings", "calibration", "breaks", "waits"}:
         assert told[name] == recorded[name], name
 
     bundle = saved(page, "#save-fhir")
