@@ -60,7 +60,12 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--calibration", choices=STATES, help="state when it began")
     p.add_argument("--pta4-min", type=float, metavar="DB_HL", help="of any of its ears")
     p.add_argument("--pta4-max", type=float, metavar="DB_HL", help="of any of its ears")
-    p.add_argument("--sort", choices=tuple(ORDERS), default="name", help="default: name")
+    p.add_argument(
+        "--sort",
+        choices=tuple(ORDERS),
+        default="name",
+        help="default: name; started: by the numbers of each device",
+    )
     p.add_argument("--reverse", action="store_true", help="the last first")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument(
