@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
 from firmware_py.procedure.events import Paused
 from firmware_py.session_record import Input, Output, SessionHeader
 
@@ -55,6 +56,14 @@ class Course:
             if isinstance(each.event, Paused) and each.event.why:
                 course.waits.append(Waited(course.ended, each.event.why))
         return course
+
+    def calibration(self, at_start: CalibrationInForce) -> CalibrationInForce:
+        """Return a calibration as it was on the last day: one may have been due meanwhile."""
+        made = at_start.calibration
+        if made is None or not self.breaks:
+            return at_start
+        last_day = datetime.datetime.fromisoformat(self.ended).date()
+        return CalibrationOnFile(made).judged(last_day)
 
     @property
     def begun(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Writing files: whether a name may be used, and whole or not at all."""
 
+import hashlib
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -43,6 +44,12 @@ def check_name(
     if taken:
         unless = "" if force is None else " without --force"
         raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten{unless}")
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file; `OSError` if it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def user_directory(variable: str, otherwise: str) -> Path:

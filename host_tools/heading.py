@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.platform.toml_file import TomlFileError, read_toml
-from firmware_py.procedure.person import Person
+from firmware_py.procedure.person import Person, composed
 from firmware_py.procedure.printable import printable
 from host_tools.errors import HostError
 
@@ -20,7 +20,9 @@ COMMENTS_LETTERS_MAX: Final = 2000  # half a page
 FILE_BYTES_MAX: Final = 64 * 1024
 AGE_SLACK_YEARS: Final = 1.0  # an age may have been told in years and a part, or before a birthday
 EXAMPLE: Final = """\
-The heading of paper (FILE.toml): name, birth_date, tester, place and comments, each may be missing.
+The heading of paper (FILE.toml): identifier, name, birth_date, tester, place and comments. Each may
+be missing; another identifier or age than the session's is refused.
+  identifier = "P-17"
   name = "Maria Jansen"
   birth_date = 1957-03-08
   tester = "A. Meyer"
@@ -32,7 +34,8 @@ The heading of paper (FILE.toml): name, birth_date, tester, place and comments, 
 class Heading:
     """What a clinic writes above a result; "" and None: it was not told."""
 
-    name: str = ""  # of who was tested
+    identifier: str = ""  # of who was tested, as the device was told
+    name: str = ""
     birth_date: datetime.date | None = None
     tester: str = ""
     place: str = ""
@@ -47,7 +50,7 @@ class Heading:
         return day.year - born.year - before
 
     def check(self, path: Path | None, person: Person, tested: str) -> None:
-        """Refuse a birth date that is not that of who was tested.
+        """Refuse an identifier or a birth date that is not that of who was tested.
 
         Parameters
         ----------
@@ -61,8 +64,15 @@ class Heading:
         Raises
         ------
         HostError
-            It lies after the test, or makes another age than the device was told.
+            The identifier is another one; or the birth date lies after the test, or makes another
+            age than the device was told.
         """
+        own = person.identifier or ""
+        if self.identifier and composed(self.identifier) != own:
+            raise HostError(
+                f"{path}: identifier is {self.identifier!r}, and the session is of "
+                f"{own or 'nobody with an identifier'}: the heading is of somebody else"
+            )
         years = self.age_years(tested)
         if self.birth_date is None or years is None:
             return

@@ -118,8 +118,14 @@ class RecordedSession:
 
     @property
     def calibration(self) -> CalibrationInForce:
-        """Return the calibration as it was at the start of the session."""
-        return self.header.calibration
+        """Return the calibration as it was on the last day of the session."""
+        return self.course.calibration(self.header.calibration)
+
+    @property
+    def course(self) -> Course:
+        """Return when it was, and where it was broken off."""
+        told = inputs_and_outputs(self.header, self.recovered.records)
+        return Course.of(self.header, told)
 
     @property
     def course(self) -> Course:

@@ -34,7 +34,7 @@ One.
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nam = 'x'", "'nam' is not known; allowed are name, birth_date, tester, place, comments"),
+        ("nam = 'x'", "'nam' is not known; allowed are identifier, name, birth_date, tester, "),
         ("birth_date = '1957-03-08'", "birth_date is '1957-03-08'; allowed is a date"),
         ("birth_date = 1957-03-08T10:00:00", "allowed is a date such as 1957-03-08"),
         ("name = 7", "name is 7; allowed are up to 80 letters"),
@@ -93,3 +93,12 @@ def test_a_birth_date_is_that_of_who_was_tested(
         told.check(path, person, TESTED)
     assert str(refusal.value).startswith(f"{path}: birth_date is {born}, which ")
     assert said in str(refusal.value)
+
+
+def test_a_heading_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, 'identifier = "Zoe\u0308"\nname = "Zoë"')
+    told = read_heading(path)
+    told.check(path, Person(identifier="Zo\u00eb"), TESTED)
+    for identifier, own in (("P-17", "P-17"), (None, "nobody with an identifier")):
+        with pytest.raises(HostError, match=f"the session is of {own}: the heading is of somebody"):
+            told.check(path, Person(identifier=identifier), TESTED)

@@ -236,11 +236,11 @@ class _Writer:
 
     def _with_what(self, ears: Sequence[EarResult]) -> list[Resource]:
         """Say with what it was measured; the calibration is the last."""
-        header, transducer = self._of.header, self._of.identity.transducer
+        transducer = self._of.identity.transducer
         boards = dict.fromkeys(board for ear in ears for board in ear.boards)
         told = [f"tone generator: {', '.join(boards)}"] if boards else []
         told += [f"earphones: {transducer}"] if transducer else []
-        return _notes([*told, header.calibration.headline])
+        return _notes([*told, self._of.calibration.headline])
 
 
 def _value(found: ThresholdResult) -> Resource:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from host_tools.commands.export.doubles import without_doubles
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS, schema_text
+from host_tools.doubles import without_doubles
 from host_tools.errors import HostError, NonsenseError
 from host_tools.extras import need
 from host_tools.files import check_name, write_bytes, write_text
@@ -89,9 +89,9 @@ def _check_once(journals: Iterable[Path]) -> None:
 
 def once(examinations: Sequence[Examination]) -> list[Examination]:
     """Return sessions without those that are there twice, and say which these are."""
-    found = without_doubles(examinations)
-    for line in found.left_out:
-        say_aside(f"left out: {line}")
+    found = without_doubles(examinations, lambda each: each.about)
+    for _, words in found.left_out:
+        say_aside(f"left out: {words}")
     for line in found.doubted:
         say_aside(f"{line}: both are in")
     return found.kept

@@ -1,6 +1,5 @@
 """Read what is exported of a session: its header and its recorded result."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from firmware_py.archive import (
     recorded_result,
 )
 from firmware_py.broken_off import Course
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.identity import Identity
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
@@ -22,7 +22,9 @@ from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
 from firmware_py.procedure.statements import as_told
 from firmware_py.session_record import SessionHeader
+from host_tools.doubles import About
 from host_tools.errors import HostError, NonsenseError
+from host_tools.files import digest_of
 from host_tools.thresholds import threshold_as_json
 
 # The test of an ear may not have ended. A band of it that is so many times wider than was wanted
@@ -54,13 +56,25 @@ class Examination:
         return self.outcome == COMPLETE
 
     @property
+    def about(self) -> About:
+        """Return what the journal is known by."""
+        header, finished = self.header, self.outcome != UNFINISHED
+        known = (header.device, header.session, header.started)
+        return About(self.where, self.content, *known, finished)
+
+    @property
+    def calibration(self) -> CalibrationInForce:
+        """Return the calibration as it was on the last day."""
+        return self.course.calibration(self.header.calibration)
+
+    @property
     def identity(self) -> Identity:
         """Return of whom it is, and with what it was recorded."""
         return Identity.of_test(self.header)
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
-        header, calibration = self.header.to_record(), self.header.calibration
+        header, calibration = self.header.to_record(), self.calibration
         found = self.result.to_record()
         return {
             "journal": self.journal,
@@ -160,10 +174,9 @@ def _examination(
     wanted_db = header.settings.wanted_half_width_db
     told = as_told(result)
     ears = tuple(without_guesses(ear, wanted_db) for ear in told.ears)
-    with path.open("rb") as file:
-        content = hashlib.file_digest(file, "sha256").hexdigest()
+    name, where = map(printable, (path.name, str(path)))
     result = replace(told, ears=ears)
-    return Examination(printable(path.name), header, result, course, printable(str(path)), content)
+    return Examination(name, header, result, course, where, digest_of(path))
 
 
 def _ear_as_json(ear: EarResult) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def _about(examination: Examination) -> dict[str, Any]:
         "started": header.started,
         "firmware": header.firmware,
         "outcome": examination.outcome,
-        "calibration": header.calibration.state,
+        "calibration": examination.calibration.state,
         "identifier": header.person.identifier,
     }
 
@@ -178,7 +178,7 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
         **_with_what(examination),
         "age_years": person.age_years,
         "sex": person.sex,
-        "calibration_words": examination.header.calibration.headline,
+        "calibration_words": examination.calibration.headline,
     }
     for ear in examination.result.ears:
         average = pta4_of(ear)

@@ -10,15 +10,16 @@ from typing import Any, Final
 from firmware_py.procedure.person import composed
 from firmware_py.procedure.settings import BOTH
 from host_tools.commands.sessions.entry import Entry
+from host_tools.commands.sessions.order import in_order
 from host_tools.errors import HostError
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
-# What is not known comes last.
+# Of sessions in the order of their numbers (`in_order`). What is not known comes last.
 ORDERS: Final[dict[str, Callable[[Entry], tuple[Any, ...]]]] = {
     "name": lambda entry: (entry.name,),
-    "started": lambda entry: (entry.started == "", entry.started, entry.name),
-    "identifier": lambda entry: (entry.identifier == "", entry.identifier, entry.started),
+    "started": lambda entry: (entry.started == "",),
+    "identifier": lambda entry: (entry.identifier == "", entry.identifier),
     "outcome": lambda entry: (entry.outcome, entry.name),
     "pta4": lambda entry: (not entry.pta4_db_hl, -_worst_db_hl(entry), entry.name),
 }
@@ -77,7 +78,10 @@ class Choice:
 
 def chosen(entries: Iterable[Entry], choice: Choice, order: str, reverse: bool) -> list[Entry]:
     """Return the sessions that are as asked, in an order of `ORDERS`."""
-    return sorted(filter(choice.takes, entries), key=ORDERS[order], reverse=reverse)
+    ordered = [each.entry for each in in_order(filter(choice.takes, entries))]
+    if reverse:
+        ordered.reverse()  # of two that are alike, too
+    return sorted(ordered, key=ORDERS[order], reverse=reverse)
 
 
 def _worst_db_hl(entry: Entry) -> float:

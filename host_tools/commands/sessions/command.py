@@ -17,6 +17,7 @@ from host_tools.commands.export.formats import FORMATS
 from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
 from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
+from host_tools.commands.sessions.order import clock_was_set
 from host_tools.errors import NONSENSE, HostError
 from host_tools.files import check_name, write_text
 from host_tools.progress import watched
@@ -35,7 +36,7 @@ What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-p
 removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz; in
 brackets if one of the four was not measured but inferred. The verdict says whether there was a
 test: an ear has a PTA4, and is compared, only if it is valid. People are told apart by their
-identifier alone.
+identifier alone, their sessions are in the order of their numbers, and copies count once.
 
 exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export or
 --people: a journal was left out, and named, of which a record says what no session can have
@@ -59,7 +60,12 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--calibration", choices=STATES, help="state when it began")
     p.add_argument("--pta4-min", type=float, metavar="DB_HL", help="of any of its ears")
     p.add_argument("--pta4-max", type=float, metavar="DB_HL", help="of any of its ears")
-    p.add_argument("--sort", choices=tuple(ORDERS), default="name", help="default: name")
+    p.add_argument(
+        "--sort",
+        choices=tuple(ORDERS),
+        default="name",
+        help="default: name; started: by the numbers of each device",
+    )
     p.add_argument("--reverse", action="store_true", help="the last first")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument(
@@ -100,7 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.json:
         say(json.dumps({"directory": str(directory), "sessions": [asdict(e) for e in wanted]}))
     else:
-        say(_HEADER, *map(_line, wanted))
+        devices = len({entry.device for entry in wanted if not entry.broken}) > 1
+        say(_header(devices), *(_line(entry, devices) for entry in wanted))
     say_aside(_summary(directory, entries, wanted))
     return code
 
@@ -136,7 +143,7 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
         for person, found in compared:
             say(*words.lines(person, found))
     for each in left_out[:NAMED_MAX]:
-        say_aside(f"left out: {each.why}")
+        say_aside(each.words)
     if len(left_out) > NAMED_MAX:
         say_aside(f"left out: {len(left_out) - NAMED_MAX} more")
     return max((each.exit_code for each in left_out), default=0)
@@ -174,13 +181,24 @@ def _may_have_result(entry: Entry) -> bool:
 
 
 _COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"
-_HEADER: Final = _COLUMNS.format(
-    "journal", "started", "ears", "outcome", "verdict", "PTA4 R", "PTA4 L", "calibration",
-    "identifier",
-)  # fmt: skip
+_DEVICE: Final = "{:<16}  {}"  # before them, if there are several
 
 
-def _line(entry: Entry) -> str:
+def _header(devices: bool) -> str:
+    names = _COLUMNS.format(
+        "journal", "started", "ears", "outcome", "verdict", "PTA4 R", "PTA4 L", "calibration",
+        "identifier",
+    )  # fmt: skip
+    return _DEVICE.format("device", names) if devices else names
+
+
+def _line(entry: Entry, devices: bool) -> str:
+    clock = "" if entry.broken or clock_was_set(entry) else "  (clock was not set)"
+    line = f"{_of_session(entry)}{clock}"
+    return _DEVICE.format(entry.device or "-", line) if devices else line
+
+
+def _of_session(entry: Entry) -> str:
     if entry.broken:
         return f"{entry.name:<26}  {entry.outcome}: {entry.words}"
     right, left = (_average(entry, ear) for ear in ("right", "left"))

@@ -15,6 +15,8 @@ from firmware_py.journal.records import LineError
 from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.session_record import SessionRecordError
+from host_tools.doubles import About
+from host_tools.files import digest_of
 
 # In the place of an outcome, beside those of the archive.
 FOREIGN: Final = "foreign"  # no journal, or not of a session
@@ -52,6 +54,10 @@ class Entry:
         Of all ears.
     verdict_right, verdict_left : str
         Whether the test of an ear was one; "" if there is no result of it.
+    device : str
+        Serial number of the fitting device.
+    content : str
+        Digest of the file.
 
     Texts are "" where nothing is known.
     """
@@ -71,11 +77,20 @@ class Entry:
     tones: int = 0
     verdict_right: str = ""
     verdict_left: str = ""
+    device: str = ""
+    content: str = ""
 
     @property
     def broken(self) -> bool:
         """Return whether nothing can be made of it."""
         return self.outcome in BROKEN
+
+    @property
+    def about(self) -> About:
+        """Return what the journal is known by."""
+        finished = self.outcome != UNFINISHED
+        known = (self.content, self.device, self.session, self.started)
+        return About(self.name, *known, finished)
 
     @property
     def verdicts(self) -> dict[str, str]:
@@ -93,7 +108,7 @@ class Entry:
 def entry_of(path: Path) -> Entry:
     """Look at a file, and check that it is whole; what is wrong with it is in the entry."""
     try:
-        return _told(path.name, _ends(path))
+        return _told(path.name, _ends(path), digest_of(path))
     except OSError as error:
         return Entry(path.name, UNREADABLE, error.strerror or str(error))
     except JournalUnstartedError as error:
@@ -116,7 +131,7 @@ def _ends(path: Path) -> Ends:
     return read_whole(path)
 
 
-def _told(name: str, ends: Ends) -> Entry:
+def _told(name: str, ends: Ends, content: str) -> Entry:
     header, ears = ends.header, ends.result.ears if ends.result else ()
     averages = {ear.ear: pta4_of(ear) for ear in ears}
     verdicts = {ear.ear: str(ear.verdict) for ear in ears}
@@ -136,6 +151,8 @@ def _told(name: str, ends: Ends) -> Entry:
         tones=sum(ear.tones for ear in ears),
         verdict_right=verdicts.get(RIGHT, ""),
         verdict_left=verdicts.get(LEFT, ""),
+        device=header.device,
+        content=content,
     )
 
 

@@ -1,21 +1,35 @@
 """Sessions by person: those of one identifier in their order, and what came of the ears between."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.archive import UNFINISHED
+from firmware_py.archive import UNFINISHED, read_ends
 from firmware_py.calibration.in_force import OVERDUE, UNCALIBRATED
+from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
+from firmware_py.journal.records import LineError
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.session_record import SessionHeader, SessionRecordError
 from host_tools.commands.sessions.change import Change, EarPosterior, change_between
 from host_tools.commands.sessions.entry import Entry
+from host_tools.commands.sessions.order import (
+    Contradiction,
+    Placed,
+    clock_was_set,
+    contradictions,
+    in_order,
+)
+from host_tools.doubles import without_doubles
 from host_tools.errors import NONSENSE, HostError
 from host_tools.recorded import RecordedSession, read_true_session
 from host_tools.thresholds import threshold_as_json
 
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
+NOBODY: Final = Identity()
+MAY_BE_UNKNOWN: Final = ("device", "board")  # and still be compared
 
 # Wraps what takes long: the items, how many, and what they are.
 Watch = Callable[[Iterable[Entry], int, str], Iterable[Entry]]
@@ -30,9 +44,11 @@ class Visit:
     age_years: float | None
     ears: dict[str, EarResult]  # by ear; of an unfinished session none
     posteriors: dict[str, EarPosterior]  # of the ears that can be compared
+    at: float = 0.0  # its place in time, seconds since 1970
+    identity: Identity = NOBODY
 
     @classmethod
-    def of(cls, entry: Entry, session: RecordedSession) -> "Visit":
+    def of(cls, entry: Entry, session: RecordedSession, at: float = 0.0) -> "Visit":
         """Take a session."""
         ears = session.result.by_ear
         posteriors = {
@@ -44,7 +60,16 @@ class Visit:
             session.person.age_years,
             ears,
             {ear: posterior for ear, posterior in posteriors.items() if posterior is not None},
+            at,
+            _identity(entry, session.header),
         )
+
+    def identity_of(self, ear: str) -> Identity:
+        """Return with what an ear was measured."""
+        boards = self.ears[ear].boards
+        board = boards[0] if len(boards) == 1 else None
+        kind = board.partition(" ")[0] if board else None
+        return replace(self.identity, board=board, board_kind=kind)
 
 
 @dataclass(frozen=True)
@@ -55,6 +80,17 @@ class Comparison:
     first: Visit
     last: Visit
     change: Change
+
+    @property
+    def differs(self) -> list[Difference]:
+        """Return what was not the same both times, and leaves them comparable."""
+        return _between(self.first, self.last, self.ear)
+
+    @property
+    def unknown(self) -> list[str]:
+        """Return which fields are not known of both, and may have differed."""
+        pair = [visit.identity_of(self.ear) for visit in (self.first, self.last)]
+        return [name for name in MAY_BE_UNKNOWN if None in (getattr(one, name) for one in pair)]
 
     @property
     def overdue(self) -> bool:
@@ -68,11 +104,24 @@ class Person:
 
     identifier: str
     visits: tuple[Visit, ...]
+    alike: tuple[str, ...] = ()  # other identifiers that differ by capitals and signs alone
 
     @property
-    def sexes(self) -> set[str]:
-        """Return the sexes that were told; more than one is of more than one person."""
-        return {visit.sex for visit in self.visits if visit.sex is not None}
+    def contradictions(self) -> list[Contradiction]:
+        """Return where dates and numbers of sessions contradict one another."""
+        return contradictions([Placed(visit.entry, visit.at) for visit in self.visits])
+
+    @property
+    def asked(self) -> list[Difference]:
+        """Return in what the sessions cannot be of one person, by field."""
+        found: dict[str, Difference] = {}
+        if not self.identifier:
+            return []
+        for one, other in combinations(self.visits, 2):
+            for each in differences(Meeting.VISITS, one.identity, other.identity):
+                if each.rule == Rule.ASKED:
+                    found.setdefault(each.field, each)
+        return [*found.values()]
 
     @property
     def uncalibrated(self) -> bool:
@@ -80,20 +129,37 @@ class Person:
         return any(visit.entry.calibration == UNCALIBRATED for visit in self.visits)
 
     def comparison(self, ear: str) -> Comparison | None:
-        """Compare the last measurement of an ear with the first; None: there are no two.
+        """Compare the last measurement of an ear with the first that may be; None: there is none.
 
         What was measured without a calibration is compared with nothing: its levels are nominal.
+        Nor is anything compared of those that may be several people.
         """
-        measured = [
+        measured = self._measured(ear)
+        if not self.identifier or not measured or self.asked:
+            return None
+        *others, last = measured
+        first = next((each for each in others if not _refused(each, last, ear)), None)
+        if first is None:
+            return None
+        change = change_between(first.posteriors[ear], last.posteriors[ear])
+        return None if change is None else Comparison(ear, first, last, change)
+
+    def refused(self) -> list[tuple[str, Visit, Visit, Difference]]:
+        """Return which sessions are not compared with the last one of an ear, and why."""
+        return [
+            (ear, each, measured[-1], refused[0])
+            for ear in EARS
+            if (measured := self._measured(ear))
+            for each in measured[:-1]
+            if (refused := _refused(each, measured[-1], ear))
+        ]
+
+    def _measured(self, ear: str) -> list[Visit]:
+        return [
             visit
             for visit in self.visits
             if ear in visit.posteriors and visit.entry.calibration != UNCALIBRATED
         ]
-        if not self.identifier or len(measured) < 2:
-            return None
-        first, last = measured[0], measured[-1]
-        change = change_between(first.posteriors[ear], last.posteriors[ear])
-        return None if change is None else Comparison(ear, first, last, change)
 
     def comparisons(self) -> list[Comparison]:
         """Return the comparisons of both ears, as far as there are any."""
@@ -104,6 +170,15 @@ class Person:
         """Return all as JSON values; what was inferred is no threshold there, either."""
         return {
             "identifier": self.identifier,
+            "alike": [*self.alike],
+            "asked": [each.words for each in self.asked],
+            "contradictions": [
+                {"first": each.first.name, "last": each.last.name} for each in self.contradictions
+            ],
+            "refused": [
+                {"ear": ear, "first": first.entry.name, "last": last.entry.name, "why": why.words}
+                for ear, first, last, why in self.refused()
+            ],
             "sessions": [_visit_as_json(visit) for visit in self.visits],
             "changes": [
                 {
@@ -111,6 +186,8 @@ class Person:
                     "first": each.first.entry.name,
                     "last": each.last.entry.name,
                     "changed": each.change.changed,
+                    "differs": [difference.words for difference in each.differs],
+                    "unknown": each.unknown,
                     **asdict(each.change),
                 }
                 for each in comparisons
@@ -123,21 +200,29 @@ def _visit_as_json(visit: Visit) -> dict[str, Any]:
         ear: [threshold_as_json(threshold) for threshold in found.thresholds]
         for ear, found in visit.ears.items()
     }
-    return {**asdict(visit.entry), "sex": visit.sex, "age_years": visit.age_years, "ears": ears}
+    told = {"sex": visit.sex, "age_years": visit.age_years, "ears": ears}
+    return {**asdict(visit.entry), "clock_was_set": clock_was_set(visit.entry), **told}
+
+
+def _between(one: Visit, other: Visit, ear: str) -> list[Difference]:
+    return differences(Meeting.VISITS, one.identity_of(ear), other.identity_of(ear))
+
+
+def _refused(one: Visit, other: Visit, ear: str) -> list[Difference]:
+    return [each for each in _between(one, other, ear) if each.rule == Rule.REFUSED]
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A session that is of somebody, and cannot be read; why in words."""
+class Aside:
+    """A session that is of somebody, and left out, or doubted; why in words."""
 
-    name: str
-    why: str
-    exit_code: int  # `NONSENSE`, or 0
+    words: str
+    exit_code: int = 0  # or `NONSENSE`
 
 
 def people_of(
     directory: Path, entries: Iterable[Entry], watch: Watch
-) -> tuple[list[Person], list[LeftOut]]:
+) -> tuple[list[Person], list[Aside]]:
     """Read sessions, and return their people by identifier; those without one are the last.
 
     Parameters
@@ -148,22 +233,48 @@ def people_of(
     watch : callable
         Wraps the sessions, which have to be read from beginning to end.
     """
-    good = sorted((e for e in entries if not e.broken), key=lambda e: (e.started, e.name))
+    good = without_doubles([e for e in entries if not e.broken], lambda entry: entry.about)
     by_identifier: dict[str, list[Visit]] = {}
-    left_out: list[LeftOut] = []
-    for entry in watch(good, len(good), "reading"):
+    aside = [Aside(f"left out: {words}") for _, words in good.left_out]
+    aside += [Aside(f"{words}: both count") for words in good.doubted]
+    placed = in_order(good.kept)
+    at = {each.entry.name: each.at for each in placed}
+    for entry in watch([each.entry for each in placed], len(placed), "reading"):
         try:
-            visit = _read(directory, entry)
+            visit = _read(directory, entry, at[entry.name])
         except HostError as error:
             code = NONSENSE if error.exit_code == NONSENSE else 0
-            left_out.append(LeftOut(entry.name, str(error), code))
+            aside.append(Aside(f"left out: {error}", code))
         else:
             by_identifier.setdefault(entry.identifier, []).append(visit)
     names = sorted(by_identifier, key=lambda name: (name == "", name))
-    return [Person(name, tuple(by_identifier[name])) for name in names], left_out
+    people = [Person(name, tuple(by_identifier[name]), _alike(name, names)) for name in names]
+    return people, aside
 
 
-def _read(directory: Path, entry: Entry) -> Visit:
+def _identity(entry: Entry, header: SessionHeader) -> Identity:
+    identity = Identity.of_test(header)
+    # The year of birth is made from the date.
+    return identity if clock_was_set(entry) else replace(identity, born_year=None)
+
+
+def _alike(identifier: str, identifiers: Iterable[str]) -> tuple[str, ...]:
+    """Return the others that are the same but for capitals, blanks and what stands for these."""
+    folded = _folded(identifier)
+    others = (each for each in identifiers if each != identifier)
+    return tuple(each for each in others if folded and _folded(each) == folded)
+
+
+def _folded(identifier: str) -> str:
+    return "".join(filter(str.isalnum, identifier.casefold()))
+
+
+def _read(directory: Path, entry: Entry, at: float) -> Visit:
     if entry.outcome == UNFINISHED:
-        return Visit(entry, None, None, {}, {})
-    return Visit.of(entry, read_true_session(directory / entry.name))
+        try:
+            header = read_ends(directory / entry.name).header
+        except (OSError, LineError, SessionRecordError) as error:  # changed since it was listed
+            raise HostError(f"{directory / entry.name}: {error}") from None
+        person = header.person
+        return Visit(entry, person.sex, person.age_years, {}, {}, at, _identity(entry, header))
+    return Visit.of(entry, read_true_session(directory / entry.name), at)

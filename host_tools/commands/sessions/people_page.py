@@ -1,7 +1,6 @@
 """People as one page of HTML that needs nothing from outside: thresholds over the years."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from importlib.resources import files
 from typing import Final
 
@@ -11,8 +10,9 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools import drawing_js
 from host_tools.commands.report.page import escape
 from host_tools.commands.sessions.change import SHIFT_DB
+from host_tools.commands.sessions.order import clock_was_set
 from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
-from host_tools.commands.sessions.people_words import PeopleWords
+from host_tools.commands.sessions.people_words import NOTHING, PeopleWords
 from host_tools.commands.sessions.time_chart import Point, chart, point_of
 
 _ASSETS: Final = files("host_tools.commands.sessions") / "assets"
@@ -77,7 +77,7 @@ def _class(comparisons: Sequence[Comparison], index: int) -> str:
 
 
 def _charts(person: Person, words: PeopleWords) -> str:
-    when = [_moment(visit) for visit in person.visits]
+    when = [visit.at for visit in person.visits]
     figures = []
     for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
         lines = {ear: _points(person, ear, frequency_hz, when) for ear in EARS}
@@ -115,14 +115,6 @@ def threshold_at(visit: Visit, ear: str, frequency_hz: int) -> ThresholdResult |
     return next((each for each in found if each.frequency_hz == frequency_hz), None)
 
 
-def _moment(visit: Visit) -> float:
-    """Return when a session was, in seconds; the clock of a device may have told nonsense."""
-    try:
-        return datetime.fromisoformat(visit.entry.started).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0
-
-
 def _years(person: Person) -> tuple[str, str]:
     """Return the first and the last year, the latter only if it is another one."""
     first, last = (person.visits[i].entry.started[:4] for i in (0, -1))
@@ -133,17 +125,18 @@ def _sessions(person: Person, words: PeopleWords) -> str:
     say = words.say
     columns = [
         say("column_date"), say("column_file"), say("column_outcome"), say("column_verdict"),
-        say("column_ears"), say("column_calibration"),
+        say("column_ears"), say("column_calibration"), say("column_device"),
         *(say("column_pta4", ear=words.catalogue.say("report", ear)) for ear in EARS),
     ]  # fmt: skip
     rows = []
     for visit in person.visits:
         entry = visit.entry
-        started = words.catalogue.time(entry.started)
+        clock = "" if clock_was_set(entry) else f"\n{say('clock_not_set')}"
+        started = f"{words.catalogue.time(entry.started)}{clock}"
         pta4 = [words.pta4(entry, ear) for ear in EARS]
         told = [
             words.outcome(entry), words.verdict(entry), words.ears(entry),
-            words.state(entry.calibration),
+            words.state(entry.calibration), entry.device or NOTHING,
         ]  # fmt: skip
         rows.append([started, entry.name, *told, *pta4])
     return _table(say("sessions_caption"), columns, rows)

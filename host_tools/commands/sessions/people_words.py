@@ -1,15 +1,17 @@
 """People and their sessions in words, in any language."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
+from firmware_py.identity import NAMES, Difference
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import NO_BREAK, Catalogue
+from host_tools.catalogue.remarks import told
 from host_tools.commands.sessions.change import (
     FALSE_ALARMS,
     NOTICED,
@@ -20,6 +22,7 @@ from host_tools.commands.sessions.change import (
     USUAL,
 )
 from host_tools.commands.sessions.entry import Entry
+from host_tools.commands.sessions.order import clock_was_set
 from host_tools.commands.sessions.people import Comparison, Person, Visit
 from host_tools.verdicts import short_verdict, verdict_word
 
@@ -52,16 +55,44 @@ class PeopleWords:
         if not person.identifier:
             return [self.say("not_compared")]
         lines = [self._comparison(each) for each in comparisons]
+        lines += [line for each in comparisons for line in self._unlike(each)]
+        lines += [self._refused(*each) for each in person.refused() if not person.asked]
         if len(person.visits) > 1 and not comparisons:
             lines.append(self.say("nothing_twice"))
-        if len(person.sexes) > 1:
-            lines.append(self.say("two_sexes"))
+        lines += [self._asked(each) for each in person.asked]
+        lines += [
+            self.say("against_the_clock", first=each.first.name, last=each.last.name)
+            for each in person.contradictions
+        ]
+        if person.alike:
+            names = self.catalogue.joined([*person.alike])
+            lines.append(self.say("alike", names=names))
         if person.uncalibrated:
             lines.append(self.say("uncalibrated", state=self.state(UNCALIBRATED)))
         if any(each.overdue for each in comparisons):
             meaning = self.catalogue.say("report", "overdue_means")
             lines.append(self.say("overdue", state=self.state(OVERDUE), meaning=meaning))
         return lines
+
+    def _unlike(self, found: Comparison) -> Iterator[str]:
+        """Say what was not the same both times, or may not have been."""
+        if found.differs:
+            differs = "; ".join(told(each.words, self.catalogue) for each in found.differs)
+            yield self.say("unlike", ear=self.ear(found.ear), differs=differs)
+        if found.unknown:
+            names = [told(NAMES[field], self.catalogue) for field in found.unknown]
+            yield self.say("unknown", ear=self.ear(found.ear), what=self.catalogue.joined(names))
+
+    def _refused(self, ear: str, first: Visit, last: Visit, why: Difference) -> str:
+        days = {"first": first.entry.started, "last": last.entry.started}
+        dates = {name: self.catalogue.date(day) for name, day in days.items()}
+        differs = told(why.words, self.catalogue)
+        return self.say("refused", ear=self.ear(ear), **dates, differs=differs)
+
+    def _asked(self, found: Difference) -> str:
+        if found.field == "sex":
+            return self.say("two_sexes")
+        return self.say("asked", differs=told(found.words, self.catalogue))
 
     def _comparison(self, found: Comparison) -> str:
         change, clearest = found.change, found.change.clearest
@@ -171,7 +202,7 @@ class PeopleWords:
         for visit in person.visits:
             entry = visit.entry
             right, left = (self.pta4(entry, ear) for ear in ("right", "left"))
-            told = self.say(
+            line = self.say(
                 "visit_line",
                 started=entry.started[:16].replace("T", " "),
                 name=entry.name,
@@ -181,6 +212,7 @@ class PeopleWords:
                 left=left,
             )
             state = "" if entry.calibration == CALIBRATED else f", {self.state(entry.calibration)}"
-            lines.append(f"  {told}{state}")
+            clock = "" if clock_was_set(entry) else f", {self.say('clock_not_set')}"
+            lines.append(f"  {line}{state}{clock}")
         lines += [f"  {remark}" for remark in self.remarks(person, comparisons)]
         return [line.replace(NO_BREAK, " ") for line in lines]

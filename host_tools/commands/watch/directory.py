@@ -177,4 +177,6 @@ def _state(session: RecordedSession) -> str:
         return f"damaged: {session.damage}"
     if state.test.outcome:
         return state.test.outcome
+    if state.test.waits_why:
+        return f"{state.test.state}: {state.test.waits_why}"
     return f"{state.test.state}, {state.test.presenter.ear} ear"

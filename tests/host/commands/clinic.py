@@ -34,6 +34,7 @@ def a_session(
     worse_db: float,
     told: Told,
     calibration: CalibrationOnFile | None = None,
+    device: str = "box-1",
 ) -> Path:
     """Measure the left ear of a listener, whose right one is not tested, and return the journal."""
     listener = SimulatedListener(
@@ -48,17 +49,20 @@ def a_session(
     world.close()
     header, *records = read_journal(world.journal()).records
     path = directory / f"session-{number:06d}.journal"
-    write_again(path, {**header, "session": number, "started": f"{day}T09:30:00+00:00"}, records)
+    change = {"session": number, "started": f"{day}T09:30:00+00:00", "device": device}
+    write_again(path, {**header, **change}, records)
     return path
 
 
 def write_clinic(directory: Path) -> None:
     """Write the journals of an ear that grew worse, one that did not, and others."""
     worse, same, sexes = Told(60, "M", "W-1"), Told(40, "F", "S-2"), Told(30, "F", "T-3")
-    a_session(directory, 1, "2026-03-01", WORSE_DB, worse)
-    a_session(directory, 2, "2021-03-01", 0.0, worse)  # the later file is the earlier day
-    a_session(directory, 3, "2022-03-01", 0.0, same)
-    a_session(directory, 4, "2024-03-01", 0.0, same)
-    a_session(directory, 5, "2022-01-01", 0.0, sexes, NO_CALIBRATION)
-    a_session(directory, 6, "2023-01-01", WORSE_DB, replace(sexes, sex="M"), NO_CALIBRATION)
-    a_session(directory, 7, "2023-02-01", 0.0, Told())
+    # At another device the first session may be the later one.
+    later = replace(worse, age_years=65)
+    a_session(directory, 1, "2031-03-01", WORSE_DB, later, device="box-2")
+    a_session(directory, 2, "2026-03-01", 0.0, worse)
+    a_session(directory, 3, "2027-03-01", 0.0, same)
+    a_session(directory, 4, "2029-03-01", 0.0, replace(same, age_years=42))
+    a_session(directory, 5, "2029-04-01", 0.0, sexes, NO_CALIBRATION)
+    a_session(directory, 6, "2030-01-01", WORSE_DB, replace(sexes, sex="M"), NO_CALIBRATION)
+    a_session(directory, 7, "2030-02-01", 0.0, Told())

@@ -1,10 +1,12 @@
 """`gp-pta sessions --people`: who changed, told from two posteriors; and a page of it."""
 
+import copy
 import io
 import json
 import re
 from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import cache as cache_of
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -14,9 +16,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from firmware_py.calibration.file import calibration_from
+from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.commands.sessions import people as people_module
 from host_tools.commands.sessions.change import (
     CHANGED,
     FALSE_ALARMS,
@@ -31,12 +36,23 @@ from host_tools.commands.sessions.people import Person, Visit, people_of
 from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.main import main
-from host_tools.recorded import read_true_session
+from host_tools.recorded import RecordedSession, read_true_session
 from tests.budget import quick
 from tests.host.commands.clinic import WORSE_DB, write_clinic
-from tests.host.journals import GOLDEN, GpPta, Refused, rewrite
+from tests.host.journals import GOLDEN, GpPta, Refused, rewrite, write_again
 
 pytestmark = pytest.mark.xdist_group("people")  # the sessions of the clinic are run once
+
+
+@pytest.fixture(autouse=True)
+def replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a journal of the clinic be read once, whoever asks."""
+    monkeypatch.setattr(people_module, "read_true_session", read_once)
+
+
+@cache_of
+def read_once(path: Path) -> RecordedSession:
+    return read_true_session(path)
 
 
 @pytest.fixture(autouse=True)
@@ -187,7 +203,7 @@ def test_an_ear_without_a_sure_result_is_not_compared(name: str) -> None:
 def test_people_have_their_sessions_in_order(people: dict[str, Any]) -> None:
     assert [*people] == ["S-2", "T-3", "W-1", ""]
     days = [session["started"][:10] for session in people["W-1"]["sessions"]]
-    assert days == ["2021-03-01", "2026-03-01"]
+    assert days == ["2026-03-01", "2031-03-01"]
 
 
 def test_an_ear_that_grew_worse_is_said_to_have_changed(people: dict[str, Any]) -> None:
@@ -228,17 +244,18 @@ def test_those_without_an_identifier_are_nobody(
 
 def test_the_lines_say_it_in_order(clinic: Path, gp_pta: GpPta) -> None:
     code, out, err = gp_pta("sessions", clinic, "--people", "--identifier", "W-*")
-    head, first, last, remark = out.splitlines()
+    head, first, last, remark, unlike = out.splitlines()
     assert (code, err) == (0, "2 of 7 journals\n")
-    assert head == "W-1: 2 sessions, 1 March 2021 to 1 March 2026"
+    assert head == "W-1: 2 sessions, 1 March 2026 to 1 March 2031"
     how = "complete, valid, PTA4 right -"
-    assert first.startswith(f"  2021-03-01 09:30, session-000002.journal, {how}")
-    assert last.startswith(f"  2026-03-01 09:30, session-000001.journal, {how}")
+    assert first.startswith(f"  2026-03-01 09:30, session-000002.journal, {how}")
+    assert last.startswith(f"  2031-03-01 09:30, session-000001.journal, {how}")
     assert re.fullmatch(
-        r"  left ear: CHANGED since 1 March 2021\. .*: > 99 %\. Clearest at \d+ Hz: \d+ dB worse "
+        r"  left ear: CHANGED since 1 March 2026\. .*: > 99 %\. Clearest at \d+ Hz: \d+ dB worse "
         r"\(95 % band \d+ to \d+\)\.",
         remark,
     )
+    assert unlike == "  left ear: not the same both times: device 'box-1', not 'box-2'."
 
 
 def test_a_session_that_does_not_replay_is_left_out_and_named(
@@ -250,7 +267,7 @@ def test_a_session_that_does_not_replay_is_left_out_and_named(
     (tmp_path / "session-000009.journal").write_bytes(b"Dear sirs,\n")
     code, out, err = gp_pta("sessions", tmp_path, "--people")
     assert code in (0, 6)
-    assert out.startswith("W-1: 1 session, 1 March 2021\n")
+    assert out.startswith("W-1: 1 session, 1 March 2026\n")
     assert "left out: " in err
     assert "session-000001.journal" in err
 
@@ -265,16 +282,86 @@ def test_an_unfinished_session_is_quick_them_and_is_not_compared(
     assert (person["sessions"][0]["ears"], person["changes"]) == ({}, [])
 
 
-def test_an_ear_becomes_better_too(clinic: Path) -> None:
-    """With the sessions the other way round."""
-    entries = [
-        replace(_entry(clinic, 1), started="2020-01-01T00:00:00+00:00"),
-        replace(_entry(clinic, 2), started="2021-01-01T00:00:00+00:00"),
-    ]
-    (person,), _ = people_of(clinic, entries, lambda items, _total, _words: items)
-    words = PeopleWords(catalogue_of("en"))
-    (remark,) = words.remarks(person, person.comparisons())
-    assert re.search(r"Clearest at \d+ Hz: \d+ dB better \(95 % band \d+ to \d+\)", remark)
+def remarks_on(directory: Path, *entries: Entry) -> list[str]:
+    """Return what is said of the one person of these sessions."""
+    (person,), _ = people_of(directory, entries, lambda items, _total, _words: items)
+    return PeopleWords(catalogue_of("en")).remarks(person, person.comparisons())
+
+
+def at(entry: Entry, started: str, session: int, device: str = "box-1") -> Entry:
+    return replace(entry, started=f"{started}T00:00:00+00:00", session=session, device=device)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        ("2027-01-01", "2028-01-01", ""),
+        (
+            "2028-01-01",
+            "2027-01-01",
+            "session-000001.journal has a later number than session-000002",
+        ),
+        ("1970-01-01", "2027-01-01", ""),
+        ("2027-01-01", "1970-01-01", ""),
+        ("1970-01-02", "1970-01-01", ""),
+    ],
+)
+def test_a_clock_that_was_set_back_does_not_make_worse_better(
+    first: str, last: str, said: str, clinic: Path
+) -> None:
+    """The ear of session 2 grew worse until session 1; by their numbers here 5 and 6."""
+    before, after = _entry(clinic, 2), _entry(clinic, 1)
+    found = remarks_on(clinic, at(after, last, 6), at(before, first, 5))
+    assert re.search(r"Clearest at \d+ Hz: \d+ dB worse \(95 % band", found[0])
+    assert any(line.startswith(said) for line in found[1:]) or not said
+    assert len(found) == 2 + bool(said)
+
+    better = remarks_on(clinic, at(after, first, 5), at(before, last, 6))
+    assert re.search(r"Clearest at \d+ Hz: \d+ dB better \(95 % band", better[0])
+
+
+def test_only_what_may_be_compared_is(clinic: Path, tmp_path: Path, gp_pta: GpPta) -> None:
+    """Copies, other earphones, another age, identifiers that look alike, and an unset clock."""
+    fourth = (clinic / "session-000004.journal").read_bytes()
+    for name in ("session-000004", "z-copy"):
+        (tmp_path / f"{name}.journal").write_bytes(fourth)
+    header, *records = read_journal(clinic / "session-000003.journal").records
+    content = copy.deepcopy(header["calibration"]["content"])
+    content["transducer"]["name"] = "HDA 200"
+    digest = calibration_from(content).digest
+    other = {**header["calibration"], "content": content, "digest": digest}
+    write_again(tmp_path / "hda.journal", {**header, "calibration": other}, records)
+    for name, identifier, session, day in (
+        ("x-1", "x-1", 8, "2027-03-01"),
+        ("X-1", "X-1", 9, "2027-03-01"),
+        ("young", "X-1", 10, "2041-03-01"),
+        ("unset", "X-1", 11, "1970-01-01"),
+    ):  # none of them is finished
+        person = {"age_years": 40, "sex": "F", "identifier": identifier}
+        told = {"session": session, "person": person, "started": f"{day}T09:30:00+00:00"}
+        write_again(tmp_path / f"{name}.journal", {**header, **told}, records[:20])
+    code, out, err = gp_pta("sessions", tmp_path, "--people")
+    same, asked = (out.split(f"{name}: ")[1] for name in ("S-2", "\nX-1"))
+
+    assert code == 0
+    assert err == "left out: z-copy.journal is a copy of session-000004.journal\n7 of 7 journals\n"
+    assert same.startswith("2 sessions, 1 March 2027 to 1 March 2029\n")
+    assert (
+        "left ear: 1 March 2027 and 1 March 2029 are not compared: earphones 'HDA 200', not 'TDH39'"
+    ) in same
+    assert "Perhaps the same person as X-1: the identifiers differ by capitals or blanks" in out
+    assert "year of birth 1987, not 2001: are these sessions of one person? They are not" in asked
+    assert "1970-01-01 09:30, unset.journal, unfinished" in asked
+    assert asked.count("clock was not set") == 1
+    assert asked.index("young.journal") < asked.index("unset.journal"), "by their numbers"
+
+    _, out, _ = gp_pta("sessions", tmp_path)
+    assert out.startswith("journal ")
+    assert sum(line.endswith("(clock was not set)") for line in out.splitlines()) == 1
+    write_again(tmp_path / "two.journal", {**header, "device": "box-2"}, records)
+    lines = gp_pta("sessions", tmp_path)[1].splitlines()
+    assert [line.split()[0] for line in lines[:2]] == ["device", "box-1"]
+    assert sum(line.startswith("box-2 ") for line in lines) == 1
 
 
 def _entry(directory: Path, number: int) -> Entry:

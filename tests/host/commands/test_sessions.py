@@ -18,6 +18,7 @@ from host_tools.commands.sessions import index
 from host_tools.commands.sessions.choice import Choice, chosen
 from host_tools.commands.sessions.entry import Entry, entry_of
 from host_tools.commands.sessions.index import entries_of
+from host_tools.commands.sessions.order import contradictions, in_order
 from tests.host.journals import BOTH, GOLDEN, GpPta, Refused, journal, write_again, write_journals
 
 
@@ -310,6 +311,21 @@ def test_what_is_not_known_is_not_taken_and_sorted_last() -> None:
         assert chosen([unknown, PERSON, left], Choice(), order, reverse=False)[-1] == unknown
     assert chosen([PERSON, left], Choice(), "pta4", reverse=False) == [left, PERSON]
     assert chosen([PERSON, left], Choice(), "name", reverse=True) == [left, PERSON]
+
+
+def test_sessions_of_a_device_are_sorted_by_number_when_its_clock_was_wrong() -> None:
+    days = {1: "1970-01-01", 2: "2027-01-01", 3: "1970-01-01", 4: "2026-06-01"}
+    of_box = [
+        replace(PERSON, name=str(n), session=n, device="box-1", started=f"{day}T00:00:00+00:00")
+        for n, day in days.items()
+    ]
+    other = replace(PERSON, name="5", device="box-2", started="2027-02-01T00:00:00+00:00")
+    for reverse in (False, True):
+        listed = chosen([other, *of_box[::-1]], Choice(), "started", reverse=reverse)
+        assert [entry.name for entry in listed] == sorted("12345", reverse=reverse)
+    assert [(each.first.name, each.last.name) for each in contradictions(in_order(of_box))] == [
+        ("2", "4")
+    ]
 
 
 def test_options_choose(archive: Path, gp_pta: GpPta) -> None:
