@@ -60,24 +60,30 @@ def knowledge() -> dict[str, Any]:
         "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
         "keys": [*words_of(ENGLISH)],  # of the words, in their order in every language
         "words": {language: [*words_of(language).values()] for language in LANGUAGES},
-        "remarks": {"forms": _forms(), "sentences": remarks.SENTENCES},
+        "remarks": {
+            "prefix": f"{REMARK}_",
+            "places": remarks.PLACES,
+            "number": remarks.NUMBER,
+            "sentences": remarks.SENTENCES,
+        },
     }
 
 
 def _command(command: Command, group: str = "") -> dict[str, Any]:
     """Return a row of the table of commands; of a `group` a device may have none."""
+    told = {"named": command.named, "group": group, "optional": bool(group)}
     return {
         "header": command.header,
         "usage": command.usage,
-        "named": command.named,
-        "group": group,
-        "optional": bool(group),
         "arguments": [_argument(each) for each in command.arguments],
+        **{name: value for name, value in told.items() if value},
     }
 
 
 def _argument(argument: Argument) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": argument.name, "optional": argument.optional}
+    told: dict[str, Any] = {"name": argument.name}
+    if argument.optional:
+        told["optional"] = True
     match argument.kind:
         case Choice() as kind:
             told["choices"] = [*kind.choices]
@@ -113,13 +119,6 @@ def words_of(language: str) -> dict[str, str]:
     shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]
     return {**tables[PLACE], **spoken, **shared, **told}
-
-
-def _forms() -> list[tuple[str, str]]:
-    """Return what each recorded sentence looks like, as a regular expression of JavaScript."""
-    return [
-        (f"{REMARK}_{key}", form.pattern.replace("(?P<", "(?<")) for key, form in remarks.forms()
-    ]
 
 
 def _fhir() -> dict[str, Any]:
