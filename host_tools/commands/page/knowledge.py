@@ -8,6 +8,8 @@ from firmware_py.commands import COMMANDS
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command
+from firmware_py.identity import RULES, Meeting
+from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
@@ -16,6 +18,7 @@ from firmware_py.procedure.settings import (
     WIDER_AT_HZ,
     Settings,
 )
+from firmware_py.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools import symbols
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
@@ -38,6 +41,7 @@ SHARED: Final = (
 )  # fmt: skip
 # Of the record of a test: whether the listener confirmed which ear is which.
 OF_RECORD: Final = ("which_ear", *(f"which_ear_{each.replace('-', '_')}" for each in WhichEar))
+OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_IDENTITY, *OF_SETTINGS)
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 JSON_FORMAT: Final = "gp-pta sessions 1"
@@ -45,7 +49,7 @@ JSON_FORMAT: Final = "gp-pta sessions 1"
 
 def knowledge() -> dict[str, Any]:
     """Return all that the page has from the firmware and the catalogue."""
-    own = {each.short: _command(each) for each in (*OWN_COMMANDS, *COMMANDS)}
+    own = {each.short: _command(each) for each in OF_EVERY_DEVICE}
     tuning = {each.short: _command(each, TUNING) for each in OF_TUNING}
     return {
         "version": __version__,
@@ -56,6 +60,7 @@ def knowledge() -> dict[str, Any]:
         "wider_at_hz": {f"{hz:g}": factor for hz, factor in WIDER_AT_HZ.items()},
         "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
         "json_format": JSON_FORMAT,
+        "visits": RULES[Meeting.VISITS],  # what follows where two sessions differ
         "fhir": _fhir(),
         "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
         "keys": [*words_of(ENGLISH)],  # of the words, in their order in every language
