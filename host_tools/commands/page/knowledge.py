@@ -76,19 +76,18 @@ def knowledge() -> dict[str, Any]:
 
 def _command(command: Command, group: str = "") -> dict[str, Any]:
     """Return a row of the table of commands; of a `group` a device may have none."""
-    told = {"named": command.named, "group": group, "optional": bool(group)}
-    return {
-        "header": command.header,
+    told = {
         "usage": command.usage,
         "arguments": [_argument(each) for each in command.arguments],
-        **{name: value for name, value in told.items() if value},
+        "named": command.named,
+        "group": group,
+        "optional": bool(group),
     }
+    return {name: value for name, value in told.items() if value}
 
 
 def _argument(argument: Argument) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": argument.name}
-    if argument.optional:
-        told["optional"] = True
+    told: dict[str, Any] = {"name": argument.name, "optional": argument.optional}
     match argument.kind:
         case Choice() as kind:
             told["choices"] = [*kind.choices]
@@ -96,7 +95,7 @@ def _argument(argument: Argument) -> dict[str, Any]:
             told |= {"number": True, "unit": kind.unit, "whole": kind.whole}
             if kind.limits is not None:
                 told["low"], told["high"] = kind.limits
-    return told
+    return {name: value for name, value in told.items() if value is not False}
 
 
 def _allowed(annotation: Any) -> dict[str, Any]:
