@@ -189,6 +189,7 @@ function showCheck({ check, ear, why }, whose) {
   if (!check) {
     return;
   }
+  at("live-check").classList.toggle("warning", check === "pause");
   const isAsked = check === IDENTITY || check === "pause";
   fill(at("check-question"), say(`check_${check}`, { ear: ear && earTitle(ear) }));
   const begun = isAsked && whose.started ? [say("whose_begun", { when: dateAndTime(whose.started) })] : [];

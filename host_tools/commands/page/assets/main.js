@@ -57,7 +57,6 @@ class Page {
     this.tuning = new Tuning(this.device, problem);
     this.shown = "";
     this.about = {};
-    this.identity = {}; // of the last session, as the device told it
     this.port = null;
     this.busyTries = 0;
     this.refreshing = null;
@@ -262,10 +261,13 @@ class Page {
         this.live.takenUp();
       }
       const result = await this.resultSoFar();
-      const whose = await this.whoseNow(result);
-      if (!whose) {
+      const session = Number(this.about.session);
+      if (result && result.session !== session) {
+        this.isStale = true; // meanwhile another test has begun
         return;
       }
+      // Before the PIN only the number is told.
+      const whose = result ? whoseIs(this.device.serial, result) : { session, typed: {} };
       this.view("live");
       this.live.state(this.about, result, whose);
       const underWay = this.about.check ? "checking" : "under_way";
@@ -302,23 +304,6 @@ class Page {
     show(at("same-person"), result !== null);
     this.view("result");
     this.status("finished");
-  }
-
-  /** Return whose the test under way is, of which this is the result; null: it is another by now. */
-  async whoseNow(result) {
-    const session = Number(this.about.session);
-    if (result === null) {
-      return { session, typed: {} }; // more is told after the PIN
-    }
-    const isKnown = ["session", "started"].every((name) => this.identity[name] === result[name]);
-    if (!isKnown) {
-      this.identity = JSON.parse(await this.device.ask("SESS:IDEN?"));
-    }
-    if (result.session !== session || this.identity.session !== session) {
-      this.isStale = true;
-      return null;
-    }
-    return whoseIs(this.device.serial, this.identity);
   }
 
   async resultSoFar() {

@@ -21,8 +21,9 @@ export function fillPerson(person = {}) {
 }
 
 /** Bind what was typed to the session that was begun for it, in the place of an earlier one. */
-export function bindTyped(serial, { session, started }, typed) {
-  sessionStorage.setItem(KEPT, JSON.stringify({ serial, session, started, typed }));
+export function bindTyped(serial, { session, started, identifier, age_years, sex }, typed) {
+  const kept = { serial, session, started, person: { identifier, age_years, sex }, typed };
+  sessionStorage.setItem(KEPT, JSON.stringify(kept));
 }
 
 /** Forget what was typed for a session. */
@@ -30,11 +31,14 @@ export function forgetTyped() {
   sessionStorage.removeItem(KEPT);
 }
 
-/** Return whose a session is: what the device tells of it, and what was typed for just this one. */
-export function whoseIs(serial, told) {
+/**
+ * Return whose a result is: what the device tells with it, and what was typed for just this session.
+ * While the console is locked no person is told, but that of a session that this page began is known.
+ */
+export function whoseIs(serial, { session, started, person }) {
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
-  const isOwn = ["session", "started"].every((name) => told[name] && told[name] === kept[name]);
-  return { ...told, typed: isOwn && kept.serial === serial ? kept.typed : {} };
+  const isOwn = kept.serial === serial && kept.session === session && kept.started === started;
+  return { session, started, ...(person ?? (isOwn ? kept.person : {})), typed: isOwn ? kept.typed : {} };
 }
 
 /** Return the person of a session for one more test of the same person. */
@@ -67,7 +71,7 @@ function identityOf(told) {
   return {
     ...told,
     born_year: birthYear(told),
-    calibration: told.calibration === undefined ? null : (told.calibration_digest ?? "none").slice(0, 8),
+    calibration: "transducer" in told ? (told.calibration_digest ?? "none").slice(0, 8) : null,
     board: boards.join(", ") || null,
     board_kind: kinds.join(", ") || null,
   };

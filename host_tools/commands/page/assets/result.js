@@ -48,7 +48,9 @@ export class Result {
     if (told.session !== answer.session) {
       return false; // meanwhile another test has begun
     }
-    const whose = whoseIs(this.#device.serial, told);
+    const { device, boards, transducer, calibration_digest } = told;
+    const made = { device, boards, transducer, calibration_digest };
+    const whose = { ...made, ...whoseIs(this.#device.serial, answer) };
     // How far a band was to reach is known of a test that this page began.
     const wanted = (hz) =>
       (this.#knows.wider_at_hz[hz] ?? 1) * (whose.typed.half_width_db ?? Infinity);
@@ -85,7 +87,7 @@ export class Result {
   }
 
   #about() {
-    const { typed, session, started, identifier, age_years: age, sex, device } = this.#whose;
+    const { typed, session, started, identifier, age_years: age = null, sex, device } = this.#whose;
     const [maker, model, serial, ...version] = plain(this.#device.identity).split(",");
     const isHere = device === null || device === serial;
     const told = [
@@ -162,7 +164,7 @@ export class Result {
   /** Return the session as `gp-pta export --format json` writes it. */
   asJson() {
     const { outcome, verdict, ears, calibration, session, started, person, ...found } = this.#result;
-    const { identifier, age_years, sex } = this.#whose;
+    const { identifier = null, age_years = null, sex = null } = this.#whose;
     return {
       format: this.#knows.json_format,
       sessions: [
