@@ -24,8 +24,8 @@ from firmware_py.procedure.statements import has_thresholds, told_now
 from firmware_py.session_record import SessionHeader
 
 
-def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
-    """Return where a test is; `resumed` is how many times it was taken up again."""
+def state_words(test: HearingTest, resumed: int, header: SessionHeader) -> str:
+    """Return where the test of a session is; `resumed`: how many times it was taken up again."""
     ear = test.ear
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.audiogram.widest()
@@ -35,7 +35,7 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
-        f"calibration={calibration.state}{_check(test)}"
+        f"calibration={header.calibration.state} session={header.session}{_check(test)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The console's commands that not every device has; without them it does without their modules."""
+"""The console's commands of desks of their own; those that not every device has come in late."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any
 from firmware_py.card_system import CardSystem
 from firmware_py.configuration import Configuration
 from firmware_py.console.console import Console
+from firmware_py.console.pin import PinLock
+from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
+from firmware_py.identity_desk import IdentityDesk
 from firmware_py.link.client import Client
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port
+from firmware_py.runner import Runner
+from firmware_py.setting_desk import COMMANDS as OF_SETTINGS
+from firmware_py.setting_desk import SettingDesk
 
 if TYPE_CHECKING:
     from firmware_py.tuner import Tuner
@@ -32,6 +38,18 @@ def add_tuning(
     tuner = Tuner(data, client, hearing_aid, clock, tell, configuration.resume_within_s)
     console.add(OF_TUNING, TuningDesk(configuration, tuner))
     return tuner
+
+
+def add_asked(
+    console: Console,
+    configuration: Configuration,
+    runner: Runner,
+    data: DataDirectory,
+    lock: PinLock,
+) -> None:
+    """Have the console tell whose a session is, and what a test has as configured."""
+    console.add(OF_IDENTITY, IdentityDesk(runner, data, lock))
+    console.add(OF_SETTINGS, SettingDesk(configuration))
 
 
 def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:

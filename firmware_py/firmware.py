@@ -17,8 +17,6 @@ from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import UnderWay
 from firmware_py.console_connection import LAST_WORDS_S, ConsoleConnection
-from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
-from firmware_py.identity_desk import IdentityDesk
 from firmware_py.instrument import Instrument
 from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
@@ -133,7 +131,7 @@ class Firmware:
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
             self._instrument.operator_left,
         )  # fmt: skip
-        self._console.add(OF_IDENTITY, IdentityDesk(self._runner, data, lock))
+        desks.add_asked(self._console, configuration, self._runner, data, lock)
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
             self._tuner = desks.add_tuning(

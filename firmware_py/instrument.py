@@ -253,9 +253,9 @@ class Instrument:
     def state(self) -> str:
         """Return where the test is."""
         runner = self._runner
-        if runner.last_test is None:
+        if runner.last_test is None or runner.last_header is None:
             return f"state=idle calibration={runner.calibration_today().state}"
-        return state_words(runner.last_test, runner.last_resumed, runner.last_calibration)
+        return state_words(runner.last_test, runner.last_resumed, runner.last_header)
 
     # Results
 

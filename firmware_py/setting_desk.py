@@ -12,6 +12,7 @@ from typing import Any, Final
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.table import Command
 from firmware_py.procedure.settings import LOUD_DB_HL, SettingError, Settings
 
 LOUD: Final = "loud_confirmed"
@@ -95,13 +96,16 @@ class SettingDesk:
 
     def differences(self) -> str:
         """Say what the next test has otherwise than configured; empty: nothing."""
-        configured, now = Settings.from_record(self._configured()).as_record(), self._changes
-        usual = configured | {LOUD: False, SEED: self._configuration.seed}
+        usual = self._usual()
         return "; ".join(
             f"{name} is {json.dumps(value)}, configured {json.dumps(usual[name])}"
-            for name, value in now.items()
+            for name, value in self._changes.items()
             if value != usual[name]
         )
+
+    def tell_configured(self) -> str:
+        """Return as JSON what a test has where nothing is changed for it."""
+        return json.dumps(self._usual())
 
     def forget(self, *, unasked: bool = False) -> str:
         """Go back to the configuration; return which settings were changed.
@@ -125,6 +129,11 @@ class SettingDesk:
         seed: int | None = self._changes.get(SEED, self._configuration.seed)
         return seed
 
+    def _usual(self) -> dict[str, Any]:
+        """Return all settings as configured; the word for loud tones nobody has given yet."""
+        configured = Settings.from_record(self._configured()).as_record()
+        return configured | {LOUD: False, SEED: self._configuration.seed}
+
     def _configured(self) -> dict[str, Any]:
         return self._configuration.test.chosen()
 
@@ -140,3 +149,8 @@ def _value(text: str) -> Any:
         return json.loads(text.lower())
     except ValueError:
         return text.lower()
+
+
+COMMANDS: Final = (
+    Command("SETTing:CONFigured?", SettingDesk.tell_configured, "all as configured, as JSON"),
+)

@@ -26,4 +26,4 @@ class Boards:
     @property
     def words(self) -> str:
         """Say which ear had which."""
-        return "; ".join(f"{ear}: {', '.join(of)}" for ear, of in self._by_ear.items())
+        return "; ".join(f"{ear} ear: {', '.join(of)}" for ear, of in self._by_ear.items())

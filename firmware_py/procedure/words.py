@@ -57,8 +57,6 @@ WAITS_LONG: Final = "it was broken off {since} ago: is it the same person?"
 WAITS_CLOCK: Final = "the clock does not say how long ago it was broken off: is it the same person?"
 FOREIGN_BOARD: Final = "{differs}: use one of its kind, or end the test"
 WAITS_DIFFERS: Final = "{differs}: are the levels the same?"
-WAITS_TEST: Final = "session {number} goes first: is it the same person?"
-FOREIGN_TO_TUNING: Final = "{differs}: use what it began with, or end the tuning"
 
 # Of the question which ear is which.
 WHICH_EAR: Final = (

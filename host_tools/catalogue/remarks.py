@@ -14,10 +14,11 @@ from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 PLACE: Final = "remarks"
 NESTED_MAX: Final = 4  # sentences in one another; the firmware's are at most three deep
 
-_NUMBER: Final = r"[-+]?\d+(?:\.\d+)?"
+NUMBER: Final = r"[-+]?\d+(?:\.\d+)?"
 _DATE: Final = r"\d{4}-\d{2}-\d{2}"
+_EAR: Final = re.compile("left ear|right ear")
 # What may stand in a place; numbers stand in all others.
-_FORMS: Final = {
+PLACES: Final = {
     "ear": "left ear|right ear",
     "verdict": "doubtful|rejected",
     "frequencies_hz": r"\d+(?:, \d+)*",
@@ -32,9 +33,19 @@ _FORMS: Final = {
     "limits": ".+",
     "by": ".+",
     "since": r"|, since tone \d+",  # nothing, of what began at once
+    "ago": ".+",
+    "differs": ".+",
+    "field": ".+",
+    "one": ".+",
+    "other": ".+",
+    "boards": ".+",
 }
 # Places with sentences in them, and what stands between two of these.
-SENTENCES: Final = {"why": "", "doubt": "", "signs": ", ", "limits": ", ", "by": "", "since": ""}
+SENTENCES: Final = {
+    "why": "", "doubt": "", "signs": ", ", "limits": ", ", "by": "", "since": "", "ago": "",
+    "differs": "", "field": "",
+}  # fmt: skip
+NOTHING: Final = "none"  # in the place of a value, where there is none
 BETWEEN: Final = "; "
 
 
@@ -72,9 +83,15 @@ def _part(name: str, text: str, catalogue: Catalogue, deep: int) -> str | None:
         "told": str,
         "frequencies_hz": str,
         "time": str,
+        "boards": lambda boards: _EAR.sub(lambda ear: plain["ear"](ear[0]), boards),
+        **dict.fromkeys(("one", "other"), lambda value: _value(value, catalogue)),
         **dict.fromkeys(("date", "due", "today"), catalogue.date),
     }
     return plain.get(name, catalogue.written)(text)
+
+
+def _value(value: str, catalogue: Catalogue) -> str:
+    return catalogue.say(PLACE, "nothing") if value == NOTHING else value
 
 
 def _several(text: str, between: str, catalogue: Catalogue, deep: int) -> str | None:
@@ -108,5 +125,5 @@ def _form(sentence: str) -> re.Pattern[str]:
     fixed, names = parts[::2], parts[1::2]
     form = re.escape(fixed[0])
     for name, after in zip(names, fixed[1:], strict=True):
-        form += f"(?P<{name}>{_FORMS.get(name, _NUMBER)}){re.escape(after)}"
+        form += f"(?P<{name}>{PLACES.get(name, NUMBER)}){re.escape(after)}"
     return re.compile(form)

@@ -291,10 +291,11 @@ def test_the_state_of_a_test_that_waits_for_a_late_answer_is_told(tmp_path: Path
     session = world.runner.session
     assert session is not None
     world.until(lambda: session.test.state == LATE)
-    state = state_words(session.test, 0, session.header.calibration)
+    state = state_words(session.test, 0, session.header)
     world.close()
 
     assert state.startswith("state=late ear=left presentation=1 tones=0 heard=0 unsure=0 half_")
+    assert state.endswith(" session=1"), "whose state it is"
 
 
 def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ def test_what_is_set_holds_for_one_test(tmp_path: Path) -> None:
     differ = '! settings differ="level_max_db_hl is 60, configured 100.0"'
 
     assert settings.level_max_db_hl == 60
+    assert json.loads(one(world, "SETT:CONF?"))["level_max_db_hl"] == 100
     assert world.heard.count(differ) == 1
     assert one(world, "SETT? level_max_db_hl") == "100.0", "as soon as it has begun"
     assert one(world, "SESS:ABOR") == "OK"

@@ -10,7 +10,9 @@ from typing import Final
 import pytest
 
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.identity import NAMES, Difference, Rule
 from firmware_py.procedure import words as recorded_words
+from firmware_py.resumption import duration_words
 from firmware_py.self_check import ButtonWatch, clock_part
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.catalogue.remarks import told
@@ -248,6 +250,20 @@ MADE_BY_THE_FIRMWARE: Final = (
     recorded_words.WHICH_EAR,
     recorded_words.TURN_EARPHONES.format(ear="left"),
     recorded_words.EARS_NOT_CONFIRMED,
+    recorded_words.SEVERAL_BOARDS.format(boards="pico e661, pico e662"),
+    recorded_words.EARS_BY_BOARDS.format(boards="left ear: pico e661; right ear: pico e662"),
+    recorded_words.WAITS_CLOCK,
+    *(
+        recorded_words.WAITS_LONG.format(since=duration_words(seconds))
+        for seconds in (1000.0, 10_000.0, 1_000_000.0)
+    ),
+    *(
+        recorded_words.WAITS_DIFFERS.format(differs=Difference(name, "7a", "", Rule.ASKED).words)
+        for name in NAMES
+    ),
+    recorded_words.FOREIGN_BOARD.format(
+        differs=Difference("board_kind", "sim", "pico", Rule.REFUSED).words
+    ),
     recorded_words.MASKING_OFF,
     recorded_words.MOVES_WITH_NOISE.format(
         level_db_hl=63.0, frequency_hz=500, noise_db_hl=81.0, ear="left"

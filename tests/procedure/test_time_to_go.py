@@ -8,8 +8,10 @@ from firmware_py.answers import state_words
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import CLINICAL, CONDUCTS, Settings
 from firmware_py.procedure.tells import AnswerTold
+from firmware_py.session_record import SessionHeader
 from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import SHARES, Course, course_of
 from tests import budget
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.xdist_group("time_to_go")  # they ask the same tests
 # whole. Here are the steepest and flattest audiograms that there are, and few of them.
 ERROR_PART_MAX = 0.3
 SEEDS = (1, 2, 3, 4) if settings.get_current_profile_name() == budget.ALL else (1, 2)
+HEADER = SessionHeader(7, Settings(), UNKNOWN, CalibrationInForce(), "2026-01-02T03:04:05+00:00")
 
 
 @pytest.fixture(scope="module", params=CONDUCTS)
@@ -78,7 +81,7 @@ def test_a_slow_board_or_listener_is_learned_and_a_pause_of_the_operator_is_not(
 def test_it_is_told_with_every_answer_and_in_the_state() -> None:
     driver = Driver(Settings(ears="left"), flat(30.0))
     expected_s = round(driver.test.time_to_go.seconds())
-    assert f" seconds_to_go={expected_s} " in state_words(driver.test, 0, CalibrationInForce())
+    assert f" seconds_to_go={expected_s} " in state_words(driver.test, 0, HEADER)
     driver.run()
     told = [action for _, action in driver.log if isinstance(action, AnswerTold)]
 
@@ -89,7 +92,7 @@ def test_it_is_told_with_every_answer_and_in_the_state() -> None:
     assert [*told[0].figures()][-1] == "seconds_to_go", (
         "what reads by place finds the rest as before"
     )
-    assert " seconds_to_go=0 " in state_words(driver.test, 0, CalibrationInForce())
+    assert " seconds_to_go=0 " in state_words(driver.test, 0, HEADER)
 
 
 def test_what_is_confirmed_counts_down() -> None:

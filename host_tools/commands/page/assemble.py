@@ -23,12 +23,16 @@ _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILI
 _EXPORT: Final = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 # Lines that are comments only; the sources have no such line inside a text.
 _COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
+_BESIDE: Final = re.compile(r"(?<=[;,{}()\[\]]) // [^\n]*$", re.MULTILINE)  # comments after code
+# Signs that need no spaces, and stand in no text of a script.
+_SPACED: Final = re.compile(r" (=|=>|===|!==|&&|\|\||\?\?) ")
+_AROUND: Final = re.compile(r"\s*([{};,])\s*")  # what needs no space in a style sheet
 _EMPTY: Final = re.compile(r"^\s+", re.MULTILINE)  # and what lines begin with
 
 
 def page() -> str:
     """Return the page: all of it in one file, with nothing from outside."""
-    program, style = _program(), f"{drawing_js.style()}\n{_asset('page.css')}"
+    program, style = _program(), _AROUND.sub(r"\1", f"{drawing_js.style()}\n{_asset('page.css')}")
     parts = {
         "policy": _policy(program, style),
         "style": style,
@@ -64,7 +68,8 @@ def _add(name: str, found: dict[str, str]) -> None:
 
 def _program() -> str:
     scripts = [drawing_js.inline_script(), *(function_of(each) for each in modules().values())]
-    return _EMPTY.sub("", _COMMENT.sub("", "\n".join(scripts)))
+    bare = _BESIDE.sub("", _COMMENT.sub("", "\n".join(scripts)))
+    return _SPACED.sub(r"\1", _EMPTY.sub("", bare))
 
 
 def function_of(source: str) -> str:

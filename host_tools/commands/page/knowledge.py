@@ -8,6 +8,8 @@ from firmware_py.commands import COMMANDS
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command
+from firmware_py.identity import RULES, Meeting
+from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
@@ -16,6 +18,7 @@ from firmware_py.procedure.settings import (
     WIDER_AT_HZ,
     Settings,
 )
+from firmware_py.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools import symbols
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
@@ -38,6 +41,7 @@ SHARED: Final = (
 )  # fmt: skip
 # Of the record of a test: whether the listener confirmed which ear is which.
 OF_RECORD: Final = ("which_ear", *(f"which_ear_{each.replace('-', '_')}" for each in WhichEar))
+OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_IDENTITY, *OF_SETTINGS)
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 JSON_FORMAT: Final = "gp-pta sessions 1"
@@ -45,7 +49,7 @@ JSON_FORMAT: Final = "gp-pta sessions 1"
 
 def knowledge() -> dict[str, Any]:
     """Return all that the page has from the firmware and the catalogue."""
-    own = {each.short: _command(each) for each in (*OWN_COMMANDS, *COMMANDS)}
+    own = {each.short: _command(each) for each in OF_EVERY_DEVICE}
     tuning = {each.short: _command(each, TUNING) for each in OF_TUNING}
     return {
         "version": __version__,
@@ -56,24 +60,30 @@ def knowledge() -> dict[str, Any]:
         "wider_at_hz": {f"{hz:g}": factor for hz, factor in WIDER_AT_HZ.items()},
         "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
         "json_format": JSON_FORMAT,
+        "visits": RULES[Meeting.VISITS],  # what follows where two sessions differ
         "fhir": _fhir(),
         "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
         "keys": [*words_of(ENGLISH)],  # of the words, in their order in every language
         "words": {language: [*words_of(language).values()] for language in LANGUAGES},
-        "remarks": {"forms": _forms(), "sentences": remarks.SENTENCES},
+        "remarks": {
+            "prefix": f"{REMARK}_",
+            "places": remarks.PLACES,
+            "number": remarks.NUMBER,
+            "sentences": remarks.SENTENCES,
+        },
     }
 
 
 def _command(command: Command, group: str = "") -> dict[str, Any]:
     """Return a row of the table of commands; of a `group` a device may have none."""
-    return {
-        "header": command.header,
+    told = {
         "usage": command.usage,
+        "arguments": [_argument(each) for each in command.arguments],
         "named": command.named,
         "group": group,
         "optional": bool(group),
-        "arguments": [_argument(each) for each in command.arguments],
     }
+    return {name: value for name, value in told.items() if value}
 
 
 def _argument(argument: Argument) -> dict[str, Any]:
@@ -85,7 +95,7 @@ def _argument(argument: Argument) -> dict[str, Any]:
             told |= {"number": True, "unit": kind.unit, "whole": kind.whole}
             if kind.limits is not None:
                 told["low"], told["high"] = kind.limits
-    return told
+    return {name: value for name, value in told.items() if value is not False}
 
 
 def _allowed(annotation: Any) -> dict[str, Any]:
@@ -113,13 +123,6 @@ def words_of(language: str) -> dict[str, str]:
     shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]
     return {**tables[PLACE], **spoken, **shared, **told}
-
-
-def _forms() -> list[tuple[str, str]]:
-    """Return what each recorded sentence looks like, as a regular expression of JavaScript."""
-    return [
-        (f"{REMARK}_{key}", form.pattern.replace("(?P<", "(?<")) for key, form in remarks.forms()
-    ]
 
 
 def _fhir() -> dict[str, Any]:

@@ -45,6 +45,11 @@ export class Device {
     return this.#talk !== null;
   }
 
+  /** The serial number of the device. */
+  get serial() {
+    return this.identity.split(",")[2] ?? "";
+  }
+
   get version() {
     return this.identity.split(",").at(-1) ?? "";
   }

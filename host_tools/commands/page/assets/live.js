@@ -6,12 +6,13 @@ import { drawnEar } from "./reading.js";
 import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
 import { hasThresholds, mayConclude, verdictWord } from "./verdict.js";
-import { clockTime, number, say } from "./words.js";
+import { clockTime, dateAndTime, number, say } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS_SHOWN = 200;
 // The zones of the drawing, by their names in symbols.json.
 const GRADES = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"];
+const IDENTITY = "identity"; // the check whether it is the same person
 const RIGHT_FIRST = ["right", "left"];
 
 /** Return whether nothing of the ear is told: who asks for it is not to know it. */
@@ -140,9 +141,13 @@ export class Live {
     this.#draw();
   }
 
-  /** Show where the test is: the answers to SESS:STAT? and, if they may be told, SESS:RES?. */
-  state(about, result) {
+  /**
+   * Show where the test is: the answers to SESS:STAT? and, if they may be told, SESS:RES?; and
+   * whose it is.
+   */
+  state(about, result, whose) {
     this.#result = result;
+    fill(at("whose"), whoseWords(whose));
     const isPaused = about.state === "paused";
     if (isPaused && this.#tone) {
       this.#tone = null;
@@ -155,7 +160,8 @@ export class Live {
     fill(at("now-presses"), pressWords(result));
     fill(at("pause-words"), say(isPaused ? "continue" : "pause"));
     at("pause").setAttribute("aria-pressed", String(isPaused));
-    showCheck(about);
+    at("pause").disabled = about.check === IDENTITY; // that is asked by name
+    showCheck(isPaused && !about.check ? { check: "pause" } : about, whose);
     this.#draw();
   }
 
@@ -169,16 +175,30 @@ export class Live {
   }
 }
 
+/** Say whose the test is: by the name if one was typed for it, and the identifier, or that it has none. */
+function whoseWords({ typed, identifier, session }) {
+  const who = [typed.name, identifier].filter(Boolean);
+  // Of whom the device tells nothing yet only the number is known.
+  const named = who.length || identifier === undefined ? who : [say("no_name")];
+  return [...named, say("whose_session", { number: session })].join(" · ");
+}
+
 /** Show why the test is broken off, and what the operator can say; without a check, nothing. */
-function showCheck({ check, ear, why }) {
+function showCheck({ check, ear, why }, whose) {
   show(at("live-check"), Boolean(check));
   if (!check) {
     return;
   }
-  fill(at("check-question"), say(`check_${check}`, { ear: earTitle(ear) }));
-  fill(at("check-why"), asTold(why));
+  at("live-check").classList.toggle("warning", check === "pause");
+  const isAsked = check === IDENTITY || check === "pause";
+  fill(at("check-question"), say(`check_${check}`, { ear: ear && earTitle(ear) }));
+  const begun = isAsked && whose.started ? [say("whose_begun", { when: dateAndTime(whose.started) })] : [];
+  fill(at("check-whose"), isAsked ? [whoseWords(whose), ...begun].join(" · ") : "");
+  fill(at("check-why"), why ? asTold(why) : "");
   fill(at("check-note"), say(`check_${check}_note`));
   show(at("check-passed"), ["listener", "silence", "earphones"].includes(check));
+  show(at("same-go-on"), isAsked);
+  show(at("another-end"), isAsked);
   for (const by of ["operator", "other"]) {
     show(at(`hear-${by}`), ["silence", "equipment"].includes(check));
   }

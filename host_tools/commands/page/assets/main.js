@@ -4,6 +4,7 @@ import { Device, Misfit, NotEntered } from "./device.js";
 import { at, fill, make, show } from "./dom.js";
 import { errorOf, pairs } from "./lines.js";
 import { Live } from "./live.js";
+import { forgetTyped, samePerson, whoseIs } from "./person.js";
 import { Preparation } from "./prepare.js";
 import { ofNumber, plain, wordsFor } from "./problems.js";
 import { asTold, useRemarks } from "./remarks.js";
@@ -50,8 +51,7 @@ class Page {
     );
     const problem = (error) => this.problem(error);
     this.preparation = new Preparation(this.device, KNOWS, () => this.refresh(), problem);
-    const wanted = (hz) => this.preparation.wantedHalfWidth(hz);
-    this.result = new Result(this.device, KNOWS, wanted, problem);
+    this.result = new Result(this.device, KNOWS, problem);
     this.live = new Live();
     this.tone = new HandTone(this.device, problem);
     this.tuning = new Tuning(this.device, problem);
@@ -260,8 +260,16 @@ class Page {
         this.live.begin();
         this.live.takenUp();
       }
+      const result = await this.resultSoFar();
+      const session = Number(this.about.session);
+      if (result && result.session !== session) {
+        this.isStale = true; // meanwhile another test has begun
+        return;
+      }
+      // Before the PIN only the number is told.
+      const whose = result ? whoseIs(this.device.serial, result) : { session, typed: {} };
       this.view("live");
-      this.live.state(this.about, await this.resultSoFar());
+      this.live.state(this.about, result, whose);
       const underWay = this.about.check ? "checking" : "under_way";
       this.status(state === "paused" ? "paused" : underWay);
       return;
@@ -282,7 +290,10 @@ class Page {
     const before = this.shown;
     const result = await this.resultSoFar();
     if (result && (before !== "result" || this.resultOf !== begun)) {
-      await this.result.showLast(result);
+      if (!(await this.result.showLast(result))) {
+        this.isStale = true;
+        return;
+      }
       this.resultOf = begun;
     }
     if (this.shown !== before) {
@@ -290,6 +301,7 @@ class Page {
     }
     show(at("result-locked"), result === null);
     show(at("result-body"), result !== null);
+    show(at("same-person"), result !== null);
     this.view("result");
     this.status("finished");
   }
@@ -309,9 +321,10 @@ class Page {
     }
   }
 
-  async prepare() {
+  /** Prepare a test, of a person or of nobody yet; `last`: whose the last one is, if that is known. */
+  async prepare(person = null, last = null) {
     this.sawBegin = false;
-    await this.preparation.load();
+    await this.preparation.load(person, last);
     await this.tone.load();
     await this.tuning.load();
     this.view("prepare");
@@ -440,7 +453,19 @@ class Page {
     for (const named of ["LEFT", "RIGHT", "UNSURE"]) {
       at(`ear-${named.toLowerCase()}`).addEventListener("click", ask("SESS:EAR", { named }));
     }
-    at("next-test").addEventListener("click", () => this.prepare().catch((e) => this.problem(e)));
+    const next = (id, person) =>
+      at(id).addEventListener("click", () => {
+        const { whose } = this.result;
+        const last = whose?.session === Number(this.about.session) ? whose : null;
+        this.prepare(person(last), last).catch((e) => this.problem(e));
+      });
+    next("same-person", samePerson);
+    next("next-person", () => {
+      forgetTyped();
+      return {};
+    });
+    at("same-go-on").addEventListener("click", ask("SESS:CONT"));
+    at("another-end").addEventListener("click", () => this.abort());
     at("last-result").addEventListener("click", () => this.showResult());
     at("check-again").addEventListener("click", () => this.check().catch((e) => this.problem(e)));
     for (const id of ["unlock", "live-unlock", "result-unlock"]) {
@@ -459,6 +484,8 @@ class Page {
     const act = { F8: this.pauseOrGoOn, F9: this.abort }[event.key];
     if (act) {
       event.preventDefault();
+    }
+    if (act && !(event.key === "F8" && at("pause").disabled)) {
       act();
     }
   }
@@ -537,6 +564,8 @@ useRemarks(KNOWS.remarks);
 translate();
 at("pin-cancel").addEventListener("click", () => at("pin-dialog").close(""));
 const page = new Page();
+// A page that the browser kept is not taken out again: it would be that of somebody else.
+addEventListener("pageshow", (event) => event.persisted && location.reload());
 page.listen();
 page.begin();
 page.view("off");

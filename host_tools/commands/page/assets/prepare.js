@@ -1,12 +1,16 @@
-// Before a test: who is tested, how, and its start. What is typed stays in this tab.
+// Before a test: who is tested, how, and its start. Nothing here is of the person before.
 
+import { askOperator } from "./ask.js";
 import { at, fill, make, show } from "./dom.js";
+import { sessionsOf } from "./lines.js";
+import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
+import { plain } from "./problems.js";
 import { NotAllowed } from "./table.js";
-import { number, say } from "./words.js";
+import { Refused } from "./talk.js";
+import { dateAndTime, number, say } from "./words.js";
 
-const KEPT = "gp-pta-person";
-// What is typed of a person, by the id of its field; only the first ones ever reach the device.
-const FIELDS = ["identifier", "birth_year", "sex", "name", "tester", "remarks"];
+const LISTED_MAX = 50; // sessions that are looked through for an identifier
+const OF_PERSON = ["sex", "born_year"]; // what one identifier has to agree in
 const TEXTS = ["conduct", "first_ear", "masking", "confirm"];
 const NUMBERS = ["level_max_db_hl", "tones_max", "stop_half_width_db"];
 const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all", "ear_check"];
@@ -15,14 +19,15 @@ export class Preparation {
   #device;
   #knows;
   #settings = {};
+  #configured = {};
+  #isNamed = true; // whether the last test has an identifier
 
   /** `onStarted` is called when the device has begun a test, `onProblem` with an error. */
   constructor(device, knows, onStarted, onProblem) {
     this.#device = device;
     this.#knows = knows;
-    restore();
-    for (const name of FIELDS) {
-      at(name).addEventListener("input", keep);
+    for (const kind of ["input", "change"]) {
+      at("start-form").addEventListener(kind, () => this.#remind());
     }
     at("conduct").addEventListener("change", () => this.#byConduct());
     at("level_max_db_hl").addEventListener("input", () => this.#showLoud());
@@ -34,8 +39,8 @@ export class Preparation {
       this.#start().then(onStarted, onProblem);
     });
     at("new-person").addEventListener("click", () => {
-      forget();
-      at("identifier").focus();
+      forgetTyped();
+      this.load({}).then(() => at("identifier").focus(), onProblem);
     });
     this.#limits();
   }
@@ -58,19 +63,48 @@ export class Preparation {
     }
   }
 
-  /** Take the settings of the next test from the device. */
-  async load() {
+  /**
+   * Prepare a test as configured: of this person, `{}` of nobody yet, or of whoever was typed.
+   * `last` tells whose the last test is, if that is known.
+   */
+  async load(person = null, last = null) {
     this.#settings = JSON.parse(await this.#device.ask("SETT?"));
+    this.#configured = JSON.parse(await this.#device.ask("SETT:CONF?"));
+    if (person) {
+      fillPerson(person);
+      this.#isNamed = last === null || Boolean(last.identifier);
+      const isSame = last !== null && Object.keys(person).length > 0;
+      fill(at("same-note"), isSame ? say("same_note", { number: last.session }) : "");
+    }
     for (const name of [...TEXTS, ...NUMBERS]) {
-      at(name).value = this.#settings[name];
+      at(name).value = this.#configured[name];
     }
     for (const name of SWITCHES) {
-      at(name).checked = this.#settings[name];
+      at(name).checked = this.#configured[name];
     }
-    const ears = at("start-form").elements.ears;
-    ears.value = this.#settings.ears.toUpperCase();
+    at("start-form").elements.ears.value = this.#configured.ears.toUpperCase();
     this.#showLoud();
     this.#instruct();
+    this.#remind();
+  }
+
+  /** Say beside Start what is otherwise than configured, and that nobody is named. */
+  #remind() {
+    const wanted = { ...this.#wanted(), ears: at("start-form").elements.ears.value.toLowerCase() };
+    const differ = ["ears", ...TEXTS, ...NUMBERS, ...SWITCHES]
+      .filter((name) => name !== "loud_confirmed" && wanted[name] !== this.#configured[name])
+      .map((name) => {
+        const [value, usual] = [wanted, this.#configured].map((each) => valueWords(name, each[name]));
+        return make("li", {}, say("differs_line", { name: say(name), value, usual }));
+      });
+    const others = Object.entries(this.#settings).filter(
+      ([name, value]) => !(name in wanted) && String(value) !== String(this.#configured[name]),
+    );
+    differ.push(...others.map(([name, value]) => make("li", { lang: "en" }, plain(`${name}: ${value}`))));
+    fill(at("differs"), ...differ);
+    show(at("differs-part"), differ.length > 0);
+    const key = this.#isNamed ? "unnamed" : "unnamed_again";
+    fill(at("unnamed"), personTyped().identifier ? "" : say(key));
   }
 
   /** Show what follows from another conduct, which the device will set with it. */
@@ -112,20 +146,76 @@ export class Preparation {
   }
 
   async #start() {
-    const told = this.#told();
+    if (!(await this.#isAgreed())) {
+      return;
+    }
+    const typed = personTyped();
+    const told = this.#told(typed);
+    this.#settings = JSON.parse(await this.#device.ask("SETT?"));
     for (const [name, value] of this.#changes()) {
       await this.#device.askOperator("SETT", { name, value });
     }
-    // Those of this test: when it has begun, the device tells those of the next one.
-    this.#settings = JSON.parse(await this.#device.ask("SETT?"));
+    const { stop_half_width_db: half_width_db } = this.#wanted();
     await this.#device.askOperator("SESS:STAR", told);
+    fillPerson(); // it is of this session, and of no other
+    const begun = JSON.parse(await this.#device.ask("SESS:IDEN?"));
+    bindTyped(this.#device.serial, begun, { ...typed, half_width_db });
   }
 
-  #told() {
+  /** Return whether the identifier is of one person, as far as the device and the operator know. */
+  async #isAgreed() {
+    const typed = personTyped();
+    this.#told(typed); // what cannot be is refused before anything is asked
+    if (!typed.identifier) {
+      return true;
+    }
+    const sessions = sessionsOf(await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX }));
+    let known = sessions.find((each) => each.identifier === typed.identifier);
+    const like = known ?? sessions.find((each) => isLike(each.identifier, typed.identifier));
+    if (like && !known) {
+      const names = { known: like.identifier, typed: typed.identifier };
+      const answer = await askOperator(say("ask_spelling", names), "ask_known", "ask_other");
+      if (answer === "yes") {
+        at("identifier").value = typed.identifier = like.identifier;
+        known = like;
+      } else if (!answer) {
+        return false;
+      }
+    }
+    return !known || this.#isSamePerson(known, typed);
+  }
+
+  /** Have the operator say whether a session and what is typed now are of the same person. */
+  async #isSamePerson(known, typed) {
+    const { number: session } = known;
+    const before = await this.#identityOf(session);
+    const age = typed.birth_year ? ageOf(typed.birth_year) : null;
+    const now = { started: new Date().toISOString(), age_years: age, sex: typed.sex };
+    const rules = Object.fromEntries(OF_PERSON.map((field) => [field, this.#knows.visits[field]]));
+    const differs = differencesOf(rules, before, now).map(differsWords).join("; ");
+    const words = () => say("ask_same", { number: session, when: dateAndTime(known.started), differs });
+    if (!differs || (await askOperator(words(), "same_person", "new_person")) === "yes") {
+      return true;
+    }
+    at("identifier").focus();
+    return false;
+  }
+
+  /** Return whose a session is; one that cannot be read differs in nothing. */
+  async #identityOf(session) {
+    try {
+      return JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: session }));
+    } catch (error) {
+      if (error instanceof Refused) {
+        return {};
+      }
+      throw error;
+    }
+  }
+
+  #told(typed) {
     const form = at("start-form").elements;
-    const year = at("birth_year").value.trim();
-    const sex = at("sex").value;
-    const identifier = at("identifier").value.trim();
+    const { birth_year: year, sex, identifier } = typed;
     return {
       EAR: form.ears.value,
       ...(year ? { AGE: ageOf(year) } : {}),
@@ -134,13 +224,18 @@ export class Preparation {
     };
   }
 
-  /** Yield the settings that are not as the device has them, in an order that it takes. */
-  *#changes() {
-    const wanted = Object.fromEntries([
+  /** Return the settings as they are in the fields. */
+  #wanted() {
+    return Object.fromEntries([
       ...TEXTS.map((name) => [name, at(name).value]),
       ...SWITCHES.map((name) => [name, at(name).checked]),
       ...NUMBERS.map((name) => [name, Number(at(name).value)]),
     ]);
+  }
+
+  /** Yield the settings that are not as the device has them, in an order that it takes. */
+  *#changes() {
+    const wanted = this.#wanted();
     const now = { ...this.#settings };
     if (wanted.conduct !== now.conduct) {
       Object.assign(now, this.#knows.conducts[wanted.conduct]);
@@ -155,11 +250,6 @@ export class Preparation {
       }
     }
   }
-
-  /** Return how far a band was to reach to either side at a frequency, in dB. */
-  wantedHalfWidth(hz) {
-    return (this.#knows.wider_at_hz[hz] ?? 1) * (this.#settings.stop_half_width_db ?? Infinity);
-  }
 }
 
 function ageOf(year) {
@@ -171,23 +261,21 @@ function ageOf(year) {
   return now - born;
 }
 
-/** Return what was typed of the person, by field. */
-export function personTyped() {
-  return Object.fromEntries(FIELDS.map((name) => [name, at(name).value.trim()]));
+/** Return whether two identifiers differ in case or blanks only. */
+function isLike(one, other) {
+  const [a, b] = [one, other].map((each) => each.normalize("NFC").toLowerCase().replace(/\s/g, ""));
+  return a === b && one !== "";
 }
 
-function keep() {
-  sessionStorage.setItem(KEPT, JSON.stringify(personTyped()));
+/** Say in what two sessions differ. */
+export function differsWords({ field, one, other }) {
+  const [a, b] = [one, other].map((each) => (field === "sex" ? say(`sex_${each.toLowerCase()}`) : plain(each)));
+  return say("remark_differs", { field: say(`remark_field_${field}`), one: a, other: b });
 }
 
-function restore() {
-  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
-  for (const name of FIELDS) {
-    at(name).value = kept[name] ?? "";
+function valueWords(name, value) {
+  if (typeof value === "number") {
+    return number(value, 2);
   }
-}
-
-function forget() {
-  sessionStorage.removeItem(KEPT);
-  restore();
+  return typeof value === "boolean" ? say(value ? "yes" : "no") : say(`${name}_${value.replaceAll("-", "_")}`);
 }

@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 import { plain } from "./problems.js";
-import { day, say, written } from "./words.js";
+import { day, englishOf, say, written } from "./words.js";
 
 const NESTED_MAX = 4;
 const BETWEEN = "; ";
@@ -10,6 +10,9 @@ const SAID = {
   ear: (ear) => say(ear.replace(" ", "_")),
   verdict: (verdict) => say(`retest_${verdict}`),
   told: plain,
+  boards: (boards) => plain(boards).replace(/left ear|right ear/g, (ear) => SAID.ear(ear)),
+  one: valueOf,
+  other: valueOf,
   frequencies_hz: plain,
   time: plain,
   date: day,
@@ -17,13 +20,26 @@ const SAID = {
   today: day,
 };
 
+function valueOf(text) {
+  return text === "none" ? say("remark_nothing") : plain(text);
+}
+
 let forms = [];
 let sentences = {};
 
-/** Take what each recorded sentence looks like, and the places that have sentences in them. */
+/** Take what may stand in the places of recorded sentences, and which places have sentences. */
 export function useRemarks(knows) {
-  forms = knows.forms.map(([key, form]) => [key, new RegExp(`^(?:${form})$`)]);
+  const longest = englishOf(knows.prefix).sort(([, one], [, other]) => other.length - one.length);
+  forms = longest.map(([key, sentence]) => [key, formOf(sentence, knows)]);
   sentences = knows.sentences;
+}
+
+/** Return what an English sentence looks like with its places filled. */
+function formOf(sentence, { places, number }) {
+  const parts = sentence
+    .split(/\{(\w+)\}/)
+    .map((part, i) => (i % 2 ? `(?<${part}>${places[part] ?? number})` : part.replace(/[^\w\s]/g, "\\$&")));
+  return new RegExp(`^${parts.join("")}$`);
 }
 
 /** Return what the device told as the language has it; null if the catalogue does not know it. */

@@ -5,7 +5,8 @@ import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
 import { drawEars, earTitle, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
-import { personTyped } from "./prepare.js";
+import { differencesOf, whoseIs } from "./person.js";
+import { differsWords } from "./prepare.js";
 import { plain } from "./problems.js";
 import { drawnEar, pta4Of, readingOf, withoutGuesses } from "./reading.js";
 import { asTold } from "./remarks.js";
@@ -18,19 +19,16 @@ const SIGNS = { measured: "", above: "> ", "at-most": "≤ ", "perhaps-above": "
 export class Result {
   #device;
   #knows;
-  #wanted;
   #problem;
   #result = null;
   #means = null;
-  #session = null; // its entry in the device's list
+  #whose = null; // what the device tells of the session, and what was typed for it
   #earlier = new Map(); // results of earlier sessions that are shown, by number
-  #sessions = [];
 
-  /** `wanted` returns how far a band was to reach at a frequency; `onProblem` is given errors. */
-  constructor(device, knows, wanted, onProblem) {
+  /** `onProblem` is given errors. */
+  constructor(device, knows, onProblem) {
     this.#device = device;
     this.#knows = knows;
-    this.#wanted = wanted;
     this.#problem = onProblem;
     at("print").addEventListener("click", () => window.print());
     at("save-json").addEventListener("click", () => this.#save("json"));
@@ -38,26 +36,32 @@ export class Result {
     at("find-earlier").addEventListener("click", () => this.#findEarlier().catch(onProblem));
   }
 
-  /** Show the result of the last test; `answer` is that of SESS:RES?. */
+  /** Whose the result is that is shown; null: none is. */
+  get whose() {
+    return this.#whose;
+  }
+
+  /** Show the result of the last test; `answer` is that of SESS:RES?. Return whether it still is. */
   async showLast(answer) {
     const means = JSON.parse(await this.#device.ask("SESS:MEAN?"));
-    const session = await this.#findOwn();
+    const told = JSON.parse(await this.#device.ask("SESS:IDEN?"));
+    if (told.session !== answer.session) {
+      return false; // meanwhile another test has begun
+    }
+    const { device, boards, transducer, calibration_digest } = told;
+    const made = { device, boards, transducer, calibration_digest };
+    const whose = { ...made, ...whoseIs(this.#device.serial, answer) };
+    // How far a band was to reach is known of a test that this page began.
+    const wanted = (hz) =>
+      (this.#knows.wider_at_hz[hz] ?? 1) * (whose.typed.half_width_db ?? Infinity);
     // All at once: what is saved in the meantime is whole.
-    this.#result = { ...answer, ears: answer.ears.map((e) => withoutGuesses(e, this.#wanted)) };
+    this.#result = { ...answer, ears: answer.ears.map((e) => withoutGuesses(e, wanted)) };
     this.#means = means;
-    this.#session = session;
+    this.#whose = whose;
     this.#earlier.clear();
     show(at("earlier-list"), false);
     this.#draw();
-  }
-
-  /** Return the last test of the device's list; null: that is not told without a PIN now. */
-  async #findOwn() {
-    try {
-      return sessionsOf(await this.#device.ask("SESS:LIST?", { count: 1 }))[0] ?? null;
-    } catch {
-      return null; // the page does without
-    }
+    return true;
   }
 
   #draw() {
@@ -83,17 +87,20 @@ export class Result {
   }
 
   #about() {
-    const typed = personTyped();
+    const { typed, session, started, identifier, age_years: age = null, sex, device } = this.#whose;
+    const [maker, model, serial, ...version] = plain(this.#device.identity).split(",");
+    const isHere = device === null || device === serial;
     const told = [
       ["name", typed.name],
-      ["identifier", this.#session?.identifier ?? typed.identifier],
+      ["identifier", identifier],
       ["birth_year", typed.birth_year],
-      ["sex", typed.sex && say(`sex_${typed.sex.toLowerCase()}`)],
-      ["session", this.#session?.number],
-      ["started", this.#session && dateAndTime(this.#session.started)],
+      ["age", typed.birth_year || age === null ? "" : number(age, 1)],
+      ["sex", sex && say(`sex_${sex.toLowerCase()}`)],
+      ["session", session],
+      ["started", dateAndTime(started)],
       ["tester", typed.tester],
       ["remarks", typed.remarks],
-      ["device", plain(this.#device.identity).split(",").join(", ")],
+      ["device", [maker, model, ...(isHere ? [serial, ...version] : [plain(device)])].join(", ")],
     ];
     return told
       .filter(([, value]) => value)
@@ -101,20 +108,16 @@ export class Result {
   }
 
   async #findEarlier() {
-    const wanted = personTyped().identifier;
-    this.#sessions = sessionsOf(
+    const { identifier, session } = this.#whose;
+    const sessions = sessionsOf(
       await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX }),
     );
-    [this.#session] = this.#sessions;
-    const identifier = this.#session?.identifier || wanted;
-    const same = this.#sessions.slice(1).filter((each) => identifier && each.identifier === identifier);
+    const isEarlier = (each) => each.number < session && identifier && each.identifier === identifier;
     const isDone = (each) => ["complete", "aborted"].includes(each.outcome);
-    fill(at("earlier-list"), ...same.filter(isDone).map((each) => this.#choice(each)));
-    if (!same.some(isDone)) {
-      fill(at("earlier-list"), make("li", {}, say(identifier ? "earlier_none" : "earlier_nobody")));
-    }
+    const same = sessions.filter((each) => isEarlier(each) && isDone(each));
+    const none = make("li", {}, say(identifier ? "earlier_none" : "earlier_nobody"));
+    fill(at("earlier-list"), ...(same.length ? same.map((each) => this.#choice(each)) : [none]));
     show(at("earlier-list"), true);
-    this.#draw();
   }
 
   #choice(session) {
@@ -128,47 +131,52 @@ export class Result {
   async #toggle(session, box) {
     if (!box.checked) {
       this.#earlier.delete(session.number);
+      this.#draw();
+      return;
+    }
+    const { number: earlier } = session;
+    const told = JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: earlier }));
+    const differs = differencesOf(this.#knows.visits, told, this.#whose);
+    const why = differs.map((each) => {
+      const words = differsWords(each);
+      return each.rule === "said" ? words : say(`earlier_${each.rule}`, { differs: words });
+    });
+    if (differs.some((each) => each.rule === "refused")) {
+      box.checked = false;
     } else {
-      const answer = await this.#device.askOperator("SESS:RES?", { number: session.number });
+      const answer = await this.#device.askOperator("SESS:RES?", { number: earlier });
       const { ears } = JSON.parse(answer);
       // Only what was a valid test is laid beside another one.
-      this.#earlier.set(session.number, ears.filter(mayConclude).map((ear) => drawnEar(ear)));
+      this.#earlier.set(earlier, ears.filter(mayConclude).map((ear) => drawnEar(ear)));
       const others = ears.filter((ear) => !mayConclude(ear));
-      const why = others.map((ear) => ` · ${say(`${ear.ear}_ear`)}: ${verdictWord(ear)}`);
-      fill(box.parentElement.querySelector("span"), ...why);
+      why.push(...others.map((ear) => `${say(`${ear.ear}_ear`)}: ${verdictWord(ear)}`));
     }
+    fill(box.parentElement.querySelector("span"), ...why.map((each) => ` · ${each}`));
     this.#draw();
   }
 
   #save(format) {
-    const session = this.#session?.number ?? "last";
-    const name = `gp-pta-session-${session}.${format === "fhir" ? "fhir.json" : "json"}`;
+    const name = `gp-pta-session-${this.#whose.session}.${format === "fhir" ? "fhir.json" : "json"}`;
     const content = format === "fhir" ? this.asFhir() : this.asJson();
     save(name, "application/json", `${JSON.stringify(content, null, 1)}\n`);
   }
 
   /** Return the session as `gp-pta export --format json` writes it. */
   asJson() {
-    const { outcome, verdict, ears, calibration, ...found } = this.#result;
-    const typed = personTyped();
-    const number = this.#session?.number ?? null;
-    const person = {
-      identifier: this.#session?.identifier || typed.identifier || null,
-      age_years: typed.birth_year ? new Date().getFullYear() - Number(typed.birth_year) : null,
-      sex: typed.sex || null,
-    };
+    const { outcome, verdict, ears, calibration, session, started, person, ...found } = this.#result;
+    const { identifier = null, age_years = null, sex = null } = this.#whose;
     return {
       format: this.#knows.json_format,
       sessions: [
         {
-          journal: number === null ? "" : `session-${String(number).padStart(6, "0")}.journal`,
-          session: number,
-          started: this.#session?.started ?? null,
+          journal: `session-${String(session).padStart(6, "0")}.journal`,
+          session,
+          started,
           firmware: this.#device.version,
           device: this.#session?.device || null,
           outcome: outcome || "unfinished",
           verdict,
-          person,
+          person: { identifier, age_years, sex },
           calibration: { state: calibration, words: calibration },
           settings: null,
           ...found,
@@ -180,11 +188,10 @@ export class Result {
 
   /** Return the session as `gp-pta export --format fhir` writes it, with names of its own. */
   asFhir() {
-    const typed = personTyped();
     return bundleOf(
       {
-        identifier: this.#session?.identifier || typed.identifier,
-        started: this.#session?.started,
+        identifier: this.#whose.identifier,
+        started: this.#whose.started,
         firmware: this.#device.version,
         device: this.#session?.device,
         transducer: this.#session?.transducer,

@@ -25,7 +25,7 @@ export class Table {
     }
     const left = { ...told };
     const texts = [];
-    for (const argument of command.arguments) {
+    for (const argument of command.arguments ?? []) {
       const value = left[argument.name];
       delete left[argument.name];
       if (value === undefined || value === null || value === "") {
@@ -51,14 +51,23 @@ export class Table {
   /** Return the headers that a device's HELP lacks or types otherwise; optional ones are left. */
   missing(help) {
     const own = Object.values(this.#commands).filter((command) => !command.optional);
-    return own.filter((command) => help[command.header] !== command.usage).map((c) => c.header);
+    return own.filter((command) => !isListed(command, help)).map(headerOf);
   }
 
   /** Return whether a device's HELP has the commands of a group, such as "tuning". */
   has(group, help) {
     const own = Object.values(this.#commands).filter((command) => command.group === group);
-    return own.every((command) => help[command.header] === command.usage);
+    return own.every((command) => isListed(command, help));
   }
+}
+
+function isListed(command, help) {
+  return help[headerOf(command)] === command.usage;
+}
+
+/** Return the whole header, with which the usage begins. */
+function headerOf({ usage }) {
+  return usage.split(" ", 1)[0];
 }
 
 function checked(argument, text) {

@@ -2,7 +2,7 @@
 
 import { at, fill, make, show, table } from "./dom.js";
 import { pairs } from "./lines.js";
-import { personTyped } from "./prepare.js";
+import { personTyped } from "./person.js";
 import { asTold } from "./remarks.js";
 import { number, say } from "./words.js";
 

@@ -33,6 +33,11 @@ export function hasWords(key) {
   return key in (catalogue[language] ?? {}) || key in (catalogue.en ?? {});
 }
 
+/** Return the English sentences whose keys begin so, each with its key. */
+export function englishOf(prefix) {
+  return Object.entries(catalogue.en).filter(([key]) => key.startsWith(prefix));
+}
+
 /** Return the sentence of a key with these values in its places. */
 export function say(key, values = {}) {
   const sentence = catalogue[language]?.[key] ?? catalogue.en?.[key];

@@ -11,7 +11,7 @@ import select
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -257,10 +257,12 @@ class FarPort:
 
 
 class Today(VirtualClock):
-    """A clock whose date is that of the browser, which looks at it."""
+    """A clock whose date is that of the browser, which looks at it, or so much ahead."""
+
+    ahead = timedelta()
 
     def date(self) -> datetime:
-        return datetime.now(UTC)
+        return datetime.now(UTC) + self.ahead
 
 
 class Device(Surroundings):
@@ -280,7 +282,7 @@ class Device(Surroundings):
         self.changed = threading.Condition()
         self.cable = Cable(self.changed)
         super().__init__(None, 1, None)
-        self.clock = Today(1, self.clock.waits)
+        self.clock = self.today = Today(1, self.clock.waits)
         self._boots = itertools.count(1)
         self._nonces = itertools.count(1)
         self._undo = ExitStack()

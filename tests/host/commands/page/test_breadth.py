@@ -143,13 +143,13 @@ def test_earlier_sessions_of_this_person_are_laid_over(device: Device, operator:
     finished(page)
     page.click("#find-earlier")
     expect(page.locator("#earlier-list")).to_contain_text("There is no earlier session")
-    page.click("#next-test")
+    page.click("#next-person")
     start_short(page, "P-17")
     device.until_over()
     finished(page)
     page.reload()  # which closes what was opened
     finished(page)
-    page.click("#next-test")
+    page.click("#next-person")
     page.click("#last-result")
     finished(page)
     page.click("#find-earlier")
@@ -204,10 +204,11 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
         assert wanted in header.replace(" ", ""), wanted
     page.click("#abort")
     finished(page)
-    page.click("#next-test")
+    page.click("#next-person")
     expect(page.locator("#level_max_db_hl")).to_have_value("100")  # that was one test's
     expect(page.locator("#conduct")).to_have_value("brisk")
     expect(page.locator("#unsure_button")).not_to_be_checked()
+    expect(page.locator("#loud_confirmed")).not_to_be_checked()
     page.fill("#level_max_db_hl", "90")
     page.click("#start")
     expect(page.locator("#view-live")).to_be_visible()
@@ -247,7 +248,7 @@ def test_what_is_laid_over_stays_when_the_page_looks_at_the_device_again(
     device.start()
     page = operator.connect(device.stand_in())
     finished(page)
-    page.click("#next-test")
+    page.click("#next-person")
     start_short(page, "P-17")
     device.until_over()
     finished(page)
@@ -266,7 +267,7 @@ def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
     device: Device, operator: Operator
 ) -> None:
     device.start(LOCKED)
-    held = Held(device.cable, b"SESS:LIST?")
+    held = Held(device.cable, b"SESS:IDEN?")
     with ExitStack() as undo:
         end = StandIn(held)
         undo.callback(end.close)

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.commands import COMMANDS
-from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import help_lines
 from firmware_py.procedure import tells
 from firmware_py.procedure.settings import Settings
@@ -17,7 +15,7 @@ from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import PAGE_BYTES_MAX, exports_of, modules, page
 from host_tools.commands.page.bridge import BUSY, NO_PORT, UNPLUGGED
-from host_tools.commands.page.knowledge import knowledge, words_of
+from host_tools.commands.page.knowledge import OF_EVERY_DEVICE, knowledge, words_of
 from tests.firmware.rig import REPO
 from tests.host.journals import GpPta, Refused
 
@@ -55,7 +53,7 @@ def test_nothing_is_ever_put_into_the_page_as_markup() -> None:
 
 
 def test_every_line_that_the_page_sends_is_in_the_table_of_commands() -> None:
-    known = {row.short for row in (*OWN_COMMANDS, *COMMANDS, *OF_TUNING)}
+    known = {row.short for row in (*OF_EVERY_DEVICE, *OF_TUNING)}
     sent = set(re.findall(r'"(\*?[A-Z]{2,}(?::[A-Z]{2,})*\??)"', scripts())) & known
     asked = set(re.findall(r'(?:ask|askOperator|#do|line)\(\s*"([^"]+)"', scripts()))
     assert asked <= known
@@ -64,12 +62,14 @@ def test_every_line_that_the_page_sends_is_in_the_table_of_commands() -> None:
 
 def test_the_page_knows_every_row_as_a_device_lists_it() -> None:
     known = knowledge()["commands"]
-    for row in (*OWN_COMMANDS, *COMMANDS, *OF_TUNING):
+    for row in (*OF_EVERY_DEVICE, *OF_TUNING):
         told = known[row.short]
         assert told["usage"] == row.usage
-        assert [each["name"] for each in told["arguments"]] == [a.name for a in row.arguments]
-    listed = "\n".join(help_lines([*OWN_COMMANDS, *COMMANDS]))
-    assert all(row["usage"] in listed for row in known.values() if not row["optional"])
+        assert [each["name"] for each in told.get("arguments", ())] == [
+            a.name for a in row.arguments
+        ]
+    listed = "\n".join(help_lines(OF_EVERY_DEVICE))
+    assert all(row["usage"] in listed for row in known.values() if "optional" not in row)
     assert {field.name for field in fields(Settings)} == set(knowledge()["settings"])
 
 

@@ -16,6 +16,7 @@ from tests.host.test_catalogue import FOREIGN, MADE_BY_THE_FIRMWARE
 pytestmark = pytest.mark.xdist_group("remarks")  # they are read once
 PROGRAM: Final = """
 globalThis.document = { documentElement: {} };
+useWords(given.keys, given.words, "en");
 useRemarks(given.remarks);
 return given.languages.map((language) => {
   useWords(given.keys, given.words, language);

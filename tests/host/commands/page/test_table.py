@@ -24,11 +24,11 @@ def test_a_number_is_allowed_up_to_its_bounds_and_not_beyond() -> None:
     tried: list[object] = []
     expected: list[object] = []
     for header, command in commands.items():
-        for argument in command["arguments"]:
+        for argument in command.get("arguments", ()):
             name, low, high = argument["name"], argument.get("low"), argument.get("high")
-            if low is None or high > EXACT_MAX or not argument["optional"]:
+            if low is None or high > EXACT_MAX or "optional" not in argument:
                 continue
-            word = f"{name}=" if command["named"] else ""
+            word = f"{name}=" if "named" in command else ""
             bounds = {"low": low, "high": high, "unit": argument["unit"]}
             for value in (int(low), int(high)):
                 tried.append((header, {name: value}))

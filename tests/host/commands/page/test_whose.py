@@ -1,0 +1,208 @@
+"""Nothing of one person reaches another: whose a result, a test, a limit and a name is."""
+
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from device.simulator.board import SimulatedBoard
+from device.simulator.world import World
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import Settings
+from host_tools.catalogue import LANGUAGES, catalogue_of
+from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.rig import LOCKED, Device
+from tests.host.commands.page.test_breadth import finished, saved, start_short
+from tests.host.commands.page.test_whole import answers_of, enter_pin
+
+pytestmark = pytest.mark.xdist_group("page-words")
+TYPED = ("identifier", "birth_year", "sex", "name", "tester", "remarks")
+NOBODY = dict.fromkeys(TYPED, "")
+
+
+def typed(page: Page) -> dict[str, str]:
+    """Return what stands in the fields of a person."""
+    return {name: page.input_value(f"#{name}") for name in TYPED}
+
+
+def type_b(page: Page) -> None:
+    """Type another person, with limits of their own."""
+    for name, text in {"identifier": "P-B", "birth_year": "1990", "name": "Bert"}.items():
+        page.fill(f"#{name}", text)
+    page.select_option("#sex", "M")
+    if not page.locator("#level_max_db_hl").is_visible():
+        page.locator("#start-form details summary").first.click()
+    page.fill("#level_max_db_hl", "115")
+    page.check("#loud_confirmed")
+
+
+def is_of_a(page: Page, name: str) -> None:
+    """Expect that all of the result is of the first person, who has this name."""
+    about = page.locator("#result-about")
+    expect(about).to_contain_text("P-A")
+    expect(about).to_contain_text("1958" if name else "Age")
+    assert ("Anna" in about.inner_text()) == bool(name)
+    assert not {"Bert", "P-B", "1990", "male"} & set(about.inner_text().split())
+    (session,) = saved(page, "#save-json")["sessions"]
+    assert session["session"] == 1
+    assert session["person"]["identifier"] == "P-A"
+    assert session["person"]["sex"] == "F"
+    subjects = {
+        entry["resource"]["subject"]["identifier"]["value"]
+        for entry in saved(page, "#save-fhir")["entry"]
+        if "subject" in entry["resource"]
+    }
+    assert subjects == {"P-A"}
+
+
+def test_what_is_typed_for_the_next_person_has_no_way_to_the_last_result(
+    page: Page, device: Device
+) -> None:
+    page.fill("#name", "Anna")
+    start_short(page, "P-A")
+    expect(page.locator("#whose")).to_have_text("Anna · P-A · session 1")
+    device.until_over()
+    finished(page)
+    is_of_a(page, "Anna")
+    page.reload()
+    finished(page)
+    is_of_a(page, "Anna")
+
+    page.click("#same-person")
+    expect(page.locator("#same-note")).to_contain_text("The same person as in session 1.")
+    of_a = {"identifier": "P-A", "birth_year": "1958", "sex": "F", "name": "Anna"}
+    assert typed(page) == NOBODY | of_a
+    expect(page.locator("#loud_confirmed")).not_to_be_checked()
+    page.click("#last-result")
+    page.click("#next-person")
+    expect(page.locator("#view-prepare")).to_be_visible()
+    assert typed(page) == NOBODY
+    expect(page.locator("#unnamed")).to_contain_text("found by its number alone")
+
+    expect(page.locator("#differs-part")).to_be_hidden()
+    type_b(page)
+    expect(page.locator("#differs")).to_have_text("Loudest tone, dB HL: 115, not 100")
+    expect(page.locator("#unnamed")).to_be_empty()
+    page.click("#last-result")
+    finished(page)
+    is_of_a(page, "")
+    page.click("#next-person")
+    expect(page.locator("#level_max_db_hl")).to_have_value("100")
+    expect(page.locator("#loud_confirmed")).not_to_be_checked()
+
+    type_b(page)
+    page.reload()
+    finished(page)
+    is_of_a(page, "")
+    page.click("#next-person")
+    expect(page.locator("#view-prepare")).to_be_visible()
+    assert typed(page) == NOBODY
+    assert page.evaluate("sessionStorage.getItem('gp-pta-session')") is None
+
+
+def test_a_pause_asks_for_the_person_and_either_answer_is_one_click(
+    page: Page, device: Device
+) -> None:
+    page.click("#start")
+    expect(page.locator("#whose")).to_have_text("no name · session 1")
+    page.click("#pause")
+    expect(page.locator("#check-question")).to_have_text("Paused. Is it still the same person?")
+    expect(page.locator("#check-whose")).to_contain_text("no name · session 1 · begun ")
+    page.click("#same-go-on")
+    expect(page.locator("#live-check")).to_be_hidden()
+    device.until_answers(1)
+    page.click("#pause")
+    page.click("#another-end")
+    expect(page.locator("#result-outcome")).to_contain_text("ended by the operator")
+    page.click("#next-person")
+    expect(page.locator("#unnamed")).to_contain_text("as in the last test")
+
+
+def test_a_test_of_before_is_gone_on_with_only_when_it_is_said_whose_it_is(
+    device: Device, operator: Operator
+) -> None:
+    device.start(LOCKED)
+    end = device.stand_in()
+    page = operator.connect(end)
+    page.fill("#name", "Anna")
+    page.fill("#identifier", "P-A")
+    page.click("#start")
+    enter_pin(page)
+    device.until_answers(2)
+    answers_of(page, 2)
+    device.today.ahead = timedelta(hours=3, minutes=5)
+    device.start(LOCKED)
+
+    page.reload()
+    expect(page.locator("#check-question")).to_have_text("Is it the same person?")
+    expect(page.locator("#check-why")).to_contain_text("it was broken off 3 hours ago")
+    expect(page.locator("#check-whose")).to_have_text("session 1")
+    assert "P-A" not in page.content()
+    expect(page.locator("#pause")).to_be_disabled()
+    page.keyboard.press("F8")
+    page.click("#live-unlock")
+    enter_pin(page)
+    expect(page.locator("#check-whose")).to_contain_text("Anna · P-A · session 1 · begun ")
+    expect(page.locator("#now-state")).to_have_text("PAUSED")
+    page.click("#same-go-on")
+    expect(page.locator("#live-check")).to_be_hidden()
+    device.until_answers(1)
+
+    device.swap_board(SimulatedBoard(device.listener, boot=9, serial="0ther"))
+    device.until_board()
+    expect(page.locator("#check-why")).to_contain_text("are the levels the same?")
+    page.click("#another-end")
+    expect(page.locator("#result-outcome")).to_contain_text("ended by the operator")
+
+
+def test_one_identifier_is_of_one_person(device: Device, operator: Operator) -> None:
+    world = World(device.directory, device.listener)
+    world.begin(Settings(ears="right", tones_max=20), Person(40.0, "F", "P-A"))
+    world.end()
+    device.start()
+    page = operator.connect(device.stand_in())
+    finished(page)
+    page.click("#next-person")
+    expect(page.locator("#view-prepare")).to_be_visible()
+
+    words = page.locator("#ask-words")
+    page.fill("#identifier", " p-a ")
+    page.select_option("#sex", "M")
+    page.click("#start")
+    expect(words).to_have_text("The device does not know p-a, but P-A. Is P-A meant?")
+    page.click("#ask-yes")
+    expect(words).to_contain_text("sex female, not male. Is it the same person?")
+    page.click("#ask-no")
+    expect(page.locator("#identifier")).to_be_focused()
+    assert not device.journal(2).exists()
+
+    page.select_option("#sex", "F")
+    page.fill("#birth_year", "1931")
+    page.click("#start")
+    expect(words).to_contain_text("year of birth")
+    page.keyboard.press("Escape")
+    assert not device.journal(2).exists()
+    page.click("#start")
+    page.click("#ask-yes")
+    expect(page.locator("#whose")).to_have_text("P-A · session 2")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_whose_it_is_is_asked_in_every_language(
+    language: str, device: Device, operator: Operator
+) -> None:
+    device.start()
+    page = operator.connect(device.stand_in())
+    page.select_option("#language", language)
+    expect(page.locator("#view-prepare")).to_be_visible()
+    page.click("#start")
+    page.click("#pause")
+    said = catalogue_of(language).tables["page"]
+    expect(page.locator("#check-question")).to_have_text(said["check_pause"])
+    expect(page.locator("#whose")).to_contain_text(said["no_name"])
+    device.swap_board(SimulatedBoard(device.listener, boot=9, serial="0ther"))
+    expect(page.locator("#check-question")).to_have_text(said["check_identity"])
+    told = page.locator("#check-why")
+    expect(told).to_contain_text(catalogue_of(language).tables["remarks"]["field_board"])
+    expect(told.locator("[lang]")).to_have_count(0)  # all of it is in the language
