@@ -128,12 +128,6 @@ class RecordedSession:
         return Course.of(self.header, told)
 
     @property
-    def course(self) -> Course:
-        """Return when it was, and where it was broken off."""
-        told = inputs_and_outputs(self.header, self.recovered.records)
-        return Course.of(self.header, told)
-
-    @property
     def complete(self) -> bool:
         """Return whether the session came to its end, and all of it is there."""
         return self.recovered.complete and not self.damage and not self.state.pending

@@ -31,7 +31,7 @@ class WatchedAid(SimulatedAid):
         super()._do(line, now_us)
 
     def _check(self, line: str) -> None:
-        tuner, runner = self.firmware._tuner, self.firmware._runner
+        tuner, runner = self.firmware.tuner, self.firmware.runner
         header = tuner.last_header
         if header is None or header.settings.fit != self.fit:
             raise Violation(f"{line!r} is sent to the aid with fit {self.fit}: {header}")

@@ -116,7 +116,7 @@ class Run:
         if world.clock.seconds > self.story.safety_s + LIVENESS_S:
             raise Violation(f"a healthy device has finished no session in {LIVENESS_S:g} s")
         firmware = world.firmware
-        if firmware is not None and firmware._runner.session is None and self._has_proven_itself():
+        if firmware is not None and firmware.runner.session is None and self._has_proven_itself():
             firmware.stop()
         world.after(1.0, self._look_whether_it_is_well)
 

@@ -9,7 +9,9 @@ from device.simulator.clock import S
 from firmware_py.console import grammar
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY
+from firmware_py.runner import Runner
 from firmware_py.session import HearingSession
+from firmware_py.tuner import Tuner
 from tests.simulation.board import WatchedBoard
 from tests.simulation.story import MISFITS
 from tests.simulation.violation import Violation
@@ -55,6 +57,16 @@ class WatchedFirmware(Firmware):
     """
 
     watch: "Watch"
+
+    @property
+    def runner(self) -> Runner:
+        """Return what runs the tests."""
+        return self._runner
+
+    @property
+    def tuner(self) -> Tuner | None:
+        """Return what runs the tunings."""
+        return self._tuner
 
     def step(self) -> None:
         super().step()

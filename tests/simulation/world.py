@@ -375,7 +375,7 @@ class World:
 
     def _note_beginning(self) -> HearingSession | None:
         """Note what had happened on the board when a session began; return the one that runs."""
-        session = self.firmware._runner.session if self.firmware else None
+        session = self.firmware.runner.session if self.firmware else None
         if session is not None and session.journal.path not in self._begun:
             self._begun[session.journal.path] = self.board.boot, max(self.board.happened, default=0)
         if session is not None:
