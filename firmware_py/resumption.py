@@ -39,7 +39,8 @@ def why_to_wait(
     now = clock.date()
     away_s = (now - session.left_at(clock.speed)).total_seconds()
     why = []
-    if not clock_part(now).works or away_s < -CLOCK_S_MAX:
+    known = -CLOCK_S_MAX <= away_s <= clock.date_known_s()
+    if not (known and clock_part(now).works):
         why.append(words.WAITS_CLOCK)
     elif away_s > within_s:
         why.append(words.WAITS_LONG.format(since=duration_words(away_s)))

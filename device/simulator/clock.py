@@ -72,6 +72,10 @@ class VirtualClock(SteadyClock):
         """Return the date at this time."""
         return STARTED + datetime.timedelta(microseconds=self.us)
 
+    def date_known_s(self) -> float:
+        """Return that the date was never lost."""
+        return math.inf
+
     def seconds_until(self, at_us: int) -> float:
         """Return how many seconds of the world lie before `at_us`, at least 0."""
         return max(at_us - self.now_us(), 0) / S / self.speed

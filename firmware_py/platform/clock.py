@@ -1,9 +1,16 @@
 """The time: the one place where the firmware looks at a clock. All others are handed it."""
 
 import datetime
+import math
+import os
 import time
+from typing import Final
 
 from firmware_py.platform.waiting import SystemWaiting, Waiting
+
+# Where one of these is, the date goes on while the machine is off: a clock with a battery, or one
+# that was put right since.
+KEEPS_DATE: Final = ("/sys/class/rtc/rtc0", "/run/systemd/timesync/synchronized")
 
 
 class SteadyClock:
@@ -45,6 +52,16 @@ class SteadyClock:
     def date(self) -> datetime.datetime:
         """Return date and time of day UTC: for people, and for how long a test was broken off."""
         return datetime.datetime.now(datetime.UTC)
+
+    def date_known_s(self) -> float:
+        """Return for how many seconds back the date is sure.
+
+        Without a battery, and until it is put right over a network, a clock goes on after a start
+        of the machine where it stood before: nobody knows how long that was off.
+        """
+        if any(os.path.exists(path) for path in KEEPS_DATE):
+            return math.inf
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def seconds_until(self, at_us: int) -> float:
         """Return how many seconds of the real world lie before `at_us`, at least 0."""

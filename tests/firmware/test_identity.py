@@ -1,6 +1,7 @@
 """What has to agree where two sessions meet, and what waits for the operator."""
 
 import json
+import math
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,8 @@ from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.identity import NAMES, RULES, Identity, Meeting, Rule, differences
 from firmware_py.journal import read_journal
+from firmware_py.platform import clock
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import replay
@@ -107,6 +110,28 @@ def test_after_a_short_break_it_goes_on_by_itself_and_the_configuration_says_wha
     strict = started_at(tmp_path, 75, boot=3, configuration=Configuration(resume_within_min=1.0))
     assert " check=identity " in strict.ask("SESS:STAT?")[0]
     strict.close()
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_a_clock_that_stood_still_while_the_machine_was_off_says_nothing(tmp_path: Path) -> None:
+    leave(tmp_path)
+    world = World(tmp_path, a_listener("S2"), start=False, boot=2)
+    world.clock.us = 62 * MINUTE_US
+    world.clock.date_known_s = lambda: 20.0  # type: ignore[method-assign]
+    world.firmware.start()
+    assert_waits(
+        world,
+        "the clock does not say how long ago it was broken off: is it the same person?",
+    )
+
+
+def test_a_clock_without_a_battery_is_sure_since_the_start_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "KEEPS_DATE", (str(tmp_path / "rtc0"),))
+    assert 0.0 < SteadyClock().date_known_s() < math.inf
+    (tmp_path / "rtc0").touch()
+    assert SteadyClock().date_known_s() == math.inf
 
 
 @pytest.mark.usefixtures("quick_disk")
