@@ -6,12 +6,16 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as budget
+from hypothesis import strategies as st
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.clock import S
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
+from firmware_py.platform.data_directory import TUNING
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
 from firmware_py.procedure.outcomes import SessionOutcome
 from firmware_py.procedure.person import Person
@@ -20,7 +24,7 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.tuning_record import replay_tuning
-from tests.budget import quick
+from tests.budget import examples, quick
 from tests.firmware.tuning.bench import DATA, Bench
 from tests.firmware.world import a_listener
 
@@ -165,7 +169,8 @@ def test_an_aid_of_somebody_else_is_sent_nothing_of_the_tuning(
     assert state.result.comparisons == 3
 
 
-def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None:
+def both_left() -> Bench:
+    """Return a tuning of P-A beside whose journal lies that of an unfinished test of P-B."""
     bench = Bench(Chooser())
     bench.begin(Settings(ears="left", seed=3), Person(identifier="P-B"))
     bench.run(10 * S)
@@ -176,6 +181,11 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     bench.tune("P-A", comparisons_max=5)
     bench.run_to("comparison", 2)
     bench.simulated_disk.put(DATA / "session-000001.journal", test)
+    return bench
+
+
+def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None:
+    bench = both_left()
     before = len(bench.simulated_aid.told)
     bench.restart()
     why = "session 1 goes first: is it the same person?"
@@ -336,3 +346,52 @@ def test_which_setting_is_heard_first_is_drawn() -> None:
         first, second = bench.simulated_aid.played
         orders.add(first.values_db() > second.values_db())
     assert orders == {True, False}
+
+
+STEPS = (
+    "restart", "own aid", "other aid", "own board", "other board", "run", "long break",
+    "TUNE:STAR ID=P-A,COUNT=5", "SESS:STAR EAR=LEFT,ID=P-B", "TUNE:CONT", "SESS:CONT", "TUNE:ABOR",
+    "SESS:ABOR",
+)  # fmt: skip
+
+
+@pytest.mark.thorough
+@budget(max_examples=examples(25))
+@given(steps=st.lists(st.sampled_from(STEPS), min_size=5, max_size=25))
+def test_whatever_comes_and_goes_one_session_sounds_and_only_on_its_own_aid(
+    steps: list[str],
+) -> None:
+    bench, boot = both_left(), 1
+    aid = own = bench.simulated_aid
+    other = SimulatedAid(fit="f" * 12)
+    bench.restart()
+    for step in steps:
+        match step:
+            case "own aid" | "other aid":
+                bench.aids.vanish()
+                bench.step()
+                bench.aid = aid = own if step == "own aid" else other
+                bench.aids.there = True
+            case "own board" | "other board":
+                bench.until(lambda: bench.client.connected)
+                boot, name = boot + 1, "sim" if step == "own board" else "pico"
+                bench.swap_board(SimulatedBoard(a_listener(), boot=boot, name=name))
+            case "restart" | "long break":
+                bench.clock.us += 3600 * S if step == "long break" else 0
+                bench.restart()
+            case "run":
+                bench.run(3 * S)
+            case _:
+                bench.ask(step)
+        end_us = bench.clock.us + 3 * S
+        while bench.clock.us < end_us:
+            said, in_test = len(aid.told), bench.runner.session
+            bench.step()
+            sounded = {*aid.told[said:]} - {"hello", "stop"}
+            if sounded:
+                assert bench.tuner.last_header is not None
+                assert bench.tuner.last_header.settings.fit == aid.fit
+            assert "play" not in sounded or in_test is None or in_test is not bench.runner.session
+    for path in bench.data.journals(TUNING):
+        state = replay_tuning(read_journal(path, disk=bench.simulated_disk).records)
+        assert state.differences == []
