@@ -253,7 +253,9 @@ def test_ctrl_d_ends_a_test_that_is_gone_on_with(piped: Piped, tmp_path: Path) -
         wait_for_the_end_of(children)
     assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
 
-    assert "! session-over session=1" in piped(tmp_path, "")[0]
+    out, err = piped(tmp_path, "SESS:CONT\n")  # of another day
+    assert "is it the same person? SESS:CONT goes on with it\n" in err
+    assert "! session-over session=1" in out
 
 
 @pytest.mark.thorough
