@@ -262,7 +262,7 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
         f"{result_of(two_buttons)['presentations']} tones={ear['tones']} "
         f"heard={ear['tones_heard']} unsure={ear['tones_unsure']} "
         f"half_width_db={halves_db[worst_hz]:.1f} widest_hz={worst_hz} "
-        "masking=ready resumed=0 seconds_to_go=0 calibration=UNCALIBRATED"
+        "masking=ready resumed=0 seconds_to_go=0 calibration=UNCALIBRATED session=1"
     )
     assert (
         f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "
