@@ -52,9 +52,9 @@ BETWEEN: Final = "; "
 def told(recorded: str, catalogue: Catalogue) -> str:
     """Return a recorded sentence as a language has it, with its numbers and dates."""
     parts = [_said(part, catalogue, NESTED_MAX) for part in recorded.split(BETWEEN)]
+    if None not in parts:
+        return BETWEEN.join(part for part in parts if part is not None)
     whole = _said(recorded, catalogue, NESTED_MAX)
-    if whole is None and None not in parts:
-        whole = BETWEEN.join(part for part in parts if part is not None)
     return recorded if whole is None else whole
 
 

@@ -261,6 +261,10 @@ MADE_BY_THE_FIRMWARE: Final = (
         recorded_words.WAITS_DIFFERS.format(differs=Difference(name, "7a", "", Rule.ASKED).words)
         for name in NAMES
     ),
+    "; ".join(
+        recorded_words.WAITS_DIFFERS.format(differs=Difference(name, "7a", "", Rule.ASKED).words)
+        for name in ("device", "calibration")
+    ),
     recorded_words.FOREIGN_BOARD.format(
         differs=Difference("board_kind", "sim", "pico", Rule.REFUSED).words
     ),

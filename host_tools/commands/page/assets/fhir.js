@@ -7,11 +7,10 @@ import { hasThresholds, mayConclude, verdictNote } from "./verdict.js";
  * Return the bundle of a session.
  *
  * session: {identifier, started, firmware, device, transducer, calibration, result}; terms: codes and words of
- * `bundle.py`, which Python puts into the page.
+ * `bundle.py`, which Python puts into the page. What is undefined is left out when it is written.
  */
 export function bundleOf(session, terms, newId = () => crypto.randomUUID()) {
-  const writer = new Writer(session, terms, newId);
-  const entries = writer.resources().map((resource) => ({
+  const entries = new Writer(session, terms, newId).resources().map((resource) => ({
     fullUrl: `urn:uuid:${resource.id}`,
     resource,
   }));
@@ -27,7 +26,7 @@ class Writer {
       resourceType: "Device",
       id: newId(),
       deviceName: [{ name: "GP-PTA", type: "model-name" }],
-      ...(session.device ? { serialNumber: session.device } : {}),
+      serialNumber: session.device || undefined,
       version: [{ value: session.firmware }],
     };
   }
@@ -109,7 +108,7 @@ class Writer {
     const absent = this.concept("absent", ...this.terms.not_tested);
     return {
       ...this.observation(this.concept("loinc", ...this.terms.panel), result.ears),
-      ...(tested.length ? {} : { dataAbsentReason: absent }),
+      dataAbsentReason: tested.length ? undefined : absent,
       note: this.notes(said, result.ears),
       hasMember: members.map(reference),
     };
@@ -137,8 +136,8 @@ class Writer {
       status: this.statusOf(ears),
       category: [this.concept("category", "exam", "Exam")],
       code,
-      ...(identifier ? { subject: { type: "Patient", identifier: { value: identifier } } } : {}),
-      ...(started ? { effectiveDateTime: started } : {}),
+      subject: identifier ? { type: "Patient", identifier: { value: identifier } } : undefined,
+      effectiveDateTime: started || undefined,
       device: reference(this.device),
     };
   }
@@ -184,15 +183,10 @@ class Writer {
   /** Return notes; with what it was measured stands at their end, the calibration last. */
   notes(texts, ears) {
     const { transducer, calibration } = this.session;
-    const boards = [...new Set(ears.flatMap((ear) => ear.boards ?? []))];
-    const told = [...texts];
-    if (boards.length) {
-      told.push(`tone generator: ${boards.join(", ")}`);
-    }
-    if (transducer) {
-      told.push(`earphones: ${transducer}`);
-    }
-    return [...told, calibration].map((text) => ({ text }));
+    const boards = [...new Set(ears.flatMap((ear) => ear.boards))].join(", ");
+    const from = boards && `tone generator: ${boards}`;
+    const told = [...texts, from, transducer && `earphones: ${transducer}`, calibration];
+    return told.filter(Boolean).map((text) => ({ text }));
   }
 }
 

@@ -44,12 +44,8 @@ function formOf(sentence, { places, number }) {
 
 /** Return what the device told as the language has it; null if the catalogue does not know it. */
 export function inWords(told) {
-  const whole = said(told, NESTED_MAX);
-  if (whole !== null) {
-    return whole;
-  }
   const parts = told.split(BETWEEN).map((part) => said(part, NESTED_MAX));
-  return parts.includes(null) ? null : parts.join(BETWEEN);
+  return parts.includes(null) ? said(told, NESTED_MAX) : parts.join(BETWEEN);
 }
 
 /** Return it as an element; what is not known stays in English, and is marked as that. */
