@@ -35,7 +35,7 @@ PLACES: Final = {
     "since": r"|, since tone \d+",  # nothing, of what began at once
     "ago": ".+",
     "differs": ".+",
-    "field": ".+",
+    "field": "[a-z ]+",
     "one": ".+",
     "other": ".+",
     "boards": ".+",

@@ -258,7 +258,7 @@ MADE_BY_THE_FIRMWARE: Final = (
         for seconds in (1000.0, 10_000.0, 1_000_000.0)
     ),
     *(
-        recorded_words.WAITS_DIFFERS.format(differs=Difference(name, "7a", "", Rule.ASKED).words)
+        recorded_words.WAITS_DIFFERS.format(differs=Difference(name, "s 7a", "", Rule.ASKED).words)
         for name in NAMES
     ),
     "; ".join(

@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SimulatedBoard
+from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.clock import VirtualClock, microseconds
 from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
@@ -330,10 +330,11 @@ class Device(Surroundings):
         for error in self._wrong:
             raise error
 
-    def plug_board(self) -> None:
+    def plug_board(self, serial: str = SERIAL) -> None:
         """Plug in a board that has just started."""
         with self.changed:
-            self.swap_board(SimulatedBoard(self.listener, boot=next(self._boots)))
+            board = SimulatedBoard(self.listener, boot=next(self._boots), serial=serial)
+            self.swap_board(board)
             self.changed.notify_all()
 
     def pull_board(self) -> None:

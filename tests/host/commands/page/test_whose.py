@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from device.simulator.board import SimulatedBoard
 from device.simulator.world import World
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
@@ -148,8 +147,8 @@ def test_a_test_of_before_is_gone_on_with_only_when_it_is_said_whose_it_is(
     expect(page.locator("#live-check")).to_be_hidden()
     device.until_answers(1)
 
-    device.swap_board(SimulatedBoard(device.listener, boot=9, serial="0ther"))
-    device.until_board()
+    device.plug_board("0ther")
+    device.until_told("! tone-generator")
     expect(page.locator("#check-why")).to_contain_text("are the levels the same?")
     page.click("#another-end")
     expect(page.locator("#result-outcome")).to_contain_text("ended by the operator")
@@ -194,14 +193,17 @@ def test_whose_it_is_is_asked_in_every_language(
 ) -> None:
     device.start()
     page = operator.connect(device.stand_in())
+    expect(page.locator("#view-prepare")).to_be_visible()
     page.select_option("#language", language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
     expect(page.locator("#view-prepare")).to_be_visible()
     page.click("#start")
     page.click("#pause")
     said = catalogue_of(language).tables["page"]
     expect(page.locator("#check-question")).to_have_text(said["check_pause"])
     expect(page.locator("#whose")).to_contain_text(said["no_name"])
-    device.swap_board(SimulatedBoard(device.listener, boot=9, serial="0ther"))
+    device.plug_board("0ther")
+    device.until_told("! tone-generator")
     expect(page.locator("#check-question")).to_have_text(said["check_identity"])
     told = page.locator("#check-why")
     expect(told).to_contain_text(catalogue_of(language).tables["remarks"]["field_board"])
