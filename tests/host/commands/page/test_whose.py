@@ -184,6 +184,10 @@ def test_one_identifier_is_of_one_person(device: Device, operator: Operator) -> 
     page.click("#start")
     page.click("#ask-yes")
     expect(page.locator("#whose")).to_have_text("P-A · session 2")
+    page.click("#abort")
+    page.click("#find-earlier")
+    page.locator("#earlier-list input").check()
+    expect(page.locator("#earlier-list")).to_contain_text("1931: is it the same person?")
 
 
 @pytest.mark.thorough
