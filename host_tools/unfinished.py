@@ -22,7 +22,6 @@ from firmware_py.session_record import (
     SessionRecordError,
     inputs_and_outputs,
 )
-from firmware_py.tuning_record import TuningHeader
 from host_tools.errors import HostError
 
 # Kinds of tone generators, as the firmware names them.
@@ -162,6 +161,8 @@ def why_of(state: str) -> str:
 
 def _seen(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:
     if kind == TUNING:
+        from firmware_py.tuning_record import TuningHeader  # it loads the kernels
+
         tuning = TuningHeader.from_record(records[0])
         identity = Identity.of_tuning(tuning, _board(tuning, records))
         return Unfinished(path, kind, tuning.started, identity)
