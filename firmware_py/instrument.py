@@ -230,14 +230,14 @@ class Instrument:
     def equipment_heard(self, by: str) -> None:
         """Say who hears the tones of an ear that seems to hear none."""
         test = self._runner.last_test
-        if test is None or not test.takes_word_of(by):
+        if test is None or check_of(test) == "identity" or not test.takes_word_of(by):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked who hears the tones")
         self._runner.feed(EquipmentHeard(by))
 
     def ear_named(self, named: str) -> None:
         """Say in which ear the listener hears a clear tone."""
         test = self._runner.last_test
-        if test is None or not test.asks_which_ear:
+        if test is None or check_of(test) != "ear":
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked in which ear a tone is")
         self._runner.feed(EarNamed(named))
 

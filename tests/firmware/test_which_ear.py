@@ -106,6 +106,23 @@ def test_a_test_that_was_in_the_question_asks_it_again(tmp_path: Path, answers: 
     assert replay_journal(journal).identical
 
 
+def test_no_answer_goes_on_with_a_test_that_waits_for_the_same_person(tmp_path: Path) -> None:
+    world, ear = in_question(tmp_path)
+    world.close()
+    world = World(tmp_path, Worn(a_listener("N1"), False), start=False)
+    world.clock.us += 3600_000_000
+    world.firmware.start()
+    world.until(lambda: world.client.connected)
+    for line in (f"SESS:EAR {ear}", "SESS:HEAR OPERATOR"):
+        (refused,) = world.ask(line)
+        assert refused.startswith('ERROR -221,"nobody is asked ')
+        assert " check=identity " in world.ask("SESS:STAT?")[0]
+    assert world.ask("SESS:CONT") == ["OK"]
+    world.until(was_told(world, "tone"))
+    assert world.ask(f"SESS:EAR {ear}") == ["OK"]
+    world.close()
+
+
 def test_one_that_waits_for_the_earphones_goes_on_waiting(tmp_path: Path) -> None:
     world, ear = in_question(tmp_path, swapped=True)
     world.ask(f"SESS:EAR {other(ear)}")
