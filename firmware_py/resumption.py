@@ -6,11 +6,11 @@ another tone generator or calibration, only the operator can say whether all is 
 
 from typing import Any, Final
 
-from firmware_py.identity import Identity, Meeting, Rule, differences
+from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure import words
 from firmware_py.self_check import clock_part
-from firmware_py.session import Session
+from firmware_py.session import HearingSession, Session
 
 RESUME_WITHIN_S: Final = 900.0  # unless the configuration says otherwise
 CLOCK_S_MAX: Final = 120.0  # by so much a clock may be set back when it is put right
@@ -36,11 +36,10 @@ def why_to_wait(
     within_s : float
         A break up to this long is none for a person.
     """
-    now = clock.date()
-    away_s = (now - session.left_at(clock.speed)).total_seconds()
+    away_s = away_for_s(session, clock)
     why = []
     known = -CLOCK_S_MAX <= away_s <= clock.date_known_s()
-    if not (known and clock_part(now).works):
+    if not (known and clock_part(clock.date()).works):
         why.append(words.WAITS_CLOCK)
     elif away_s > within_s:
         why.append(words.WAITS_LONG.format(since=duration_words(away_s)))
@@ -50,6 +49,47 @@ def why_to_wait(
         if each.rule != Rule.SAID
     ]
     return "; ".join(why)
+
+
+def away_for_s(session: Session[Any, Any], clock: SteadyClock) -> float:
+    """Return how long a session was broken off when it was taken up, as its dates say."""
+    return (clock.date() - session.left_at(clock.speed)).total_seconds()
+
+
+def another_board(session: HearingSession | None, board: str) -> list[Difference]:
+    """Return in what a board differs from the one that the test under way had before."""
+    if session is None:
+        return []
+    before = Identity.of_now(board=session.test.boards.now)
+    return differences(Meeting.RESUME, before, Identity.of_now(board=board))
+
+
+class Absence:
+    """How long a session was without its tone generator, and before that without its firmware.
+
+    Parameters
+    ----------
+    clock : SteadyClock
+        Its clock.
+    within_s : float
+        An absence up to this long is none for a person.
+    """
+
+    def __init__(self, clock: SteadyClock, within_s: float) -> None:
+        self.within_s = within_s
+        self._clock = clock
+        self._since_s: float | None = None  # None: it is not away
+
+    def begins(self, before_s: float = 0.0) -> None:
+        """Take in that it is away now, and has been for so long, unless it is known to be away."""
+        if self._since_s is None:
+            self._since_s = self._clock.world_s() - before_s
+
+    def ends(self) -> str:
+        """Return why the session has to wait for the operator, in words; "": it may go on."""
+        since_s, self._since_s = self._since_s, None
+        away_s = 0.0 if since_s is None else self._clock.world_s() - since_s
+        return words.WAITS_LONG.format(since=duration_words(away_s)) * (away_s > self.within_s)
 
 
 def duration_words(seconds: float) -> str:

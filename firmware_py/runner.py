@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
-from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
+from firmware_py.identity import Identity, Rule
 from firmware_py.link import notices
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, UnknownEvent
@@ -20,7 +20,14 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import READY, STARTING
 from firmware_py.procedure.settings import Settings
-from firmware_py.resumption import RESUME_WITHIN_S, waits_words, why_to_wait
+from firmware_py.resumption import (
+    RESUME_WITHIN_S,
+    Absence,
+    another_board,
+    away_for_s,
+    waits_words,
+    why_to_wait,
+)
 from firmware_py.session import HearingSession, Session
 from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark, SessionHeader
@@ -62,7 +69,7 @@ class Runner:
         self._clock = clock
         self._tell = tell
         self._calibration = calibration
-        self._resume_within_s = resume_within_s
+        self._absence = Absence(clock, resume_within_s)  # of the board
         self.calibration_tone = CalibrationTone(client)
         self._loop: SessionLoop[HearingSession] = SessionLoop(clock, self._do)
         self.last_test: HearingTest | None = None
@@ -118,8 +125,10 @@ class Runner:
         """Have a session that was taken up wait for the operator, if it may not go on by itself."""
         before = Identity.of_test(session.header)
         here = Identity.of_now(self._data.device, calibration=self.calibration_today())
-        if why := why_to_wait(session, before, here, self._clock, self._resume_within_s):
+        why = why_to_wait(session, before, here, self._clock, self._absence.within_s)
+        if why:
             self.feed(events.Paused(why))
+        self._absence.begins(0.0 if why else away_for_s(session, self._clock))
 
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
@@ -228,6 +237,7 @@ class Runner:
                 ready = events.BoardReady(False, self._client.can_mask, self._client.board)
                 self.feed(ready, self._mark(event))
             case Lost(why, disbelieved):
+                self._absence.begins()
                 self.feed((events.BoardDisbelieved if disbelieved else events.BoardLost)(why))
 
     def _tone_is_asked(self) -> bool:
@@ -238,14 +248,17 @@ class Runner:
         return self.session is not None and self.session.test.state == STARTING
 
     def _greeted(self, board: Greeted) -> None:
+        long_away = self._absence.ends()
         if self.session is None:
             return
         if self.session.test.state == READY:
             self._start(board.event)
             return
-        another = self.another_board(board)
+        another = another_board(self.session, board.name)
         refused = (d.words for d in another if d.rule == Rule.REFUSED)
         self.foreign_board = next((words.FOREIGN_BOARD.format(differs=d) for d in refused), "")
+        if long_away and not self.session.test.waits_why:
+            self.feed(events.Paused(long_away))
         if another:
             self.feed(events.Paused(words.WAITS_DIFFERS.format(differs=another[-1].words)))
         if self.foreign_board:
@@ -254,13 +267,6 @@ class Runner:
         known = board.boot == self.session.board.boot and board.tone_id == under_way
         ready = events.BoardReady(known, board.can_mask, board.name)
         self.feed(ready, self._mark(board.event))
-
-    def another_board(self, board: Greeted) -> list[Difference]:
-        """Return in what a board differs from the one that the test under way had before."""
-        if self.session is None:
-            return []
-        before = Identity.of_now(board=self.session.test.boards.now)
-        return differences(Meeting.RESUME, before, Identity.of_now(board=board.name))
 
     def _told(self, notice: notices.KnownEvent) -> None:
         self._told_event = notice.event

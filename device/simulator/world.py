@@ -62,6 +62,8 @@ class World(Surroundings):
     configuration : Configuration, optional
     aid : SimulatedAid, optional
         A hearing aid that can be tuned here.
+    wait : bool
+        Whether the firmware waits for a board that is not there yet.
     start : bool
         Whether the firmware is started, to be gone through step by step.
 
@@ -84,13 +86,14 @@ class World(Surroundings):
         disk: Disk | None = None,
         configuration: Configuration | None = None,
         aid: SimulatedAid | None = None,
+        wait: bool = False,
         start: bool = True,
     ) -> None:
         if board is None and listener is not None:
             board = SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
         super().__init__(board, speed, aid)
         self.calibration, self.seal_key, self.disk = calibration, seal_key, disk
-        self.configuration = configuration or Configuration()
+        self.configuration, self._waits = configuration or Configuration(), wait
         self._nonces = itertools.count(1)
         self._power_on(directory)
         if start:
@@ -100,7 +103,8 @@ class World(Surroundings):
         self.plug_in()
         self.directory, self.ready = directory, ""
         self.data = DataDirectory(directory, self.seal_key, self.disk)
-        ports = Ports(self.tones, self.console, self.aids if self.aid is not None else None)
+        aids = self.aids if self.aid is not None else None
+        ports = Ports(self.tones, self.console, aids, self._waits)
         self.firmware = SteppedFirmware(
             self.configuration, ports, self.data, self.clock, lambda: f"{next(self._nonces):08x}",
             Supervisor({}, self._is_ready), self.calibration,

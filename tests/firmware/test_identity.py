@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -110,6 +111,33 @@ def test_after_a_short_break_it_goes_on_by_itself_and_the_configuration_says_wha
     strict = started_at(tmp_path, 75, boot=3, configuration=Configuration(resume_within_min=1.0))
     assert " check=identity " in strict.ask("SESS:STAT?")[0]
     strict.close()
+
+
+@pytest.mark.usefixtures("quick_disk")
+@pytest.mark.parametrize("broken_off", [True, False])
+def test_a_tone_generator_that_was_away_for_long_is_a_long_break_too(
+    tmp_path: Path, broken_off: bool
+) -> None:
+    """Also after a short one, behind which the firmware waited for it, each for ten minutes."""
+    if broken_off:
+        leave(tmp_path)
+    patient = Configuration(reconnect_s=3600.0)
+    world = started_at(tmp_path, 70, boot=2, configuration=patient, wait=True)
+    if not broken_off:
+        world.begin(Settings(ears="left", seed=3), Person(identifier="P-A"))
+        world.run(20 * S)
+    played = len(world.board.played)
+    world.wire_cut = True
+    world.run((10 if broken_off else 20) * MINUTE_US)
+    world.wire_cut = False
+    world.until(lambda: world.client.connected)
+    world.run(MINUTE_US)
+    assert len(world.board.played) == played, "nothing is played before the operator's word"
+    away = "it was broken off [12][0-9] minutes ago: is it the same person"
+    assert re.search(f' check=identity why="{away}', world.ask("SESS:STAT?")[0])
+    assert world.ask("SESS:CONT") == ["OK"]
+    world.finish()
+    world.close()
 
 
 @pytest.mark.usefixtures("quick_disk")
