@@ -23,9 +23,9 @@ from firmware_py.procedure.tuning.events import (
 )
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.space import Setting
-from firmware_py.procedure.tuning.tells import SettingTold
+from firmware_py.procedure.tuning.tells import NobodyTold, SettingTold
 from firmware_py.procedure.tuning.tuning import State, Tuning
-from firmware_py.resumption import RESUME_WITHIN_S, why_to_wait
+from firmware_py.resumption import RESUME_WITHIN_S, Absence, away_for_s, why_to_wait
 from firmware_py.session import HearingSession, ReplayError, Session
 from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark
@@ -69,6 +69,9 @@ class Tuner:
         self.last: Tuning | None = None
         self.last_header: TuningHeader | None = None  # of the last tuning
         self._resume_within_s = resume_within_s
+        self._board_away, self._aid_away, self._person_away = (
+            Absence(clock, resume_within_s) for _ in range(3)
+        )
         self._data = data
         self._board = board
         self._clock = clock
@@ -141,6 +144,8 @@ class Tuner:
             why.insert(0, WAITS_TEST.format(number=test.number))
         if any(why):
             self.feed(events.Paused("; ".join(filter(None, why))))
+        for away in (self._board_away, self._aid_away):
+            away.begins(0.0 if any(why) else away_for_s(session, self._clock))
         self._tell("tuning-resumed", {"tuning": session.number})
 
     def begin(self, settings: TuningSettings, identifier: str | None) -> None:
@@ -173,6 +178,8 @@ class Tuner:
 
     def feed(self, event: events.Event, board: BoardMark | None = None) -> None:
         """Give the tuning an event; without one, or after its end, it means nothing."""
+        if isinstance(event, events.Continued):
+            self._person_away.ends()
         self._loop.feed(event, board)
 
     def notice(self, notice: notices.Notice, *, in_test: bool = False) -> None:
@@ -184,11 +191,20 @@ class Tuner:
             case notices.Greeted(event=event):
                 self._board_greeted(event)
             case notices.ButtonPressed(event, at_us, button) if not in_test and not self.foreign:
+                self._wait_if_long_away(self._person_away)
                 self.feed(events.ButtonPressed(at_us, button), self._mark(event))
             case notices.Lost(why):
+                self._board_away.begins()
                 self.feed(events.BoardLost(why))
 
+    def _wait_if_long_away(self, absence: Absence) -> None:
+        """Have the tuning wait for the operator if what comes back was away for long."""
+        why = absence.ends()
+        if why and self.session is not None and not self.session.test.waits_why:
+            self.feed(events.Paused(why))
+
     def _board_greeted(self, event: int) -> None:
+        self._wait_if_long_away(self._board_away)
         if self.session is None:
             return
         board = self._board.board
@@ -219,10 +235,12 @@ class Tuner:
                 case AidRefused(command, why):
                     self.feed(events.Aborted(f"the hearing aid refused {command}: {why}"))
                 case AidGone(why):
+                    self._aid_away.begins()
                     self.feed(AidLost(why))
 
     def _aid_greeted(self) -> None:
         """Go on with a tuning, if the aid is fitted as it was, and for whom it was."""
+        self._wait_if_long_away(self._aid_away)
         if self._wait_if_another("identifier", "aid", "fit"):
             self.feed(AidReady())
         else:
@@ -267,6 +285,8 @@ class Tuner:
                 return  # the aid is not left at it
             case tells.Tell():
                 self._tell(action.WHAT, action.figures())
+                if isinstance(action, NobodyTold):
+                    self._person_away.begins()
             case _ if not sent:
                 return  # it is asked again when the aid is back
             case PlaySpeech():

@@ -15,6 +15,7 @@ from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.clock import S
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
+from firmware_py.link import notices
 from firmware_py.platform.data_directory import TUNING
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
 from firmware_py.procedure.outcomes import SessionOutcome
@@ -30,6 +31,7 @@ from tests.firmware.world import a_listener
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)
 JOURNAL = DATA / "tuning-000001.journal"
+AWAY_US = 16 * 60 * S  # longer than a tuning goes on after by itself
 FEW = 10  # comparisons, where it does not matter what is found
 
 
@@ -114,6 +116,34 @@ def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
     bench.go_on()
     assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
     assert len(bench.of("aid-ready")) == 1
+
+
+def test_after_a_long_absence_of_aid_board_or_person_it_waits_for_the_operator() -> None:
+    """Whoever presses then may be somebody else."""
+    bench = Bench(Chooser())
+    bench.tune(comparisons_max=FEW)
+    bench.run_to("comparison", 1)
+    why = 'check=identity why="it was broken off 16 minutes ago: is it the same person?"'
+
+    def waits() -> None:
+        bench.run(S)
+        assert bench.ask("TUNE:STAT?")[0].endswith(why)
+        bench.tuner.feed(ButtonPressed(bench.clock.us))
+        speech = len(bench.of("speech"))
+        bench.run(S)
+        assert len(bench.of("speech")) == speech, "nothing sounds before the operator's word"
+        assert bench.ask("TUNE:CONT") == ["OK"]
+
+    bench.aids.vanish()
+    bench.run(AWAY_US)
+    bench.aids.there = True
+    waits()
+    bench.person = lambda *_: None
+    bench.run_to("nobody-answers", 1)
+    bench.run(AWAY_US)
+    bench.tuner.notice(notices.ButtonPressed(bench.client.last_event, bench.clock.us, 1))
+    waits()
+    bench.close()
 
 
 @pytest.mark.parametrize(
