@@ -72,9 +72,10 @@ def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -
     return json.dumps({"verdict": result.verdict, **result.to_record(), **about})
 
 
-def mean_words(test: HearingTest) -> str:
-    """Return the mean thresholds of a test as JSON, as far as they may be told."""
-    return json.dumps(asdict(mean_thresholds(told_now(test.result()).ears, test.ears)))
+def mean_words(test: HearingTest, header: SessionHeader) -> str:
+    """Return the mean thresholds of a test as JSON, as far as they may be told, and of which."""
+    means = asdict(mean_thresholds(told_now(test.result()).ears, test.ears))
+    return json.dumps({**means, "session": header.session, "started": header.started})
 
 
 def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:

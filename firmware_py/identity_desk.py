@@ -3,15 +3,13 @@
 import json
 from typing import Any, Final
 
-from firmware_py.archive import ArchiveError, recorded_result
-from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Number
-from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import Command, Pin
 from firmware_py.identity import Identity
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory
 from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.results import Results
 from firmware_py.runner import Runner
 from firmware_py.session_record import SessionHeader
 
@@ -31,23 +29,15 @@ class IdentityDesk:
 
     def __init__(self, runner: Runner, data: DataDirectory, lock: PinLock) -> None:
         self._runner = runner
-        self._data = data
+        self._results = Results(runner, data)
         self._lock = lock
 
     def identity(self, number: int | None) -> str:
         """Return the identity of the last session, or of one by its number, as JSON."""
-        header, test = self._runner.last_header, self._runner.last_test
-        if number is None and (header is None or test is None):
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, "there was no test yet")
-        if header is not None and test is not None and number in (None, header.session):
-            result = test.result()
-        else:
-            assert number is not None
-            try:
-                found = recorded_result(self._data.journal_path(number), self._data.disk)
-            except ArchiveError as error:
-                raise ConsoleError(grammar.JOURNAL_DAMAGED, str(error)) from None
-            header, result = found.header, found.result
+        last = self._runner.last_header
+        if last is not None and number == last.session:
+            number = None  # it may be under way
+        result, header = self._results.of(number)
         person = UNKNOWN if self._lock.state == LOCKED else header.person
         boards = {ear.ear: list(ear.boards) for ear in result.ears}
         return json.dumps(_told(header, person, boards))

@@ -270,7 +270,7 @@ class Instrument:
 
     def means(self) -> str:
         """Return the mean thresholds of the last test as JSON, so far or final."""
-        return mean_words(self._results.last()[0])
+        return mean_words(*self._results.last())
 
     def threshold(self, ear: str | None, number: int | None) -> str:
         """Return the thresholds of an ear, or of all that were tested."""

@@ -322,7 +322,9 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
         assert f"{each['frequency_hz']},{figures},inferred" in re.split("[=; ]", thresholds)
     assert json.loads(result)["ears"][0]["confirmed"] == ear["confirmed"]
     replayed = read_session(journal)
-    assert json.loads(means) == asdict(mean_thresholds(replayed.result.ears, replayed.test.ears))
+    found = asdict(mean_thresholds(replayed.result.ears, replayed.test.ears))
+    whose = {"session": 1, "started": replayed.header.started}
+    assert json.loads(means) == {**found, **whose}
     assert sum(json.loads(means)["better_ear"]["grades"].values()) == pytest.approx(1.0)
 
 
@@ -411,6 +413,7 @@ NOT_THERE = {
     "SESS:RES? 2": "there is no session 2; SESS:LIST? lists them",
     "THR? LEFT,2": "there is no session 2; SESS:LIST? lists them",
     "AUD 2": "there is no session 2; SESS:LIST? lists them",
+    "SESS:IDEN? 2": "there is no session 2; SESS:LIST? lists them",
     "SESS:RES? 0": "number is '0'; allowed are whole numbers from 1 to 999999999",
     "SESS:RES? -1": "number is '-1'; allowed are whole numbers from 1 to 999999999",
     "SESS:RES? 1.journal": "number is '1.journal'; allowed are whole numbers",
@@ -458,13 +461,14 @@ def test_a_journal_with_the_name_of_another_session_is_no_result_of_that(
     """It may be another person's; and `0000001` is no second name of session 1."""
     for name in ("session-000009.journal", "session-0000001.journal"):
         shutil.copy(one_ear, tmp_path / name)
-    last, sessions, one, nine, _ = told_by(
-        Device(tmp_path), "THR?", "SESS:LIST?", "THR? ,1", "THR? ,9"
+    last, sessions, one, nine, whose, _ = told_by(
+        Device(tmp_path), "THR?", "SESS:LIST?", "THR? ,1", "THR? ,9", "SESS:IDEN? 9"
     )
 
     assert last.startswith('ERROR -221,"there was no test yet')
     assert sessions == "9,damaged,-,-,-"
     assert one == 'ERROR -224,"there is no session 1; SESS:LIST? lists them"'
+    assert whose == nine
     assert nine == 'ERROR 102,"session-000009.journal: its header is that of session 1"'
 
 
