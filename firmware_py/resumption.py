@@ -39,7 +39,8 @@ def why_to_wait(
     away_s = away_for_s(session, clock)
     why = []
     known = -CLOCK_S_MAX <= away_s <= clock.date_known_s()
-    if not (known and clock_part(clock.date()).works):
+    dates = (session.left_at(clock.speed), clock.date())
+    if not (known and all(clock_part(date).works for date in dates)):
         why.append(words.WAITS_CLOCK)
     elif away_s > within_s:
         why.append(words.WAITS_LONG.format(since=duration_words(away_s)))

@@ -1,5 +1,6 @@
 """What has to agree where two sessions meet, and what waits for the operator."""
 
+import datetime
 import json
 import math
 import re
@@ -151,6 +152,21 @@ def test_a_clock_that_stood_still_while_the_machine_was_off_says_nothing(tmp_pat
         world,
         "the clock does not say how long ago it was broken off: is it the same person?",
     )
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_a_clock_that_was_not_set_when_it_was_broken_off_says_nothing(tmp_path: Path) -> None:
+    leave(tmp_path)
+    world = World(tmp_path, a_listener("S2"), start=False, boot=2)
+    never_set = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    world.clock.date = lambda: never_set  # type: ignore[method-assign]
+    for again in (world.firmware.start, lambda: started_at(tmp_path, 62, boot=3)):
+        world = again() or world
+        why = "the clock does not say how long ago it was broken off"
+        assert f' check=identity why="{why}' in world.ask("SESS:STAT?")[0]
+        world.until(lambda: world.client.connected)
+        assert world.ask("SESS:CONT") == ["OK"]
+        world.close()
 
 
 def test_a_clock_without_a_battery_is_sure_since_the_start_of_the_machine(
