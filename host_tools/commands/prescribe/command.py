@@ -183,10 +183,12 @@ class _Prescription:
 
     def print(self, asked: Sequence[str]) -> None:
         """Print it; of the ears that were asked for, those without a prescription are named."""
+        from firmware_py.answers import whose_line
         from host_tools.commands.prescribe.table import print_prescription
 
         without = sorted({*asked} - {ear.ear for ear in self.ears})
         said = [f"{ear} ear: nothing prescribed" for ear in without]
+        say(whose_line(self._session.header, named=True))
         print_prescription(self.ears, self._fit, self._against, [*said, *self._remarks])
 
     def write(self, path: Path, heading: Heading, language: str) -> None:

@@ -38,6 +38,7 @@ def as_json(
     """Return a prescription as JSON values; `against` is another fit that it is compared with."""
     figures = {
         "journal": str(session.path),
+        "of": fit.of.as_record(),
         "rule": ears[0].rule,
         "source": rule_named(ears[0].rule).source,
         "coupling": ears[0].coupling,

@@ -385,6 +385,9 @@ def test_another_rule_is_compared_with(tmp_path: Path, gp_pta: GpPta) -> None:
     assert picture.read_text().startswith("<svg")
     assert json.loads(numbers.read_text()) == told
     assert f"right ear against camfit, closed from {BOTH.name}: on average" in out
+    header = read_session(BOTH).header
+    assert out.startswith(f"session {header.session}, begun {header.started}\n")
+    assert told["of"]["session"] == header.session
 
 
 def test_a_fit_with_one_ear_is_compared_where_it_has_one(tmp_path: Path, gp_pta: GpPta) -> None:
