@@ -87,7 +87,7 @@ class Meeting(StrEnum):
 
     RESUME = "resume"  # an unfinished session, and what is plugged in now
     VISITS = "visits"  # two sessions that are compared
-    FIT = "fit"  # the ears of one fit
+    FIT = "fit"  # two fits that are compared
     TUNE = "tune"  # a fit, or a tuning, and whoever is to be tuned
 
 
@@ -119,20 +119,8 @@ RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
         "board": Rule.SAID,
         "device": Rule.SAID,
     },
-    Meeting.FIT: {
-        "identifier": Rule.REFUSED,
-        "sex": Rule.ASKED,
-        "born_year": Rule.ASKED,
-        "transducer": Rule.SAID,
-        "calibration": Rule.SAID,
-        "board": Rule.SAID,
-    },
-    Meeting.TUNE: {
-        "identifier": Rule.REFUSED,
-        "fit": Rule.REFUSED,
-        "aid": Rule.ASKED,
-        "device": Rule.SAID,
-    },
+    Meeting.FIT: {"identifier": Rule.REFUSED, "device": Rule.SAID},
+    Meeting.TUNE: {"identifier": Rule.REFUSED, "fit": Rule.REFUSED},
 }
 NAMES: Final = {
     "identifier": "identifier", "sex": "sex", "born_year": "year of birth", "device": "device",

@@ -6,7 +6,10 @@ is found by what is in it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Generic, TypeVar
+
+from firmware_py.platform.data_directory import session_number
 
 T = TypeVar("T")
 
@@ -38,10 +41,10 @@ class Doubles(Generic[T]):
 
 
 def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubles[T]:
-    """Leave out what is there twice: a finished one of two counts, else the first."""
+    """Leave out what is there twice: a finished one counts, then one with its own name."""
     told = Doubles[T]()
     known: dict[int, About] = {}  # by their places
-    places = sorted(range(len(sessions)), key=lambda place: not about(sessions[place]).finished)
+    places = sorted(range(len(sessions)), key=lambda place: _last(about(sessions[place])))
     for place in places:
         session = about(sessions[place])
         others = known.values()
@@ -62,3 +65,7 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
         known[place] = session
     told.kept = [sessions[place] for place in sorted(known)]
     return told
+
+
+def _last(session: About) -> tuple[bool, bool]:
+    return not session.finished, session_number(Path(session.name)) != session.session

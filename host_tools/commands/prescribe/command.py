@@ -146,6 +146,7 @@ def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fi
     for each in differences(Meeting.FIT, other.of.identity(), fit.of.identity()):
         if each.rule == Rule.REFUSED:
             raise HostError(f"{path}: {each.words}: only fits of one person are compared")
+        say_aside(f"{path}: {each.words}")
     if not both(fit, other):
         raise HostError(f"{path}: has the {other.ears[0].ear} ear only, and nothing else is fitted")
     return other

@@ -55,7 +55,7 @@ def test_copies_are_left_out_and_sessions_of_two_devices_told_apart(
     copied, earlier = tmp_path / "box-2" / "copy.journal", tmp_path / "earlier.journal"
     copied.write_bytes(places["box-1"].read_bytes())
     earlier.write_bytes(copied.read_bytes()[:30_000])
-    twice = [earlier, places["box-1"], copied, places["box-2"], "--unfinished"]
+    twice = [earlier, copied, places["box-1"], places["box-2"], "--unfinished"]
 
     code, out, err = gp_pta("export", *twice, "--format", "json")
     assert code == 0

@@ -408,9 +408,13 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
     header, *records = read_journal(BOTH).records
     of_a = tmp_path / "of-a.journal"
     person: Any = header["person"]
-    write_again(of_a, {**header, "person": {**person, "identifier": "P-A"}}, records)
+    of = {"person": {**person, "identifier": "P-A"}, "device": "box-1"}
+    write_again(of_a, {**header, **of}, records)
     said = refused("prescribe", of_a, "--against", other)
     assert "other.fit: identifier 'P-B', not 'P-A': only fits of one person are compared" in said
+    write_fit(other, replace(fit_of_session(recorded(BOTH)), of=Whose("P-A", device="box-2")))
+    _, _, said = gp_pta("prescribe", of_a, "--against", other)
+    assert "other.fit: device 'box-2', not 'box-1'" in said
     assert gp_pta("prescribe", of_a, "-o", tmp_path / "of-a.fit")[0] == 0
     whose = read_fit(tmp_path / "of-a.fit").of
     assert (whose.person, whose.session, whose.started) == ("P-A", 1, header["started"])
