@@ -97,6 +97,7 @@ ANSWERS_CHANGE: Final = frozenset(
     }
 )  # fmt: skip
 
+SLOW_WINDOW_MS: Final = 2500  # a window that is longer than the answers of who is slow
 SLOW_S: Final = 0.5  # the pause before a tone is as long at least
 DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error"})
 assert KINDS.keys() >= ANSWERS_CHANGE | DISK_FAILS
@@ -200,10 +201,15 @@ def drawn(seed: int) -> Story:
     """Return the story of a seed."""
     chance, pace = random.Random(f"story {seed}"), random.Random(f"pace {seed}")
     safety_s = chance.uniform(*SAFETY_S)
+    settings = _paced(_settings(chance), _pace(pace))
+    listener = {**_listener(chance), "response_time_s": pace.choice((0.4, 0.4, 0.9))}
+    if listener["response_time_s"] > SLOW_S and settings["response_window_ms"] is not None:
+        # A press after the window is one in silence, which does not count after a disturbance.
+        settings["response_window_ms"] = SLOW_WINDOW_MS
     return Story(
         seed,
-        _with_ear_check(_paced(_settings(chance), _pace(pace)), random.Random(f"ear {seed}")),
-        {**_listener(chance), "response_time_s": pace.choice((0.4, 0.4, 0.9))},
+        _with_ear_check(settings, random.Random(f"ear {seed}")),
+        listener,
         safety_s,
         tuple(
             sorted(
