@@ -35,8 +35,8 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
-from firmware_py.resumption import all_waits, another_board, doing_words
-from firmware_py.runner import Runner
+from firmware_py.resumption import all_waits, doing_words
+from firmware_py.runner import Runner, why_board_waits
 from firmware_py.self_check import ButtonWatch, clock_part
 from firmware_py.standstill import Standstill
 from firmware_py.watch import Watch
@@ -305,8 +305,8 @@ class Firmware:
                 if self._board.greeted(f"{board} {version}") and not self._board.waits:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
-                if another := another_board(self._runner.session, notice.name):
-                    self._report(grammar.TONE_GENERATOR_CHANGED, another[-1].words)
+                for error in why_board_waits(self._runner, notice.name):
+                    self._report(*error)
             case Lost(why, disbelieved):
                 if self._board.lost(why, disbelieved=disbelieved):
                     self._report(grammar.TONE_GENERATOR_LOST, f"tone generator lost: {why}")

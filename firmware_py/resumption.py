@@ -86,11 +86,16 @@ class Absence:
         if self._since_s is None:
             self._since_s = self._clock.world_s() - before_s
 
-    def ends(self) -> str:
-        """Return why the session has to wait for the operator, in words; "": it may go on."""
-        since_s, self._since_s = self._since_s, None
-        away_s = 0.0 if since_s is None else self._clock.world_s() - since_s
+    @property
+    def why(self) -> str:
+        """Return why the session would have to wait for the operator; "": it may go on."""
+        away_s = 0.0 if self._since_s is None else self._clock.world_s() - self._since_s
         return words.WAITS_LONG.format(since=duration_words(away_s)) * (away_s > self.within_s)
+
+    def ends(self) -> str:
+        """Return why the session has to wait for the operator, as `why`: it is back."""
+        why, self._since_s = self.why, None
+        return why
 
 
 def duration_words(seconds: float) -> str:

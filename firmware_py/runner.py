@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
+from firmware_py.console.grammar import SESSION_WAITS, TONE_GENERATOR_CHANGED
 from firmware_py.identity import Identity, Rule
 from firmware_py.link import notices
 from firmware_py.link.client import Client
@@ -69,7 +70,7 @@ class Runner:
         self._clock = clock
         self._tell = tell
         self._calibration = calibration
-        self._absence = Absence(clock, resume_within_s)  # of the board
+        self.absence = Absence(clock, resume_within_s)  # of the board
         self.calibration_tone = CalibrationTone(client)
         self._loop: SessionLoop[HearingSession] = SessionLoop(clock, self._do)
         self.last_test: HearingTest | None = None
@@ -125,10 +126,10 @@ class Runner:
         """Have a session that was taken up wait for the operator, if it may not go on by itself."""
         before = Identity.of_test(session.header)
         here = Identity.of_now(self._data.device, calibration=self.calibration_today())
-        why = why_to_wait(session, before, here, self._clock, self._absence.within_s)
+        why = why_to_wait(session, before, here, self._clock, self.absence.within_s)
         if why:
             self.feed(events.Paused(why))
-        self._absence.begins(0.0 if why else away_for_s(session, self._clock))
+        self.absence.begins(0.0 if why else away_for_s(session, self._clock))
 
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
@@ -237,7 +238,7 @@ class Runner:
                 ready = events.BoardReady(False, self._client.can_mask, self._client.board)
                 self.feed(ready, self._mark(event))
             case Lost(why, disbelieved):
-                self._absence.begins()
+                self.absence.begins()
                 self.feed((events.BoardDisbelieved if disbelieved else events.BoardLost)(why))
 
     def _tone_is_asked(self) -> bool:
@@ -248,7 +249,7 @@ class Runner:
         return self.session is not None and self.session.test.state == STARTING
 
     def _greeted(self, board: Greeted) -> None:
-        long_away = self._absence.ends()
+        long_away = self.absence.ends()
         if self.session is None:
             return
         if self.session.test.state == READY:
@@ -335,6 +336,17 @@ class Runner:
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0
         return f"{session % SESSIONS_IN_TONE_ID}-{number}"
+
+
+def why_board_waits(runner: Runner, board: str) -> list[tuple[int, str]]:
+    """Return why a test has to wait when this board answers: numbers of errors, and words."""
+    session = runner.session
+    if session is None or session.test.state == READY:
+        return []
+    another = [(TONE_GENERATOR_CHANGED, d.words) for d in another_board(session, board)[-1:]]
+    if not runner.absence.why or session.test.waits_why:
+        return another
+    return [*another, (SESSION_WAITS, f"session {session.number} waits: {runner.absence.why}")]
 
 
 def _board_event(notice: notices.KnownEvent, tone_id: str) -> events.Event | None:

@@ -136,6 +136,8 @@ def test_a_tone_generator_that_was_away_for_long_is_a_long_break_too(
     assert len(world.board.played) == played, "nothing is played before the operator's word"
     away = "it was broken off [12][0-9] minutes ago: is it the same person"
     assert re.search(f' check=identity why="{away}', world.ask("SESS:STAT?")[0])
+    errors = [about["words"] for what, about in world.told if what == "error"]
+    assert re.fullmatch(rf"session 1 waits: {away}\?", errors[-1])
     assert world.ask("SESS:CONT") == ["OK"]
     world.finish()
     world.close()
