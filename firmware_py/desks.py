@@ -42,14 +42,14 @@ def add_tuning(
 
 def add_asked(
     console: Console,
-    configuration: Configuration,
+    settings: SettingDesk,
     runner: Runner,
     data: DataDirectory,
     lock: PinLock,
 ) -> None:
     """Have the console tell whose a session is, and what a test has as configured."""
     console.add(OF_IDENTITY, IdentityDesk(runner, data, lock))
-    console.add(OF_SETTINGS, SettingDesk(configuration))
+    console.add(OF_SETTINGS, settings)
 
 
 def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:

@@ -131,7 +131,7 @@ class Firmware:
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
             self._instrument.operator_left,
         )  # fmt: skip
-        desks.add_asked(self._console, configuration, self._runner, data, lock)
+        desks.add_asked(self._console, self._instrument.setting_desk, self._runner, data, lock)
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
             self._tuner = desks.add_tuning(

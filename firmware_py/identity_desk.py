@@ -3,11 +3,11 @@
 import json
 from typing import Any, Final
 
-from firmware_py.console.arguments import Argument, Number
+from firmware_py.commands import EARLIER, RESULTS
 from firmware_py.console.pin import LOCKED, PinLock
-from firmware_py.console.table import Command, Pin
+from firmware_py.console.table import Command
 from firmware_py.identity import Identity
-from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.results import Results
 from firmware_py.runner import Runner
@@ -57,13 +57,10 @@ def _told(header: SessionHeader, person: Person, boards: dict[str, list[str]]) -
     }
 
 
-EARLIER: Final = Argument(
-    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
-)
 COMMANDS: Final = (
     Command(
         "SESSion:IDENtity?", IdentityDesk.identity, "whose the last session is, as JSON",
-        (EARLIER,), pin=Pin(arguments=("number",), earlier_test=True),
+        (EARLIER,), pin=RESULTS,
     ),
 )  # fmt: skip
 

@@ -105,7 +105,7 @@ class Instrument:
         self._stop, self._tell = stop, tell
         self._lock = lock
         self.slot = ""  # of a card, in which the firmware's system is
-        self._desk = SettingDesk(configuration)
+        self.setting_desk = SettingDesk(configuration)
         self._was_refused = False  # the last SESS:STAR
 
     # The device
@@ -149,7 +149,7 @@ class Instrument:
         """Abort a running test; settings as configured."""
         self._end_test("reset by the operator")
         self._manual_tone.forget()
-        self._desk.forget()
+        self.setting_desk.forget()
 
     def end_tones(self) -> None:
         """End tones by hand and for the meter: who wears the earphones now did not ask for them."""
@@ -159,7 +159,7 @@ class Instrument:
     def operator_left(self, left: Left) -> None:
         """Forget what an operator has set up; a test under way goes on."""
         self.end_tones()
-        names = self._desk.forget(unasked=left is Left.UNASKED)
+        names = self.setting_desk.forget(unasked=left is Left.UNASKED)
         if names:
             self._tell("settings", {"forgotten": names})
         if left is Left.LINE:
@@ -198,13 +198,13 @@ class Instrument:
         told = {"ears": ears, "seed": seed}
         changes = {name: value for name, value in told.items() if value is not None}
         with refusing(NOT_BEGUN):
-            settings = self._desk.of_test(changes)
+            settings = self.setting_desk.of_test(changes)
             self._require_hands_off(settings)
             person = Person(age_years, sex, None if identifier is None else composed(identifier))
             self._runner.begin(settings, self._configuration.recorded(person))
-        if differences := self._desk.differences():
+        if differences := self.setting_desk.differences():
             self._tell("settings", {"differ": differences})
-        self._desk.forget()
+        self.setting_desk.forget()
         self._was_refused = False
         self._manual_tone.forget()
 
@@ -306,7 +306,7 @@ class Instrument:
         today = self._runner.calibration_today()
         with refusing(NOT_PLAYED):
             self._manual_tone.play(
-                ear, frequency_hz, level_db_hl, self._desk.of_tone(), today, noise_db_hl
+                ear, frequency_hz, level_db_hl, self.setting_desk.of_tone(), today, noise_db_hl
             )
 
     def stop_tone(self) -> None:
@@ -320,7 +320,7 @@ class Instrument:
     def calibration_limits(self, ear: str | None) -> str:
         """Return the highest level that can be asked at the audiogram frequencies."""
         today = self._runner.calibration_today()
-        asked_db_hl = self._desk.settings().level_max_db_hl
+        asked_db_hl = self.setting_desk.settings().level_max_db_hl
         ears = [each for each in (RIGHT, LEFT) if ear in (None, each)]
         return limit_words(today, asked_db_hl, ears)
 
@@ -344,11 +344,11 @@ class Instrument:
     def set_setting(self, name: str, text: str) -> None:
         """Change a setting of the next test."""
         with refusing():
-            self._desk.change(name, text)
+            self.setting_desk.change(name, text)
 
     def setting(self, name: str | None) -> str:
         """Return one setting as JSON, or all."""
-        return self._desk.tell(name)
+        return self.setting_desk.tell(name)
 
     def _require_board(self) -> None:
         if not self._board.client.connected:

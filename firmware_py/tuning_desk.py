@@ -22,11 +22,11 @@ from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State, Tuning
+from firmware_py.setting_desk import SEED_BITS
 from firmware_py.tuner import NO_AID, Tuner
 
 NOT_BEGUN: Final = "no tuning was begun"
 NONE_YET: Final = "there was no tuning yet: TUNE:STAR starts one"
-SEED_BITS: Final = 31
 
 
 class TuningDesk:
