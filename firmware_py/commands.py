@@ -1,5 +1,6 @@
 """The table of commands of the operator's console: a new command is a row here."""
 
+from operator import attrgetter
 from typing import Final
 
 from firmware_py.calibration.levels import FREQUENCIES_HZ
@@ -70,7 +71,10 @@ COMMANDS: Final = (
         refused=Instrument.start_refused,
     ),
     Command("SESSion:PAUSe", Instrument.pause, "pause the test", when=When.IN_TEST),
-    Command("SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST),
+    Command(
+        "SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST,
+        pin=Pin(waits=attrgetter("waits")),
+    ),
     Command(
         "SESSion:HEARd", Instrument.equipment_heard, "who hears tones of an ear that heard nothing",
         (Argument("by", HEARER),), when=When.IN_TEST,
@@ -119,7 +123,8 @@ COMMANDS: Final = (
     Command("CALibration:STOP", Instrument.stop_calibration_tone, "end the tone"),
     Command(
         "SETTing", Instrument.set_setting, "change a setting of the next test",
-        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=ALWAYS,
+        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))),
+        when=When.NOT_IN_TEST, pin=ALWAYS,
     ),
     Command(
         "SETTing?", Instrument.setting, "one setting, or all as JSON",

@@ -35,14 +35,15 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
-from firmware_py.resumption import all_waits, doing_words
-from firmware_py.runner import Runner, why_board_waits
+from firmware_py.resumption import another_board, doing_words
+from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, clock_part
-from firmware_py.standstill import Standstill
 from firmware_py.watch import Watch
 
 if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
+    from firmware_py.session import HearingSession
     from firmware_py.tuner import Tuner
+    from firmware_py.tuning_record import TuningSession
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 # What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the
@@ -119,7 +120,7 @@ class Firmware:
         self._system = system or CardSystem(None, data)
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
-        self._watch = Watch(self._runner, self._client, self._buttons, Standstill(clock.of_wire()))
+        self._watch = Watch(self._runner, self._client, self._buttons, clock)
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         lock = PinLock(configuration.pin, clock.world_s, wrong_pins)
         self._instrument = Instrument(
@@ -147,12 +148,12 @@ class Firmware:
         self._end = "ends as told"
 
     def _under_way(self) -> UnderWay:
-        tunes = self._tuner is not None and self._tuner.running
-        if self._runner.running:
-            return UnderWay.TEST_FIRST if tunes else UnderWay.TEST
+        test, tuning = self._sessions
+        if test is not None:
+            return UnderWay.TEST_FIRST if tuning is not None else UnderWay.TEST
         if self._system.updating:
             return self._system.under_way
-        return UnderWay.TUNING if tunes else UnderWay.NOTHING
+        return UnderWay.TUNING if tuning is not None else UnderWay.NOTHING
 
     # The loop
 
@@ -200,10 +201,8 @@ class Firmware:
         wrong = self._runner.load_last()
         if self._tuner is not None:
             wrong += self._tuner.load_last(self._runner.session)
-        for words in wrong:
-            self._report(grammar.JOURNAL_DAMAGED, words)
-        for waits in all_waits(self._runner.session, self._tuner.session if self._tuner else None):
-            self._report(grammar.SESSION_WAITS, waits)
+        self._report_all((grammar.JOURNAL_DAMAGED, words) for words in wrong)
+        self._report_all(self._watch.look_at_waits(*self._sessions))
         self._board.begin()
         if self._board.waits:  # as long as it takes: it is ready without
             self._supervisor.ready(self._ready_words())
@@ -228,11 +227,12 @@ class Firmware:
             if self._under_way() is not UnderWay.NOTHING:  # another listener than before, perhaps
                 self._instrument.end_tones()
             self._serve_tone_generator()
-            self._pause(self._watch.look_at_buttons())
-            self._pause(self._watch.look_at_test())
+            self._report_all(self._watch.look_at_buttons())
+            self._report_all(self._watch.look_at_test())
             self._runner.advance()
         self._tune()
         self._runner.settle()
+        self._report_all(self._watch.look_at_waits(*self._sessions))
         self._carry()
         for words in self._system.look(idle=self._under_way() is UnderWay.NOTHING):
             self._report(grammar.CARD, words)
@@ -249,8 +249,11 @@ class Firmware:
 
     def _status(self) -> str:
         """Say what the firmware does; of a session only its number."""
-        doing = doing_words(self._runner.session, self._tuner.session if self._tuner else None)
-        return f"{doing}; {self._board.state}"
+        return f"{doing_words(*self._sessions)}; {self._board.state}"
+
+    @property
+    def _sessions(self) -> "tuple[HearingSession | None, TuningSession | None]":
+        return self._runner.session, self._tuner.session if self._tuner else None
 
     def _open_ports(self) -> None:
         try:
@@ -305,8 +308,8 @@ class Firmware:
                 if self._board.greeted(f"{board} {version}") and not self._board.waits:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
-                for error in why_board_waits(self._runner, notice.name):
-                    self._report(*error)
+                for each in another_board(self._runner.session, notice.name)[-1:]:
+                    self._report(grammar.TONE_GENERATOR_CHANGED, each.words)
             case Lost(why, disbelieved):
                 if self._board.lost(why, disbelieved=disbelieved):
                     self._report(grammar.TONE_GENERATOR_LOST, f"tone generator lost: {why}")
@@ -319,7 +322,7 @@ class Firmware:
             case UnknownEvent(why=why) if why and self._board.refused(why):
                 self._report(grammar.TONE_GENERATOR_WRONG, f"tone generator: {why}")
             case TimeTold():  # by which a silence counts as not heard
-                self._pause(self._watch.look_at_buttons())
+                self._report_all(self._watch.look_at_buttons())
         self._look_on(notice)
         self._runner.notice(notice)
         if self._tuner is not None:
@@ -333,12 +336,6 @@ class Firmware:
         sounded = self._manual_tone.notice(notice)
         if sounded is not None:
             self._tell(*sounded)
-
-    def _pause(self, reasons: Iterable[tuple[int, str]]) -> None:
-        """Pause a test that cannot go on."""
-        for number, words in reasons:
-            self._report(number, words)
-            self._runner.feed(Paused())
 
     def _ready_words(self) -> str:
         console, tones = self._operator.port.url, self._board.port.url
@@ -364,6 +361,10 @@ class Firmware:
         if self._instrument.events_on:
             figures = "".join(f" {name}={word(value)}" for name, value in about.items())
             self._operator.say(f"! {what}{figures}")
+
+    def _report_all(self, errors: Iterable[tuple[int, str]]) -> None:
+        for error in errors:
+            self._report(*error)
 
     def _report(self, number: int, words: str) -> None:
         self._console.errors.add(ConsoleError(number, words))

@@ -32,8 +32,8 @@ from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.settings import LEFT, RIGHT, Settings
-from firmware_py.refusals import refusing
+from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.refusals import refusing, require_hands_off
 from firmware_py.results import Results
 from firmware_py.runner import Runner
 from firmware_py.self_check import (
@@ -46,7 +46,6 @@ from firmware_py.self_check import (
 )
 from firmware_py.setting_desk import SettingDesk
 
-HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
 SESSIONS_LISTED: Final = 10
 NOT_BEGUN: Final = "no test was begun"
 NOT_PLAYED: Final = "nothing was played"
@@ -199,7 +198,7 @@ class Instrument:
         changes = {name: value for name, value in told.items() if value is not None}
         with refusing(NOT_BEGUN):
             settings = self.setting_desk.of_test(changes)
-            self._require_hands_off(settings)
+            require_hands_off(self._buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
             person = Person(age_years, sex, None if identifier is None else composed(identifier))
             self._runner.begin(settings, self._configuration.recorded(person))
         if differences := self.setting_desk.differences():
@@ -208,15 +207,15 @@ class Instrument:
         self._was_refused = False
         self._manual_tone.forget()
 
-    def _require_hands_off(self, settings: Settings) -> None:
-        told_until_us = self._board.client.told_until_us
-        button = self._buttons.held(told_until_us, HELD_US_MIN, settings.press_buttons)
-        if button is not None:
-            raise ConsoleError(grammar.BUTTON_STUCK, f"button {button} is held down; {NOT_BEGUN}")
-
     def pause(self) -> None:
         """Pause the test."""
         self._runner.feed(Paused())
+
+    @property
+    def waits(self) -> bool:
+        """Return whether a test waits to be told whose it is."""
+        test = self._runner.last_test
+        return test is not None and check_of(test) == "identity"
 
     def go_on(self) -> None:
         """Go on with a paused test, or after a check."""
@@ -230,7 +229,7 @@ class Instrument:
     def equipment_heard(self, by: str) -> None:
         """Say who hears the tones of an ear that seems to hear none."""
         test = self._runner.last_test
-        if test is None or check_of(test) == "identity" or not test.takes_word_of(by):
+        if test is None or self.waits or not test.takes_word_of(by):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked who hears the tones")
         self._runner.feed(EquipmentHeard(by))
 

@@ -61,12 +61,12 @@ def another_board(session: HearingSession | None, board: str) -> list[Difference
     """Return in what a board differs from the one that the test under way had before."""
     if session is None:
         return []
-    before = Identity.of_now(board=session.test.boards.now)
+    before = Identity.of_now(board=session.test.boards.now or session.header.tone_generator)
     return differences(Meeting.RESUME, before, Identity.of_now(board=board))
 
 
 class Absence:
-    """How long a session was without its tone generator, and before that without its firmware.
+    """How long a session was without its tone generator, its firmware, or somebody to go on.
 
     Parameters
     ----------
@@ -74,11 +74,14 @@ class Absence:
         Its clock.
     within_s : float
         An absence up to this long is none for a person.
+    why : str, optional
+        What is said of a longer one; `since` is filled in.
     """
 
-    def __init__(self, clock: SteadyClock, within_s: float) -> None:
+    def __init__(self, clock: SteadyClock, within_s: float, why: str = words.WAITS_LONG) -> None:
         self.within_s = within_s
         self._clock = clock
+        self._why = why
         self._since_s: float | None = None  # None: it is not away
 
     def begins(self, before_s: float = 0.0) -> None:
@@ -90,7 +93,7 @@ class Absence:
     def why(self) -> str:
         """Return why the session would have to wait for the operator; "": it may go on."""
         away_s = 0.0 if self._since_s is None else self._clock.world_s() - self._since_s
-        return words.WAITS_LONG.format(since=duration_words(away_s)) * (away_s > self.within_s)
+        return self._why.format(since=duration_words(away_s)) * (away_s > self.within_s)
 
     def ends(self) -> str:
         """Return why the session has to wait for the operator, as `why`: it is back."""
@@ -113,9 +116,18 @@ def waits_words(session: Session[Any, Any] | None, kind: str = "session") -> str
     return f"{kind} {session.number} waits: {session.test.waits_why}"
 
 
-def all_waits(session: Session[Any, Any] | None, tuning: Session[Any, Any] | None) -> list[str]:
-    """Return the same of a test and of a tuning."""
-    return [*filter(None, (waits_words(session), waits_words(tuning, "tuning")))]
+class Waits:
+    """What waits for the operator's word, told once."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def new(self, session: Session[Any, Any] | None, tuning: Session[Any, Any] | None) -> list[str]:
+        """Return which of a test and a tuning waits now and did not before, and why, in words."""
+        waits = [*filter(None, (waits_words(session), waits_words(tuning, "tuning")))]
+        new = [each for each in waits if each not in self._told]
+        self._told = {*waits}
+        return new
 
 
 def doing_words(session: Session[Any, Any] | None, tuning: Session[Any, Any] | None) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
-from firmware_py.console.grammar import SESSION_WAITS, TONE_GENERATOR_CHANGED
 from firmware_py.identity import Identity, Rule
 from firmware_py.link import notices
 from firmware_py.link.client import Client
@@ -156,11 +155,11 @@ class Runner:
         DataDirectoryError
             If the data directory cannot be read any more.
         """
-        data, today = self._data, self.calibration_today()
+        data, today, board = self._data, self.calibration_today(), self._client.board
         number = data.next_number()
         path = data.journal_path(number)
         started = self._clock.date().isoformat(timespec="seconds")
-        header = SessionHeader(number, settings, person, today, started, data.device)
+        header = SessionHeader(number, settings, person, today, started, data.device, board)
         session: HearingSession = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
@@ -252,9 +251,6 @@ class Runner:
         long_away = self.absence.ends()
         if self.session is None:
             return
-        if self.session.test.state == READY:
-            self._start(board.event)
-            return
         another = another_board(self.session, board.name)
         refused = (d.words for d in another if d.rule == Rule.REFUSED)
         self.foreign_board = next((words.FOREIGN_BOARD.format(differs=d) for d in refused), "")
@@ -264,6 +260,9 @@ class Runner:
             self.feed(events.Paused(words.WAITS_DIFFERS.format(differs=another[-1].words)))
         if self.foreign_board:
             return  # the test is told of no board until one of its own kind is back
+        if self.session.test.state == READY:
+            self._start(board.event)
+            return
         under_way = self._tone_id(self.session.test.number)
         known = board.boot == self.session.board.boot and board.tone_id == under_way
         ready = events.BoardReady(known, board.can_mask, board.name)
@@ -336,17 +335,6 @@ class Runner:
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0
         return f"{session % SESSIONS_IN_TONE_ID}-{number}"
-
-
-def why_board_waits(runner: Runner, board: str) -> list[tuple[int, str]]:
-    """Return why a test has to wait when this board answers: numbers of errors, and words."""
-    session = runner.session
-    if session is None or session.test.state == READY:
-        return []
-    another = [(TONE_GENERATOR_CHANGED, d.words) for d in another_board(session, board)[-1:]]
-    if not runner.absence.why or session.test.waits_why:
-        return another
-    return [*another, (SESSION_WAITS, f"session {session.number} waits: {runner.absence.why}")]
 
 
 def _board_event(notice: notices.KnownEvent, tone_id: str) -> events.Event | None:

@@ -100,6 +100,7 @@ class SessionHeader:
     calibration: CalibrationInForce  # as it was judged when the session began
     started: str  # date and time of day with the zone, ISO 8601
     device: str = ""  # serial number of the fitting device; "": unknown
+    tone_generator: str = ""  # that it is begun with, by its name and serial number
     # `firmware`, `python`: versions
     firmware: str = __version__
     python: str = platform.python_version()
@@ -116,6 +117,7 @@ class SessionHeader:
             "seed": self.settings.seed,
             "started": self.started,
             "device": self.device,
+            "tone_generator": self.tone_generator,
         }
 
     @classmethod
@@ -139,6 +141,7 @@ class SessionHeader:
                 _calibration(record["calibration"]),
                 checked_start(record["started"]),
                 checked_text("device", record["device"]),
+                checked_text("tone_generator", record["tone_generator"]),
                 checked_text("firmware", record["firmware"]),
                 checked_text("python", record["python"]),
             )

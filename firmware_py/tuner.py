@@ -69,9 +69,8 @@ class Tuner:
         self.last: Tuning | None = None
         self.last_header: TuningHeader | None = None  # of the last tuning
         self._resume_within_s = resume_within_s
-        self._board_away, self._aid_away, self._person_away = (
-            Absence(clock, resume_within_s) for _ in range(3)
-        )
+        self._board_away, self._aid_away = (Absence(clock, resume_within_s) for _ in range(2))
+        self._person_away = Absence(clock, resume_within_s, words.WAITS_PAUSED)
         self._data = data
         self._board = board
         self._clock = clock
@@ -173,6 +172,7 @@ class Tuner:
         self.feed(events.Started(board=self._board.board), self._mark(self._board.last_event))
 
     def _adopt(self, session: TuningSession) -> None:
+        self._person_away.ends()
         self._loop.adopt(session)
         self.last, self.last_header = session.test, session.header
 
@@ -180,6 +180,8 @@ class Tuner:
         """Give the tuning an event; without one, or after its end, it means nothing."""
         if isinstance(event, events.Continued):
             self._person_away.ends()
+        if isinstance(event, events.Paused):
+            self._person_away.begins()
         self._loop.feed(event, board)
 
     def notice(self, notice: notices.Notice, *, in_test: bool = False) -> None:
@@ -247,7 +249,9 @@ class Tuner:
             self.feed(AidLost(self.foreign))
 
     def advance(self) -> None:
-        """Tell the tuning that the time it waits for has come."""
+        """Tell the tuning that the time it waits for has come, or that the operator was away."""
+        if self._person_away.why:
+            self._wait_if_long_away(self._person_away)
         self._loop.advance()
 
     def seconds_to_wait(self) -> float | None:

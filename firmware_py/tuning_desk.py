@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from operator import attrgetter
 from typing import Final
 
 from firmware_py.answers import word
@@ -75,6 +76,11 @@ class TuningDesk:
         """Pause the tuning."""
         self._tuner.feed(Paused())
 
+    @property
+    def waits(self) -> bool:
+        """Return whether a tuning waits to be told whose it is."""
+        return self._tuner.session is not None and bool(self._tuner.session.test.waits_why)
+
     def go_on(self) -> None:
         """Go on with a paused tuning."""
         if self._tuner.last is None or self._tuner.last.state != State.PAUSED:
@@ -103,8 +109,9 @@ class TuningDesk:
         if tuning is None:
             return f"state=idle {words}"
         outcome = f" outcome={tuning.outcome}" if tuning.outcome else ""
+        number = f" tuning={self._tuner.last_header.session}" if self._tuner.last_header else ""
         return (
-            f"state={tuning.state}{outcome} "
+            f"state={tuning.state}{outcome}{number} "
             f"comparisons={tuning.estimator.comparison_count} of={tuning.settings.comparisons_max} "
             f"expected_regret={tuning.estimator.expected_regret:.2f} {words}"
             f"{self._check(tuning)}"
@@ -128,10 +135,10 @@ class TuningDesk:
 
     def result(self) -> str:
         """Return the result of the last tuning as JSON, so far or final."""
-        tuning = self._tuner.last
-        if tuning is None:
+        tuning, header = self._tuner.last, self._tuner.last_header
+        if tuning is None or header is None:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
-        return json.dumps(tuning.result().to_record())
+        return json.dumps({"tuning": header.session, **tuning.result().to_record()})
 
 
 START: Final = (
@@ -147,7 +154,10 @@ COMMANDS: Final = (
         named=True, when=When.NOT_IN_TEST, pin=Pin(arguments=("ID",)), undone=NOT_BEGUN,
     ),
     Command("TUNE:PAUSe", TuningDesk.pause, "pause the tuning", when=When.IN_TUNING),
-    Command("TUNE:CONTinue", TuningDesk.go_on, "go on after a pause", when=When.IN_TUNING),
+    Command(
+        "TUNE:CONTinue", TuningDesk.go_on, "go on after a pause", when=When.IN_TUNING,
+        pin=Pin(waits=attrgetter("waits")),
+    ),
     Command(
         "TUNE:ABORt", TuningDesk.abort, "end it; the best setting so far is kept",
         when=When.IN_TUNING,

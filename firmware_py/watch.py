@@ -1,14 +1,24 @@
-"""Finds out that a test under way cannot go on: its button is held down, or it stands still."""
+"""Pauses a test that cannot go on: its button is held down, it stands still, nobody is there."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from firmware_py.console import grammar
 from firmware_py.link.client import Client
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.procedure import words
+from firmware_py.procedure.events import Paused
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.settings import Settings
+from firmware_py.resumption import Absence, Waits
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch
 from firmware_py.standstill import Standstill
+
+if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
+    from firmware_py.session import HearingSession
+    from firmware_py.tuning_record import TuningSession
 
 
 class Watch:
@@ -22,26 +32,28 @@ class Watch:
         The wire to the tone generator.
     buttons : ButtonWatch
         Knows which button is held down.
-    standstill : Standstill
-        Knows how long a test stays in one place.
+    clock : SteadyClock
+        Of the tests.
     """
 
     def __init__(
-        self, runner: Runner, client: Client, buttons: ButtonWatch, standstill: Standstill
+        self, runner: Runner, client: Client, buttons: ButtonWatch, clock: SteadyClock
     ) -> None:
         self._runner = runner
         self._client = client
         self._buttons = buttons
-        self._standstill = standstill
+        self._standstill = Standstill(clock.of_wire())
+        self._pause = Absence(clock, runner.absence.within_s, words.WAITS_PAUSED)
+        self._waits = Waits()
         self._buttons_told_us = 0  # by which the button was looked at last
 
     def look_at_buttons(self) -> Iterator[tuple[int, str]]:
-        """Yield why a listener cannot answer, before silence counts as not heard.
+        """Pause a test whose listener cannot answer, before silence counts as not heard.
 
         Yields
         ------
         int, str
-            The number of the error, and words; the test has to be paused.
+            The number of the error, and words.
         """
         told_us, before_us = self._client.told_until_us, self._buttons_told_us
         self._buttons_told_us = told_us
@@ -53,16 +65,35 @@ class Watch:
         settings = test.settings
         button = self._buttons.held(told_us, _held_us_max(settings), settings.press_buttons)
         if button is not None:
-            words = "the test is paused: let go of it, then SESS:CONT"
-            yield grammar.BUTTON_STUCK, f"button {button} is held down; {words}"
+            paused = "the test is paused: let go of it, then SESS:CONT"
+            yield grammar.BUTTON_STUCK, f"button {button} is held down; {paused}"
+            self._runner.feed(Paused())
 
     def look_at_test(self) -> Iterator[tuple[int, str]]:
-        """Yield why a test does not go on, whatever the tone generator says; as the other."""
+        """Pause a test that does not go on, whatever the tone generator says; as the other."""
         test = self._runner.last_test if self._runner.running else None
-        words = self._standstill.look(test, answered=self._client.connected)
-        if words:
+        self._look_at_pause(test)
+        stands = self._standstill.look(test, answered=self._client.connected)
+        if stands:
             paused = "the test is paused: SESS:CONT goes on with it"
-            yield grammar.TEST_STANDS, f"{words}; {paused}"
+            yield grammar.TEST_STANDS, f"{stands}; {paused}"
+            self._runner.feed(Paused())
+
+    def _look_at_pause(self, test: HearingTest | None) -> None:
+        """Have a test that was paused for long wait to be told whose it is."""
+        if test is None or test.waits_why or test.state != PAUSED:
+            self._pause.ends()
+            return
+        self._pause.begins()
+        if why := self._pause.why:
+            self._runner.feed(Paused(why))
+
+    def look_at_waits(
+        self, test: "HearingSession | None", tuning: "TuningSession | None"
+    ) -> Iterator[tuple[int, str]]:
+        """Yield once what waits to be told whose it is, as the others."""
+        for waits in self._waits.new(test, tuning):
+            yield grammar.SESSION_WAITS, waits
 
 
 def _held_us_max(settings: Settings) -> int:

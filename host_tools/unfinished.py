@@ -167,7 +167,7 @@ def _seen(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:
         identity = Identity.of_tuning(tuning, _board(tuning, records))
         return Unfinished(path, kind, tuning.started, identity)
     header = SessionHeader.from_record(records[0])
-    identity = Identity.of_test(header, _board(header, records))
+    identity = Identity.of_test(header, _board(header, records) or header.tone_generator)
     return Unfinished(path, kind, header.started, identity)
 
 

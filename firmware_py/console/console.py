@@ -150,7 +150,7 @@ class Console:
 
     def _done(self, command: Command, subject: object, typed: list[str]) -> Answer:
         texts = command.texts(typed)
-        if command.needs_pin(texts, self._begun_since_start()):
+        if command.needs_pin(subject, texts, self._begun_since_start()):
             self.lock.require()
         if hindrance := command.when.hindrance(self._under_way()):
             raise ConsoleError(SETTINGS_CONFLICT, hindrance)

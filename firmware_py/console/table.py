@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 from firmware_py.console.arguments import Argument, Number, by_name, by_place, usage_of
 from firmware_py.console.grammar import ConsoleError, header_pattern, short_form
@@ -70,6 +71,8 @@ class Pin:
     arguments: tuple[str, ...] = ()  # with any of these
     # if it means the last test, and that was begun before the device was switched on
     earlier_test: bool = False
+    # is given the instrument: whether what is under way waits to be told whose it is
+    waits: Callable[[Any], bool] | None = None
 
     def is_needed(self, told: Collection[str], begun_since_start: bool) -> bool:
         """Return whether it is with these arguments.
@@ -91,6 +94,7 @@ class Pin:
             "always": self.always,
             f"with {', '.join(self.arguments)}": bool(self.arguments),
             "for a test begun before the last start": self.earlier_test,
+            "to say whose it is": self.waits is not None,
         }
         return "; ".join(words for words, holds in rules.items() if holds)
 
@@ -139,11 +143,14 @@ class Command:
             return by_name(self.arguments, typed, self.usage)
         return by_place(self.arguments, typed, self.usage, secret=self.secret)
 
-    def needs_pin(self, texts: Sequence[str | None], begun_since_start: bool) -> bool:
+    def needs_pin(
+        self, subject: object, texts: Sequence[str | None], begun_since_start: bool
+    ) -> bool:
         """Return whether it needs the PIN with these arguments; see `Pin`."""
         pairs = zip(self.arguments, texts, strict=True)
         told = [argument.name for argument, text in pairs if text is not None]
-        return self.pin.is_needed(told, begun_since_start)
+        waits = self.pin.waits is not None and self.pin.waits(subject)
+        return waits or self.pin.is_needed(told, begun_since_start)
 
     def values(self, texts: Sequence[str | None]) -> list[object]:
         """Return the values of these texts, within their bounds.

@@ -54,6 +54,7 @@ SEVERAL_BOARDS: Final = (
 
 # Why a test waits for the operator, who knows who sits there.
 WAITS_LONG: Final = "it was broken off {since} ago: is it the same person?"
+WAITS_PAUSED: Final = "it has been paused for {since} and more: is it the same person?"
 WAITS_CLOCK: Final = "the clock does not say how long ago it was broken off: is it the same person?"
 FOREIGN_BOARD: Final = "{differs}: use one of its kind, or end the test"
 WAITS_DIFFERS: Final = "{differs}: are the levels the same?"

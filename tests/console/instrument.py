@@ -19,6 +19,7 @@ class Recorder:
 
     calls: list[Call] = field(default_factory=list)
     refusal: ConsoleError | None = None
+    waits: bool = False  # to be told whose it is
 
     def called(self, name: str, *values: object) -> str:
         """Remember a call; return what a query is answered."""

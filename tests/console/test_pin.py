@@ -221,6 +221,16 @@ def test_the_result_of_a_test_begun_since_the_start_does_not(line: str) -> None:
     assert console.lock.state == LOCKED
 
 
+def test_who_goes_on_with_what_waits_to_be_known_needs_it() -> None:
+    instrument, console, _ = locked()
+    instrument.waits = True
+
+    assert console.execute("SESS:CONT")[0].startswith("ERROR -203")
+    assert instrument.calls == []
+    assert console.execute(f"SYST:PIN {PIN}") == ["OK"]
+    assert console.execute("SESS:CONT") == ["OK"]
+
+
 def test_the_page_tells_what_needs_it_in_one_column() -> None:
     """As `HELP`, it is written from the table that the console goes by."""
     page = (Path(__file__).parents[2] / "firmware_py/console/README.md").read_text("utf-8")
@@ -231,7 +241,7 @@ def test_the_page_tells_what_needs_it_in_one_column() -> None:
     assert {header for header, words in told.items() if words} == {
         "SESSion:STARt", "SESSion:LIST?", "SESSion:RESult?", "SESSion:MEAN?", "THReshold?",
         "AUDiogram",
-        "CALibration:TONE", "SETTing",
+        "CALibration:TONE", "SETTing", "SESSion:CONTinue",
     }  # fmt: skip
     assert told["AUDiogram"] == "with number; for a test begun before the last start"
 

@@ -211,7 +211,8 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
 
     lost, *another = errors(world)
     assert lost.startswith("101,")
-    assert another == [f'105,"{differs}"'] * is_another
+    waits = f"session 1 waits: {differs}: are the levels the same?"
+    assert another == [f'105,"{differs}"', f'111,"{waits}"'] * is_another
     (ear,) = result_of(world.journal())["ears"]
     assert ear["boards"] == [f"sim {SERIAL}", *[f"sim {serial}"] * is_another]
     several = "it was measured with several tone generators"

@@ -13,6 +13,7 @@ import pytest
 from device.simulator.board import SimulatedBoard
 from device.simulator.clock import S
 from device.simulator.world import World
+from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.identity import NAMES, RULES, Identity, Meeting, Rule, differences
@@ -22,6 +23,7 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import replay
+from firmware_py.session_record import SessionHeader, inputs_and_outputs
 from tests.calibration.calibrations import calibration
 from tests.firmware.world import a_listener
 
@@ -144,6 +146,31 @@ def test_a_tone_generator_that_was_away_for_long_is_a_long_break_too(
 
 
 @pytest.mark.usefixtures("quick_disk")
+def test_a_test_that_was_paused_for_long_waits_to_be_told_whose_it_is(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"))
+    world.begin(Settings(ears="left", seed=3), Person(identifier="P-A"))
+    world.run(20 * S)
+    assert world.ask("SESS:PAUS") == ["OK"]
+    world.run(14 * MINUTE_US)
+    assert " check=identity" not in world.ask("SESS:STAT?")[0]
+    world.run(180 * MINUTE_US)
+    why = "it has been paused for 15 minutes and more: is it the same person?"
+    assert world.ask("SYST:ERR?") == [f'111,"session 1 waits: {why}"']
+    assert world.ask("SYST:ERR?") == ['0,"No error"']
+    assert f' check=identity why="{why}"' in world.ask("SESS:STAT?")[0]
+    assert world.ask("SETT seed,4")[0].startswith('ERROR -221,"a test is under way')
+    assert world.ask("SESS:CONT") == ["OK"]
+    assert " check=identity" not in world.ask("SESS:STAT?")[0]
+    world.ask("SESS:ABOR")
+    records = read_journal(world.journal()).records
+    assert replay(records).differences == []
+    header = SessionHeader.from_record(records[0])
+    course = Course.of(header, inputs_and_outputs(header, records))
+    assert [each.why for each in course.waits] == [why]
+    world.close()
+
+
+@pytest.mark.usefixtures("quick_disk")
 def test_a_clock_that_stood_still_while_the_machine_was_off_says_nothing(tmp_path: Path) -> None:
     leave(tmp_path)
     world = World(tmp_path, a_listener("S2"), start=False, boot=2)
@@ -196,9 +223,16 @@ def test_beside_another_calibration_a_test_waits_for_the_operator(
 
 
 @pytest.mark.usefixtures("quick_disk")
-def test_another_kind_of_board_never_goes_on_with_a_test(tmp_path: Path) -> None:
+@pytest.mark.parametrize("only_header", [False, True])
+def test_another_kind_of_board_never_goes_on_with_a_test(
+    tmp_path: Path, *, only_header: bool
+) -> None:
     """A simulated listener would finish the test of a person, or the other way round."""
     leave(tmp_path)
+    if only_header:  # the power went before anything else was on the disk
+        journal = tmp_path / "session-000001.journal"
+        header, _, _ = journal.read_bytes().partition(b"\n")
+        journal.write_bytes(header + b"\n")
     world = started_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, name="pico"))
     world.until(lambda: world.client.connected)
     world.run(MINUTE_US)

@@ -254,7 +254,8 @@ MADE_BY_THE_FIRMWARE: Final = (
     recorded_words.EARS_BY_BOARDS.format(boards="left ear: pico e661; right ear: pico e662"),
     recorded_words.WAITS_CLOCK,
     *(
-        recorded_words.WAITS_LONG.format(since=duration_words(seconds))
+        words.format(since=duration_words(seconds))
+        for words in (recorded_words.WAITS_LONG, recorded_words.WAITS_PAUSED)
         for seconds in (1000.0, 10_000.0, 1_000_000.0)
     ),
     *(

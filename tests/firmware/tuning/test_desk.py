@@ -42,7 +42,9 @@ def test_a_tuning_by_its_commands(bench: Bench) -> None:
     assert ask(bench, "TUNE:ANSW FIRST").startswith('ERROR -221,"there is nothing to answer yet')
     bench.run_to("speech", 2)
     assert ask(bench, "TUNE:PAUS") == "OK"
-    assert ask(bench, "TUNE:STAT?").startswith("state=paused comparisons=0 of=5 expected_regret=")
+    assert ask(bench, "TUNE:STAT?").startswith(
+        "state=paused tuning=1 comparisons=0 of=5 expected_regret="
+    )
     assert ask(bench, "TUNE:CONT") == "OK"
     bench.run_to("speech", 4)
     assert ask(bench, "TUNE:ANSW SECOND") == "OK"

@@ -15,7 +15,6 @@ from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.clock import S
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
-from firmware_py.link import notices
 from firmware_py.platform.data_directory import TUNING
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
 from firmware_py.procedure.outcomes import SessionOutcome
@@ -123,11 +122,12 @@ def test_after_a_long_absence_of_aid_board_or_person_it_waits_for_the_operator()
     bench = Bench(Chooser())
     bench.tune(comparisons_max=FEW)
     bench.run_to("comparison", 1)
-    why = 'check=identity why="it was broken off 16 minutes ago: is it the same person?"'
+    broken_off = "it was broken off 16 minutes ago: is it the same person?"
+    paused = "it has been paused for 15 minutes and more: is it the same person?"
 
-    def waits() -> None:
+    def waits(why: str) -> None:
         bench.run(S)
-        assert bench.ask("TUNE:STAT?")[0].endswith(why)
+        assert bench.ask("TUNE:STAT?")[0].endswith(f'check=identity why="{why}"')
         bench.tuner.feed(ButtonPressed(bench.clock.us))
         speech = len(bench.of("speech"))
         bench.run(S)
@@ -137,12 +137,17 @@ def test_after_a_long_absence_of_aid_board_or_person_it_waits_for_the_operator()
     bench.aids.vanish()
     bench.run(AWAY_US)
     bench.aids.there = True
-    waits()
+    waits(broken_off)
     bench.person = lambda *_: None
     bench.run_to("nobody-answers", 1)
     bench.run(AWAY_US)
-    bench.tuner.notice(notices.ButtonPressed(bench.client.last_event, bench.clock.us, 1))
-    waits()
+    waits(paused)
+    bench.run_to("comparison", 2)
+    assert bench.ask("TUNE:PAUS") == ["OK"]
+    bench.run(AWAY_US)
+    waits(paused)
+    assert bench.ask("SYST:ERR?") == [f'111,"tuning 1 waits: {broken_off}"']
+    assert bench.ask("SYST:ERR?") == [f'111,"tuning 1 waits: {paused}"']
     bench.close()
 
 
