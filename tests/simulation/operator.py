@@ -190,6 +190,8 @@ class Operator:
                 self._wants_test = True
                 self.say(now_us, "SYST:ERR?")
             case "paused":
+                if self._lock and about.get("check") == "identity":
+                    self.say(now_us, f"{ENTER}{self._chance.choice(TYPED)}")
                 self.say(now_us, "SESS:CONT")
             case None:
                 raise Violation(f"SESS:STAT? was answered with {state!r}")

@@ -44,7 +44,7 @@
       });
       this.writable = new WritableStream({
         write: (bytes) => {
-          if (this.#socket !== socket) throw gone();
+          if (this.#socket !== socket || socket.readyState !== WebSocket.OPEN) throw gone();
           socket.send(bytes);
         },
       });
