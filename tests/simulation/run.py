@@ -273,12 +273,17 @@ def _compare(result: SessionResult, undisturbed: SessionResult) -> None:
         raise Violation(f"ears of session 1 are {told}, and without trouble {wanted}")
 
 
-def _told(result: SessionResult) -> tuple[int, list[EarResult]]:
-    """Return what may not depend on trouble: all but what is said of a board that was swapped."""
+def _told(result: SessionResult) -> tuple[int | None, list[EarResult]]:
+    """Return what may not depend on trouble: all but what is said of a board that was swapped.
+
+    An ear in which nothing was heard is played tones for a minute, until somebody says who hears
+    them: how many these are depends on what came to nothing meanwhile. So there is no count then.
+    """
     several = words.SEVERAL_BOARDS.partition("{")[0]
     ears = []
     for ear in result.ears:
         reasons = tuple(each for each in ear.reasons if not each.startswith(several))
         verdict = ear.verdict if reasons else Verdict.VALID
         ears.append(replace(ear, boards=(), reasons=reasons, verdict=verdict))
-    return result.presentations, ears
+    all_heard = all(ear.tones_heard or ear.tones_unsure for ear in ears)
+    return result.presentations if all_heard else None, ears
