@@ -75,6 +75,7 @@ def test_lines_full_of_small_things_take_bounded_memory(tmp_path: Path) -> None:
     assert peak_bytes * PART < 512 * MEBIBYTE
 
 
+@pytest.mark.thorough
 def test_more_events_than_a_test_can_have_take_what_their_lines_take() -> None:
     """Twice the pauses, twice the work: also where each begins a tone anew that needs noise."""
     golden = [*read_journal(MASKED).records]

@@ -69,6 +69,7 @@ def test_what_begins_with_a_minus_is_taken_away_again(tmp_path: Path) -> None:
         tree.matching(["usr/lib/d"])
 
 
+@pytest.mark.thorough
 def test_libraries_come_with_what_is_linked_with_them(tmp_path: Path) -> None:
     python = Path(sys.executable).resolve()
     libraries = libraries_of(python)

@@ -268,6 +268,7 @@ def check_kills(done: Said, two_buttons: bool) -> None:
 KILLED: Final = ("--audiogram", "N4", "--ear", "left", "--kill", "3")
 
 
+@pytest.mark.thorough
 def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
     """The whole demonstration, as its three processes."""
     check_kills(in_processes(*KILLED, "--out", tmp_path), two_buttons=False)
