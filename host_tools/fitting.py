@@ -89,7 +89,8 @@ def fit_and_tune(
         made_up_speech(SPEECH_S, SAMPLE_RATE_HZ, arguments.seed),
         SAMPLE_RATE_HZ,
     )
-    show(screen, f"\n{RULE} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated")
+    show(screen, "")
+    show(screen, f"{RULE} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated")
     result, wish_db = _tuned(arguments, data, screen, listen)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     show_result(screen, result, wish_db)

@@ -64,7 +64,7 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
         "TDH39",
         SUPRA_AURAL,
         "NBS-9A / IEC 60318-3 (6cc)",
-        "ANSI S3.6 / ISO 389-1",
+        "ANSI S3.6; ISO 389-1 has the same, but 7.5 at 750 Hz",
         _at_audiometric(45.0, 25.5, 11.5, 8.0, 7.0, 6.5, 9.0, 10.0, 9.5, 15.5, 13.0),
     ),
     "tdh49": ReferenceLevels(
@@ -78,7 +78,7 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
         "generic supra-aural",
         SUPRA_AURAL,
         "IEC 60318-1 ear simulator",
-        "ANSI S3.6-2010 / ISO 389-1",
+        "ANSI S3.6-2010 / ISO 389-1 (coupler inferred)",
         _at_thirds(
             45.0, 38.5, 32.5, 27.0, 22.0, 17.0, 13.5, 10.5, 9.0, 8.5, 7.5, 7.5, 7.5, 8.0, 9.0,
             10.5, 11.5, 11.5, 12.0, 11.0, 16.0, 21.0, 15.5,
@@ -88,7 +88,7 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
         "DD45",
         SUPRA_AURAL,
         "6cc coupler (IEC 60318-3)",
-        "PTB-DTU 2010 (quoted by one source)",
+        "PTB-DTU 2010 (quoted by one source, read by machine)",
         {
             125: 47.5, 250: 27.0, 500: 13.0, 1000: 6.0, 1500: 8.0, 2000: 8.0, 3000: 8.0,
             4000: 9.0, 6000: 20.5, 8000: 12.0,

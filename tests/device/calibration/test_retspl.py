@@ -45,6 +45,7 @@ def test_every_value_is_that_of_the_quotations(name: str) -> None:
     [
         ("tdh39", 1000, 7.0),  # ISO 389-1, ANSI S3.6
         ("tdh39", 6000, 15.5),
+        ("tdh39", 750, 8.0),  # ANSI S3.6; ISO 389-1 has 7.5, and the source says so
         ("er3a", 1000, 0.0),  # ISO 389-2, 2cc coupler
         ("er3a", 250, 14.0),
         ("hda200", 4000, 9.5),  # ISO 389-8
@@ -73,6 +74,7 @@ def test_what_was_not_published_is_interpolated_and_said_so() -> None:
     assert dd45.source.endswith("; 750 Hz interpolated")
     assert reference_levels("dd65v2").source.endswith("; 750, 1500 Hz interpolated")
     assert "interpolated" not in reference_levels("tdh39").source
+    assert "7.5 at 750 Hz" in reference_levels("tdh39").source
 
 
 def test_an_unknown_transducer_is_named() -> None:

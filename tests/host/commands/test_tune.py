@@ -136,6 +136,7 @@ def test_the_whole_way_in_one_command_with_an_aid_that_plays_nothing(
     monkeypatch.setattr(fitting, "Installation", lambda: None)
     code, out, _ = gp_pta("demo", "--fit", "--seed", 3, "--out", tmp_path, "--json")
     check_the_whole_way(code, out, tmp_path)
+    assert "\\n" not in out, "an end of a line is no letters"
 
 
 @pytest.mark.thorough
