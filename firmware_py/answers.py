@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.calibration.in_force import CalibrationInForce
@@ -22,6 +22,12 @@ from firmware_py.procedure.results import EarResult, SessionResult, ThresholdRes
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, told_now
 from firmware_py.session_record import SessionHeader
+from firmware_py.simulation import is_simulated
+
+# What stands beside a result, in the answer about it.
+BESIDE_RESULT: Final = (
+    "verdict", "calibration", "calibration_words", "session", "started", "simulated", "speed",
+)  # fmt: skip
 
 
 def state_words(test: HearingTest, resumed: int, header: SessionHeader) -> str:
@@ -66,10 +72,13 @@ def session_words(journal: Path, disk: Disk) -> str:
 
 def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:
     """Return a result as JSON, between its verdict and whose it is; `named`: with the person."""
-    person = {"person": header.person.as_record()} if named else {}
-    about = {"calibration": header.calibration.state, "session": header.session}
-    about |= {"started": header.started, **person}
-    return json.dumps({"verdict": result.verdict, **result.to_record(), **about})
+    told = (
+        result.verdict, header.calibration.state, header.calibration.headline, header.session,
+        header.started, is_simulated(header, result), header.speed,
+    )  # fmt: skip
+    about: dict[str, Any] = dict(zip(BESIDE_RESULT, told, strict=True))
+    about |= {"person": header.person.as_record()} if named else {}
+    return json.dumps({**about, **result.to_record()})
 
 
 def mean_words(test: HearingTest, header: SessionHeader) -> str:

@@ -41,6 +41,7 @@ from firmware_py.self_check import (
     Part,
     answer,
     board_parts,
+    calibration_part,
     clock_part,
     disk_part,
 )
@@ -130,11 +131,10 @@ class Instrument:
 
         A device that is not calibrated works, and says so.
         """
-        calibration = self._runner.calibration_today()
         return [
             *board_parts(self._board),
             self._buttons.part(self._board.client.told_until_us),
-            Part("calibration", not calibration.why, calibration.headline),
+            calibration_part(self._runner.calibration_today()),
             # While a test is under way its own journal is the proof.
             disk_part(self._data, write=not self._runner.running),
             clock_part(self._clock.date()),

@@ -57,11 +57,19 @@ def away_for_s(session: Session[Any, Any], clock: SteadyClock) -> float:
     return (clock.date() - session.left_at(clock.speed)).total_seconds()
 
 
+def board_of(session: HearingSession) -> str:
+    """Return the tone generator that answered last, or before that the one it was begun with.
+
+    "": neither is known. When another one answers, that is a difference by itself.
+    """
+    return session.test.boards.now or session.header.tone_generator
+
+
 def another_board(session: HearingSession | None, board: str) -> list[Difference]:
     """Return in what a board differs from the one that the test under way had before."""
     if session is None:
         return []
-    before = Identity.of_now(board=session.test.boards.now or session.header.tone_generator)
+    before = Identity.of_now(board=board_of(session))
     return differences(Meeting.RESUME, before, Identity.of_now(board=board))
 
 

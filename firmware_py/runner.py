@@ -25,6 +25,7 @@ from firmware_py.resumption import (
     Absence,
     another_board,
     away_for_s,
+    board_of,
     waits_words,
     why_to_wait,
 )
@@ -124,7 +125,7 @@ class Runner:
     def _wait_if_unsure(self, session: HearingSession) -> None:
         """Have a session that was taken up wait for the operator, if it may not go on by itself."""
         before = Identity.of_test(session.header)
-        here = Identity.of_now(self._data.device, calibration=self.calibration_today())
+        here = Identity.of_now(self._data.device, "", self.calibration_today(board_of(session)))
         why = why_to_wait(session, before, here, self._clock, self.absence.within_s)
         if why:
             self.feed(events.Paused(why))
@@ -156,10 +157,10 @@ class Runner:
             If the data directory cannot be read any more.
         """
         data, today, board = self._data, self.calibration_today(), self._client.board
-        number = data.next_number()
+        number, speed = data.next_number(), self._clock.told_speed
         path = data.journal_path(number)
         started = self._clock.date().isoformat(timespec="seconds")
-        header = SessionHeader(number, settings, person, today, started, data.device, board)
+        header = SessionHeader(number, settings, person, today, started, data.device, board, speed)
         session: HearingSession = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
@@ -185,9 +186,9 @@ class Runner:
         """
         return BoardMark(self._client.boot, event)
 
-    def calibration_today(self) -> CalibrationInForce:
-        """Return the calibration of a test that would begin now."""
-        return self._calibration.judged(self._clock.date().date())
+    def calibration_today(self, board: str = "") -> CalibrationInForce:
+        """Return the calibration of a test that would begin now, with the board greeted last."""
+        return self._calibration.judged(self._clock.date().date(), board or self._client.board)
 
     def close(self) -> None:
         """Leave a running test as it is; it is gone on with at the next start."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.board_connection import BoardConnection
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 
@@ -12,6 +13,10 @@ from firmware_py.platform.data_directory import DataDirectory, DataDirectoryErro
 PARTS: Final = {"wire": 1, "board": 2, "button": 4, "calibration": 8, "disk": 16, "clock": 32}
 STUCK_US: Final = 10_000_000  # nobody holds a button so long
 ANY_BUTTON: Final = 3  # a bit for each
+OK: Final = "ok"
+FAULT: Final = "FAULT"
+UNCHECKED: Final = "unchecked"  # nobody has used it yet
+NONE: Final = "none"  # it is not there, and need not be
 YEAR_MIN: Final = 2026  # of this firmware: an earlier date is of a clock that was never set
 
 
@@ -22,13 +27,19 @@ class Part:
     name: str  # one of `PARTS`
     works: bool  # also True for a part that nobody has used yet
     words: str  # figures, or what is wrong
+    state: str = OK  # `OK`, or another word of a part that works
+
+    @property
+    def told_state(self) -> str:
+        """Return the word on it."""
+        return self.state if self.works else FAULT
 
 
 def answer(parts: list[Part]) -> str:
     """Return the code, and in quotes what was found of every part."""
     assert [part.name for part in parts] == [*PARTS]
     code = sum(PARTS[part.name] for part in parts if not part.works)
-    found = (f"{p.name} {'ok' if p.works else 'FAULT'}, {p.words}" for p in parts)
+    found = (f"{p.name} {p.told_state}, {p.words}" for p in parts)
     words = "; ".join(part.replace(";", ",").replace('"', "'") for part in found)
     return f'{code},"{words}"'
 
@@ -39,6 +50,12 @@ def board_parts(board: BoardConnection) -> list[Part]:
     wire = f"{client.counters.garbled} garbled, {client.counters.repeats} repeated"
     found = board.board if client.connected else "does not answer"
     return [Part("wire", board.port.is_open, wire), Part("board", client.connected, found)]
+
+
+def calibration_part(in_force: CalibrationInForce) -> Part:
+    """Return the state of the calibration; a device without one works."""
+    state = NONE if in_force.calibration is None else OK
+    return Part("calibration", not in_force.why, in_force.headline, state)
 
 
 def disk_part(data: DataDirectory, *, write: bool) -> Part:
@@ -103,5 +120,6 @@ class ButtonWatch:
         stuck = self.held(board_us, STUCK_US)
         if stuck is not None:
             return Part("button", False, f"button {stuck} is held down for ever")
-        presses = f"{self.presses} presses" if self.presses else "not pressed yet"
-        return Part("button", True, f"{presses} since the start")
+        if not self.presses:
+            return Part("button", True, "not pressed since the start", UNCHECKED)
+        return Part("button", True, f"{self.presses} presses since the start")

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar
 
 from firmware_py import __version__
+from firmware_py.calibration import simulated
 from firmware_py.calibration.file import CalibrationError
-from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
 from firmware_py.journal import Record
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.procedure.events import Action, Event, Result, board_us, event_from_record
@@ -44,6 +45,7 @@ FINISH: Final = "finish"  # the action whose record has the result
 # A key of the first input after the firmware had ended: date and time of day, as of `started`.
 RESUMED: Final = "resumed"
 SESSION_US_MAX: Final = 2**63 - 1
+SPEED_LIMITS: Final = (0.1, 1000.0)  # of the clock of a session, in that of the world
 
 
 class SessionRecordError(ValueError):
@@ -101,6 +103,8 @@ class SessionHeader:
     started: str  # date and time of day with the zone, ISO 8601
     device: str = ""  # serial number of the fitting device; "": unknown
     tone_generator: str = ""  # that it is begun with, by its name and serial number
+    # How many times faster than the world its clock ran; None: as that of an emulated board.
+    speed: float | None = 1.0
     # `firmware`, `python`: versions
     firmware: str = __version__
     python: str = platform.python_version()
@@ -118,6 +122,7 @@ class SessionHeader:
             "started": self.started,
             "device": self.device,
             "tone_generator": self.tone_generator,
+            "speed": self.speed,
         }
 
     @classmethod
@@ -142,15 +147,31 @@ class SessionHeader:
                 checked_start(record["started"]),
                 checked_text("device", record["device"]),
                 checked_text("tone_generator", record["tone_generator"]),
+                _speed(record["speed"]),
                 checked_text("firmware", record["firmware"]),
                 checked_text("python", record["python"]),
             )
             header.person.check_use(header.settings)
+            header.check_board()
             return header
         except KeyError as error:
             raise SessionRecordError(f"the header has no {error.args[0]!r}") from None
         except (SettingError, SessionRecordError) as error:
             raise SessionRecordError(f"the header: {error}") from None
+
+    def check_board(self) -> None:
+        """Refuse the calibration of the simulated board with any other.
+
+        Raises
+        ------
+        SessionRecordError
+        """
+        state, board = self.calibration.state, self.tone_generator
+        if state == SIMULATED and board != simulated.BOARD:
+            raise SessionRecordError(
+                f"calibration is {state} and tone_generator is {shown(board)}; allowed with that "
+                f"is {simulated.BOARD}"
+            )
 
     def new_test(self) -> "HearingTest":
         """Return the hearing test, before its first event.
@@ -281,6 +302,16 @@ def checked_number(value: object) -> int:
             f"session is {shown(value)}; allowed are whole numbers from 1 to {SESSION_NUMBER_MAX}"
         )
     return value
+
+
+def _speed(value: object) -> float | None:
+    low, high = SPEED_LIMITS
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is None or (number and low <= value <= high):  # type: ignore[operator]
+        return value  # type: ignore[return-value]
+    raise SessionRecordError(
+        f"speed is {shown(value)}; allowed are numbers from {low:g} to {high:g}, and null"
+    )
 
 
 def _settings(value: Any) -> Settings:

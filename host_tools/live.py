@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
+from firmware_py.answers import BESIDE_RESULT
 from firmware_py.console.audiogram import INFERRED, TRUTH
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import UNSURE
@@ -316,7 +317,7 @@ def told_result(answer: str) -> SessionResult:
     """
     try:
         told = json.loads(answer)
-        for name in ("verdict", "calibration", "session", "started"):
+        for name in BESIDE_RESULT:
             del told[name]
         told.pop("person", None)  # is told with the operator's PIN only
         return SessionResult.from_record(told, so_far=True)

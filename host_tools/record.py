@@ -5,7 +5,7 @@ from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.broken_off import Course
-from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
 from firmware_py.procedure.settings import BOTH, NONE, OFF, RIGHT
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
@@ -22,6 +22,28 @@ def calibration_words(calibration: CalibrationInForce, catalogue: Catalogue) -> 
     _, between, why = calibration.headline.partition(": ")
     state = catalogue.say("report", calibration.state.lower())
     return f"{state}{between}{told(why, catalogue)}"
+
+
+def simulated_words(
+    simulated: bool, speed: float | None, catalogue: Catalogue
+) -> list[tuple[str, str]]:
+    """Return headline and text of a test of nobody, or one that was not in real time, if it is one.
+
+    Parameters
+    ----------
+    simulated : bool
+    speed : float or None
+        Of its clock, as its header says.
+    catalogue : Catalogue
+    """
+    key = "clock_of_board" if speed is None else "clock_ran"
+    ran = "" if speed is None else catalogue.number(speed, "g")
+    clock = [] if speed == 1.0 else [catalogue.say("report", key, speed=ran)]
+    if not simulated and not clock:
+        return []
+    said = [catalogue.say("report", "simulated_means"), *clock] if simulated else clock
+    mark = catalogue.say("report", "simulated_mark" if simulated else "clock_mark")
+    return [(mark, " ".join(said))]
 
 
 @dataclass(frozen=True)
@@ -170,9 +192,10 @@ class RecordOfTest:
         judged = self.session.calibration
         state = self.catalogue.say("report", judged.state.lower())
         made = judged.calibration
-        if made is None:
+        if made is None or judged.state == SIMULATED:
+            known = "transducer_unknown" if made is None else "transducer_simulated"
             return [
-                ("transducer", self.say("transducer_unknown")),
+                ("transducer", self.say(known)),
                 ("calibration", calibration_words(judged, self.catalogue)),
                 ("meter", self.say("not_told")),
             ]

@@ -37,6 +37,7 @@ from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
 from firmware_py.session import HearingReplay, ReplayError, replay
 from firmware_py.session_record import SessionHeader, inputs_and_outputs
+from firmware_py.simulation import is_simulated
 from host_tools.errors import HostError, NonsenseError
 
 
@@ -120,6 +121,11 @@ class RecordedSession:
     def calibration(self) -> CalibrationInForce:
         """Return the calibration as it was on the last day of the session."""
         return self.course.calibration(self.header.calibration)
+
+    @property
+    def simulated(self) -> bool:
+        """Return whether a program answered in the place of a listener."""
+        return is_simulated(self.header, self.result)
 
     @property
     def course(self) -> Course:

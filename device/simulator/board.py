@@ -14,12 +14,10 @@ from typing import Final
 from device.simulator.hand import Hand
 from device.simulator.listener import Ear, Listener, Noise
 from device.tone_generator.server import ToneGenerator
-from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.calibration.levels import FREQUENCIES_HZ, NOISE_CORRECTION
+from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
 from firmware_py.link.messages import HOST_SILENCE_US
 
-BOARD_NAME: Final = "sim"
-SERIAL: Final = "51b0000000000001"  # of a board that is given no other
 PLAYED_MAX: Final = 4096  # tones remembered for tests; a session has a few hundred
 _EARS: Final[tuple[Ear, Ear]] = ("left", "right")
 
@@ -223,7 +221,7 @@ class SimulatedBoard:
 
     def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
         # Of a tone, and of one with the power of the noise.
-        return sound.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
+        return sound.level_dbfs + FULL_SCALE_DB_HL
 
     def _noise_heard(self) -> Noise | None:
         noise = self.noise

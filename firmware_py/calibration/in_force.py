@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
+from firmware_py.calibration import simulated
 from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
 from firmware_py.calibration.levels import NOISE_CORRECTION, Calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
@@ -21,14 +22,17 @@ NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where n
 CALIBRATED: Final = "CALIBRATED"
 OVERDUE: Final = "OVERDUE"
 UNCALIBRATED: Final = "UNCALIBRATED"
-STATES: Final = (CALIBRATED, OVERDUE, UNCALIBRATED)
+SIMULATED: Final = "SIMULATED"  # calibrated as well, as the simulated board is by its making
+STATES: Final = (CALIBRATED, OVERDUE, UNCALIBRATED, SIMULATED)
+HOLDING: Final = (CALIBRATED, SIMULATED)  # in these, levels are what they say
+SIMULATED_WORDS: Final = f"{CALIBRATED} (simulated board)"
 
 
 @dataclass(frozen=True)
 class CalibrationInForce:
     """The calibration of one session, its state judged at the start; all a replay needs."""
 
-    state: str = UNCALIBRATED  # CALIBRATED, OVERDUE or UNCALIBRATED
+    state: str = UNCALIBRATED  # one of `STATES`
     calibration: Calibration | None = None  # None if UNCALIBRATED
     judged_on: str = ""  # date by which the state was judged, ISO 8601; "" if UNCALIBRATED
     # what makes it not CALIBRATED, in words; "" if the device was given no calibration
@@ -70,6 +74,8 @@ class CalibrationInForce:
             return f"{UNCALIBRATED}: levels are nominal" + (f" ({self.why})" if self.why else "")
         if self.state == OVERDUE:
             return f"{OVERDUE}: {self.why}"
+        if self.state == SIMULATED:
+            return SIMULATED_WORDS
         date, due = self.calibration.date, self.calibration.due
         return f"{CALIBRATED}: {date.isoformat()}, due {due.isoformat()}"
 
@@ -109,10 +115,18 @@ class CalibrationInForce:
         content = told.get("content")
         if not isinstance(content, dict):
             raise CalibrationError(f"its content is {shown(content)}; it has to be a table")
-        calibration = calibration_from(content)
+        calibration = _of_content(state, content)
         if told.get("digest") != calibration.digest:
             raise CalibrationError("its digest is not that of its content")
         return cls(state, calibration, str(told.get("judged_on", "")), why)
+
+
+def _of_content(state: str, content: dict[str, Any]) -> Calibration:
+    if state != SIMULATED:
+        return calibration_from(content)
+    if content != simulated.CONTENT:
+        raise CalibrationError("its content is not that of the simulated board")
+    return simulated.CALIBRATION
 
 
 @dataclass(frozen=True)
@@ -122,11 +136,15 @@ class CalibrationOnFile:
     calibration: Calibration | None = None  # the good one
     fault: str = ""  # what is wrong with the file, in words; "" if it is good, or there is none
 
-    def judged(self, today: datetime.date) -> CalibrationInForce:
-        """Return the calibration as it is in force on a day."""
+    def judged(self, today: datetime.date, board: str = "") -> CalibrationInForce:
+        """Return the calibration as it is in force on a day, with a board if it is known."""
         made = self.calibration
+        if made is None and board == simulated.BOARD and not self.fault:
+            made = simulated.CALIBRATION
         if made is None:
             return CalibrationInForce(why=self.fault)
+        if made is simulated.CALIBRATION:
+            return CalibrationInForce(SIMULATED, made, today.isoformat())
         state, why, date = CALIBRATED, "", made.date.isoformat()
         if today > made.due:
             state, why = OVERDUE, f"calibrated {date}, was due {made.due.isoformat()}"

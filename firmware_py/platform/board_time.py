@@ -124,6 +124,11 @@ class BoardClock(SteadyClock):
         self._moved_s = world_s()
         self._passed_us = 0.0
 
+    @property
+    def told_speed(self) -> None:
+        """Return that nobody knows how fast it goes."""
+        return None
+
     def now_us(self) -> int:
         """Return the time."""
         told_us, world_s = self._board_us(), self._world_s()

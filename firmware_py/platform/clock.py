@@ -41,6 +41,11 @@ class SteadyClock:
         """Return how many times faster than the clock of the wire that of the board goes."""
         return max(self.speed, 1.0)
 
+    @property
+    def told_speed(self) -> float | None:
+        """Return how many times faster than the world it goes; None: as an emulated board does."""
+        return self.speed
+
     def world_s(self) -> float:
         """Return the seconds of the world since some fixed moment."""
         return time.monotonic()

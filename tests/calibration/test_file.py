@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_py.calibration import simulated
 from firmware_py.calibration.file import (
     FILE_BYTES_MAX,
     POINTS_MAX,
@@ -20,8 +21,10 @@ from firmware_py.calibration.in_force import (
     CALIBRATED,
     NO_CALIBRATION,
     OVERDUE,
+    SIMULATED,
     UNCALIBRATED,
     CalibrationInForce,
+    CalibrationOnFile,
     load_calibration,
 )
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Curve
@@ -219,10 +222,24 @@ def test_without_one_levels_are_nominal_and_it_says_so(tmp_path: Path) -> None:
     assert "none.toml: cannot be read" in bad.headline
 
 
+@pytest.mark.parametrize("board", ["", "pico 51b0000000000001", "sim 51b0000000000002", "card x"])
+def test_only_the_simulated_board_has_its_own_and_a_file_goes_before(board: str) -> None:
+    own = NO_CALIBRATION.judged(MADE, simulated.BOARD)
+
+    assert (own.state, own.headline) == (SIMULATED, "CALIBRATED (simulated board)")
+    assert own.level_dbfs("left", 1000.0, 40.0) == -80.0
+    assert own.highest_db_hl("right", 8000.0) == 120.0
+    assert NO_CALIBRATION.judged(DUE + 999 * DAY, simulated.BOARD).state == SIMULATED
+    assert NO_CALIBRATION.judged(MADE, board) == CalibrationInForce()
+    assert on_file().judged(MADE, simulated.BOARD).state == CALIBRATED
+    assert CalibrationOnFile(fault="x").judged(MADE, simulated.BOARD).state == UNCALIBRATED
+
+
 @pytest.mark.parametrize(
     "in_force",
     [
         on_file().judged(MADE),
+        NO_CALIBRATION.judged(MADE, simulated.BOARD),
         on_file().judged(DUE + DAY),
         CalibrationInForce(),
         CalibrationInForce(why="x.toml: is not TOML"),
@@ -237,6 +254,8 @@ def test_what_is_recorded_is_all_there_is(in_force: CalibrationInForce) -> None:
     [
         ({"state": "FINE"}, "its state is 'FINE'; allowed are CALIBRATED, OVERDUE, UNCALIBRATED"),
         ({"content": None}, "its content is None; it has to be a table"),
+        ({"state": "SIMULATED"}, "its content is not that of the simulated board"),
+        ({"content": simulated.CONTENT}, "'board' is not known"),
         ({"digest": "0"}, "its digest is not that of its content"),
         (
             {"state": "UNCALIBRATED"},

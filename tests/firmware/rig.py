@@ -12,9 +12,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
-from device.simulator.board import SERIAL, SimulatedBoard
+from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import served
+from firmware_py.calibration.simulated import SERIAL
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import a_listener

@@ -68,8 +68,8 @@ def test_a_device_that_works_says_so_part_by_part(tmp_path: Path) -> None:
     assert code == 0
     assert parts["wire"].startswith("ok, 0 garbled, ")
     assert parts["board"] == "ok, sim 1"
-    assert parts["button"] == "ok, not pressed yet since the start"
-    assert parts["calibration"].startswith("ok, UNCALIBRATED")
+    assert parts["button"] == "unchecked, not pressed since the start"
+    assert parts["calibration"] == "ok, CALIBRATED (simulated board)"
     assert re.fullmatch(r"ok, \d+ MB free", parts["disk"])
     assert re.fullmatch(r"ok, 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", parts["clock"])
     assert not (tmp_path / data_module.TRIAL_NAME).exists()
@@ -349,7 +349,8 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
 
     assert sessions == f"12,complete,{then},left,-;1,complete,{then},both,-"
     assert one == f"12,complete,{then},left,-"
-    beside = {"verdict": "valid", "calibration": "UNCALIBRATED", "session": 1, "started": then}
+    beside = {"verdict": "valid", "calibration": "SIMULATED", "session": 1, "started": then}
+    beside |= {"calibration_words": picture[-2], "simulated": True, "speed": 1.0}
     beside |= {"person": UNKNOWN.as_record()}
     assert json.loads(result) == {**result_of(two_ears), **beside}
     assert json.loads(last)["ears"] == result_of(one_ear)["ears"]
@@ -364,7 +365,7 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     }
     assert (*picture[:2], picture[-1]) == (f"session 1, begun {then}", "verdict: valid", "OK")
     assert any(line.startswith("right ear: measured") for line in picture)
-    assert "UNCALIBRATED" in picture[-2]
+    assert picture[-2] == "CALIBRATED (simulated board)"
 
 
 def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_tested(

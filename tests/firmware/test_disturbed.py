@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from device.calibration.measurement import as_toml
-from device.simulator.board import SERIAL, SimulatedBoard
+from device.simulator.board import SimulatedBoard
 from device.simulator.clock import MS, S
 from device.simulator.hand import DuePress
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import load_calibration
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.configuration import Configuration
 from firmware_py.firmware import FirmwareError
 from firmware_py.journal import Disk, read_journal
@@ -265,7 +266,10 @@ def test_a_test_that_goes_on_says_so_wherever_somebody_looks(
         world.restart()
         tones = replay(read_journal(world.journal()).records).test.ears["left"].tally.tones
         assert f" resumed={life} " in state(world)
-        assert f"; session 1 goes on, tones so far: {tones}; UNCALIBRATED" in world.ready
+        assert (
+            f"; session 1 goes on, tones so far: {tones}; CALIBRATED (simulated board)"
+            in world.ready
+        )
         assert f"! resumed session=1 tones={tones}\r\n" in world.heard
     world.finish()
     assert_like_undisturbed(world.journal(), undisturbed)

@@ -151,7 +151,7 @@ def test_a_person_that_is_none_is_refused_and_no_test_is_begun(tmp_path: Path) -
     assert told_by(Device(tmp_path), "SESS:STAR LEFT,AGE=nan", "SYST:ERR?", "SESS:STAT?") == [
         f'ERROR -224,"{words}"',
         f'-224,"{words}"',
-        "state=idle calibration=UNCALIBRATED",
+        "state=idle calibration=SIMULATED",
         "OK",
     ]
     assert list(tmp_path.glob("*.journal")) == []
@@ -262,7 +262,7 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
         f"{result_of(two_buttons)['presentations']} tones={ear['tones']} "
         f"heard={ear['tones_heard']} unsure={ear['tones_unsure']} "
         f"half_width_db={halves_db[worst_hz]:.1f} widest_hz={worst_hz} "
-        "masking=ready resumed=0 seconds_to_go=0 calibration=UNCALIBRATED session=1"
+        "masking=ready resumed=0 seconds_to_go=0 calibration=SIMULATED session=1"
     )
     assert (
         f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "
@@ -270,7 +270,7 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     ) in picture
     assert ear["why"].startswith("the cap of 26 tones; 95 % band")
     assert (ok, threshold[:9]) == ("OK", "left=250,")
-    assert threshold.endswith(" calibration=UNCALIBRATED")
+    assert threshold.endswith(" calibration=SIMULATED")
 
 
 def test_the_answers_told_unasked_are_true_false_or_unsure(tmp_path: Path) -> None:

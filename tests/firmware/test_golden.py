@@ -8,8 +8,11 @@ from typing import Any, Final
 
 import pytest
 
+from device.simulator.board import SimulatedBoard
 from device.simulator.clock import S
 from device.simulator.world import World
+from firmware_py.calibration.in_force import SIMULATED, UNCALIBRATED
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Continued, Paused
 from firmware_py.procedure.presentation import SILENCE
@@ -29,6 +32,7 @@ from tests.host.journals import write_again
 
 ABSENT: Final = "(absent)"
 CHANGES_SHOWN: Final = 20  # of a result
+UNCALIBRATED_SERIAL: Final = "51b0000000000002"
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 
 
@@ -75,11 +79,12 @@ class Recording:
     audiogram: str = "N3"
     listener: dict[str, float] = field(default_factory=dict)
     course: Callable[[World], World] = undisturbed
+    serial: str = SERIAL  # of the board; the simulated calibration is of one alone
 
 
 RECORDINGS: Final = {
     "both-ears-n3": Recording(listener={"lapse_rate": 0.01, "false_alarm_rate": 0.01}),
-    "left-ear-s2": Recording({"ears": "left", "seed": 3}, "S2"),
+    "left-ear-s2": Recording({"ears": "left", "seed": 3}, "S2", serial=UNCALIBRATED_SERIAL),
     "clinical": Recording({"ears": "left", "conduct": "clinical"}, "N2"),
     "gp-pta-2015": Recording({"ears": "right", "profile": "gp-pta-2015"}, "N4"),
     "silent-ear": Recording({"ears": "left"}, listener={"lapse_rate": 1.0}),
@@ -97,7 +102,9 @@ RECORDINGS: Final = {
 def record(recording: Recording, directory: Path) -> Path:
     """Run the session in a new directory and return its journal."""
     directory.mkdir(parents=True)
-    world = World(directory, a_listener(recording.audiogram, **recording.listener))
+    listener = a_listener(recording.audiogram, **recording.listener)
+    board = SimulatedBoard(listener, boot=0xB007, serial=recording.serial)
+    world = World(directory, board=board)
     world.begin(Settings.from_record(recording.settings))
     world = recording.course(world)
     return world.end()
@@ -138,8 +145,10 @@ def test_a_tone_that_is_not_the_recorded_one_is_noticed(tmp_path: Path) -> None:
     assert "1 of them changed" in line
 
 
-def test_every_golden_session_is_in_the_list() -> None:
+def test_every_golden_session_is_in_the_list_and_one_is_uncalibrated() -> None:
     assert {path.stem for path in GOLDEN.iterdir()} == set(RECORDINGS)
+    states = {p.stem: read_journal(p).header["calibration"]["state"] for p in GOLDEN.iterdir()}
+    assert states == dict.fromkeys(RECORDINGS, SIMULATED) | {"left-ear-s2": UNCALIBRATED}
 
 
 @pytest.mark.usefixtures("quick_disk")

@@ -14,6 +14,7 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.clock import S
 from device.simulator.world import World
 from firmware_py.broken_off import Course
+from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.identity import NAMES, RULES, Identity, Meeting, Rule, differences
@@ -218,8 +219,8 @@ def test_beside_another_calibration_a_test_waits_for_the_operator(
     leave(tmp_path)
     now = CalibrationOnFile(calibration())
     world = started_at(tmp_path, 61, boot=2, calibration=now)
-    digest = calibration().digest[:8]
-    assert_waits(world, f"calibration none, not {digest!r}: are the levels the same?")
+    made, digest = simulated.CALIBRATION.digest[:8], calibration().digest[:8]
+    assert_waits(world, f"calibration {made!r}, not {digest!r}: are the levels the same?")
 
 
 @pytest.mark.usefixtures("quick_disk")

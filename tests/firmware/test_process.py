@@ -150,7 +150,7 @@ def test_a_firmware_says_in_one_line_that_it_is_ready(
 
     assert process.first_line() == (
         f"gp-pta-device: ready; tone generator sim 1 at {rig._cables['t']}, "
-        f"console at {rig._cables['c']}; UNCALIBRATED: levels are nominal; {runs_on()}\n"
+        f"console at {rig._cables['c']}; CALIBRATED (simulated board); {runs_on()}\n"
     )
     rig.operator.greet()
     rig.new_board()

@@ -1,11 +1,14 @@
 """Journals that nobody recorded: golden ones under other headers, or changed; every CRC right."""
 
+import datetime
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.calibration import simulated
+from firmware_py.calibration.in_force import NO_CALIBRATION
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.session_record import RESUMED
@@ -78,6 +81,7 @@ _ONE: Final = {
     "frequency_hz": 250, "mark": "measured", "threshold_db_hl": 20, "sd_db": 2, "low_db_hl": 16,
     "high_db_hl": 24, "limit_db_hl": None, "masking": None, "air_bone_gap_db": None,
 }  # fmt: skip
+SIMULATED_ONE: Final = NO_CALIBRATION.judged(datetime.date.min, simulated.BOARD).as_record()
 NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "no result": (("result",), None, "result is None; allowed is an object of outcome, ears, "),
     "an outcome": (("result", "outcome"), "won", "result.outcome is 'won'; allowed are complete, "),
@@ -126,6 +130,10 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "a list of sessions": (("started",), "2026-01-31;00:00:00+00:00", "started is '2026-01-31;00:"),
     "a day": (("started",), "today", "the header: started is 'today'; allowed is a time with its"),
     "a version": (("firmware",), 1, "the header: firmware is 1; allowed is a text that can be"),
+    "a board": (
+        ("calibration",), SIMULATED_ONE, "is SIMULATED and tone_generator is 'sim 51b0000",
+    ),
+    "a speed": (("speed",), 0, "the header: speed is 0; allowed are numbers from 0.1 to 1000, and"),
     "a calibration": (("calibration", "state"), "GOOD", "the header: calibration: its state is 'G"),
 }  # fmt: skip
 

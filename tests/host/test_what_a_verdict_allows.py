@@ -382,7 +382,8 @@ globalThis.document = { documentElement: {} };
 useWords(given.keys, given.words, "en");
 let count = 0;
 const { result, fhir } = given;
-const about = { started: "2026-01-02", firmware: "1", calibration: "UNCALIBRATED", result };
+const of = { transducer: "simulated", calibration: "CALIBRATED (simulated board)" };
+const about = { started: "2026-01-02", firmware: "1", ...of, result };
 const means = { ears: { right: null, left: null }, better_ear: null };
 return {
   bundle: bundleOf(about, fhir, () => String(count++)),

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.board import SERIAL
 from device.simulator.clock import S, microseconds
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.session import HearingSession

@@ -22,6 +22,7 @@ from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
 from firmware_py.procedure.statements import as_told
 from firmware_py.session_record import SessionHeader
+from firmware_py.simulation import is_simulated
 from host_tools.doubles import About
 from host_tools.errors import HostError, NonsenseError
 from host_tools.files import digest_of
@@ -80,6 +81,8 @@ class Examination:
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
             "device": self.header.device or None,
+            "simulated": is_simulated(self.header, self.result),
+            "speed": self.header.speed,
             "breaks": [asdict(each) for each in self.course.breaks],
             "waits": [asdict(each) for each in self.course.waits],
             "outcome": self.outcome,

@@ -26,6 +26,7 @@ _COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.
 _BESIDE: Final = re.compile(r"(?<=[;,{}()\[\]]) // [^\n]*$", re.MULTILINE)  # comments after code
 # Signs that need no spaces, and stand in no text of a script.
 _SPACED: Final = re.compile(r" (=|=>|===|!==|&&|\|\||\?\?) ")
+_GOES_ON: Final = re.compile(r"(?<=[;,{(\[])\n")  # an end of a line that nothing needs
 _AROUND: Final = re.compile(r"\s*([{};,])\s*")  # what needs no space in a style sheet
 _EMPTY: Final = re.compile(r"^\s+", re.MULTILINE)  # and what lines begin with
 
@@ -69,7 +70,7 @@ def _add(name: str, found: dict[str, str]) -> None:
 def _program() -> str:
     scripts = [drawing_js.inline_script(), *(function_of(each) for each in modules().values())]
     bare = _BESIDE.sub("", _COMMENT.sub("", "\n".join(scripts)))
-    return _SPACED.sub(r"\1", _EMPTY.sub("", bare))
+    return _GOES_ON.sub("", _SPACED.sub(r"\1", _EMPTY.sub("", bare)))
 
 
 def function_of(source: str) -> str:

@@ -34,7 +34,7 @@ VERDICT: Final = "verdict"
 # Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
 SHARED: Final = (
     "left_ear", "right_ear", "retest_doubtful", "retest_rejected", "calibrated", "overdue",
-    "uncalibrated", "pta4_and_grade", "pta4_outside",
+    "uncalibrated", "simulated", "pta4_and_grade", "pta4_outside",
     "pta4_none", "pta4", "mean", "mean_at_least", "mean_beyond", "mean_inferred", "grade_share",
     "mean_doubtful", "grade_at_least",
     "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear",

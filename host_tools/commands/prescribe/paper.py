@@ -8,7 +8,7 @@ from device.hearing_aid.fit import Fit
 from device.hearing_aid.rules import rule_named
 from device.hearing_aid.speech import CONVERSATION_DB_SPL
 from firmware_py import __version__
-from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.calibration.in_force import HOLDING
 from host_tools import document
 from host_tools.catalogue import catalogue_of
 from host_tools.catalogue.remarks import told
@@ -19,7 +19,7 @@ from host_tools.commands.prescribe.table import gain_words, threshold_words
 from host_tools.document import Block, Document, write_document
 from host_tools.drawing import EAR_COLOURS
 from host_tools.heading import Heading
-from host_tools.record import RecordOfTest
+from host_tools.record import RecordOfTest, simulated_words
 from host_tools.recorded import RecordedSession
 from host_tools.verdicts import told_verdicts
 
@@ -83,14 +83,19 @@ class PrescriptionPaper:
 
     def _alarms(self) -> list[Block]:
         calibration, catalogue = self.session.calibration, catalogue_of(self.language)
-        if calibration.state == CALIBRATED:
-            return []
+        of_clock = simulated_words(self.session.simulated, self.session.header.speed, catalogue)
+        simulated = [document.alarm(*each) for each in of_clock]
+        if calibration.state in HOLDING:
+            return simulated
         _, _, why = calibration.headline.partition(": ")
         why = told(why, catalogue)
         state = calibration.state.lower()
         meaning = catalogue.say("report", f"{state}_means")
         return [
-            document.alarm(catalogue.say("report", state), f"{why[:1].upper()}{why[1:]}. {meaning}")
+            *simulated,
+            document.alarm(
+                catalogue.say("report", state), f"{why[:1].upper()}{why[1:]}. {meaning}"
+            ),
         ]
 
     def _numbers(self) -> Block:

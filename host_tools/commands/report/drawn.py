@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.calibration.in_force import HOLDING
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.presentation import Presentation
@@ -59,10 +59,12 @@ def watermark(findings: Findings, ear: EarFindings | None = None) -> str:
     change, and of a doubtful one nominal levels are the greater doubt.
     """
     words = Words.of(findings)
-    uncalibrated = findings.calibration_state != CALIBRATED
+    uncalibrated = findings.calibration_state not in HOLDING
     if ear is not None and not may_conclude(ear) and not (uncalibrated and has_thresholds(ear)):
         return verdict_word(ear.verdict, words.catalogue).upper()
-    return words.state(findings.calibration_state) if uncalibrated else ""
+    if uncalibrated:
+        return words.state(findings.calibration_state)
+    return words.say("simulated_mark") if findings.simulated else ""
 
 
 def drawn_tones(ear: EarFindings, session: RecordedSession) -> list[Trial]:

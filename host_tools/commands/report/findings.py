@@ -115,6 +115,8 @@ class Findings:
     checked_with_noise: bool  # some were asked again with more noise in the other ear
     checked_listener: bool  # some were played to see if anybody listens
     person: dict[str, Any]
+    simulated: bool  # a program answered in the place of a listener
+    speed: float | None  # of its clock, as the header says
     calibration_state: str
     calibration: str
     calibration_digest: str | None  # of its file
@@ -184,6 +186,8 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         checked_with_noise=any(t.purpose == Purpose.PLATEAU for t in session.trials),
         checked_listener=any(t.purpose == Purpose.CHECK for t in session.trials),
         person=session.person.as_record(),
+        simulated=session.simulated,
+        speed=session.header.speed,
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,
         calibration_digest=identity.calibration or None,

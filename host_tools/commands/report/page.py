@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from firmware_py import __version__
-from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.calibration.in_force import HOLDING
 from firmware_py.procedure.grades import GRADES_DB_HL, grade_bounds
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
@@ -170,7 +170,7 @@ def _alarms(findings: Findings, words: Words) -> str:
         f'<div class="alarm"><h2>{escape(headline)}</h2><p>{escape(text)}</p></div>'
         for headline, text in words.alarms(findings)
     ]
-    if findings.calibration_state == CALIBRATED:
+    if findings.calibration_state in HOLDING:
         parts.append(f"<p>{escape(words.calibration(findings))}</p>")
     return "\n".join(parts)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from firmware_py.archive import UNFINISHED
-from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.calibration.in_force import HOLDING
 from firmware_py.console.words import readable
 from firmware_py.procedure.grades import BetterEar, MeanThreshold, grade_bounds
 from firmware_py.procedure.outcomes import Outcome
@@ -14,6 +14,7 @@ from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawing import WIDE_SIGN
+from host_tools.record import simulated_words
 from host_tools.verdicts import ToldVerdict, told_verdicts
 
 # Before the level.
@@ -93,8 +94,8 @@ class Words:
 
     def alarms(self, findings: Findings) -> list[tuple[str, str]]:
         """Return what must not be overlooked: a headline and what it means."""
-        found = []
-        if findings.calibration_state != CALIBRATED:
+        found = simulated_words(findings.simulated, findings.speed, self.catalogue)
+        if findings.calibration_state not in HOLDING:
             state, _, why = findings.calibration.partition(": ")
             why = _capital(told(why, self.catalogue))
             meaning = self.say(f"{state.lower()}_means")

@@ -11,8 +11,9 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SERIAL, SimulatedBoard
+from device.simulator.board import SimulatedBoard
 from device.simulator.clock import S
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import TUNING

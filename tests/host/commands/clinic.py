@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.board import SimulatedBoard
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person as Told
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
@@ -43,7 +45,10 @@ def a_session(
     place = directory.parent / f"device-{number}"
     place.mkdir()
     calibrated = calibrations.on_file() if calibration is None else calibration
-    world = World(place, listener, calibration=calibrated)
+    # The simulated board has a calibration of its own; another one has none.
+    serial = "51b0000000000002" if calibration is NO_CALIBRATION else SERIAL
+    board = SimulatedBoard(listener, boot=0xB007, serial=serial)
+    world = World(place, board=board, calibration=calibrated)
     world.begin(Settings.from_record({"ears": "left", "seed": number, "masking": "off"}), told)
     world.finish()
     world.close()

@@ -125,7 +125,7 @@ def test_the_difference_comes_first_and_the_verdict_last(
     )
     assert sum(line.lstrip()[:4].strip().isdigit() for line in table) == 20
     assert verdict.endswith("every stimulus and the result came out bit for bit")
-    assert calibration == told["calibration"] == "UNCALIBRATED: levels are nominal"
+    assert calibration == told["calibration"] == "CALIBRATED (simulated board)"
     assert told["replay_identical"] is True
 
 

@@ -2,7 +2,7 @@
 
 const WORD = /([^\s=]+)(?:=("(?:[^"\\]|\\.)*"|\S*))?/g;
 const ERROR = /^ERROR (-?\d+),"(.*)"$/;
-const PART = /^(\S+) (ok|FAULT), (.*)$/;
+const PART = /^(\S+) (\w+), (.*)$/;
 
 /** Return the pairs NAME=VALUE of a line; a word without a value has an empty one. */
 export function pairs(text) {
@@ -40,7 +40,7 @@ export function partsOf(answer) {
     .split("; ")
     .map((part) => PART.exec(part))
     .filter(Boolean)
-    .map(([, name, state, words]) => ({ name, works: state === "ok", words }));
+    .map(([, name, state, words]) => ({ name, works: state !== "FAULT", state, words }));
 }
 
 /** Return the sessions of the answer to SESS:LIST?, the newest first. */

@@ -26,6 +26,12 @@ const QUIET_MS = 6000; // then it is asked whether the device is still there
 const CLOCK_APART_MS = 5 * 60 * 1000;
 const PROBLEMS_SHOWN = 5;
 const PIN_NEEDED = -203;
+const PART_STATES = { // key and class of what is said
+  ok: ["works", "good"],
+  FAULT: ["fails", "bad"],
+  unchecked: ["unchecked", ""],
+  none: ["uncalibrated", "bad"],
+};
 // After these there is a way again by itself, sooner or later.
 const COMES_BACK = ["unplugged", "bridge_gone", "no_port", "silent", "no_answer"];
 const AFFECTS_STATE = [
@@ -190,7 +196,8 @@ class Page {
     const rows = parts.map((part) => this.part(part));
     fill(at("parts"), ...rows);
     const faults = parts.filter((part) => !part.works).length;
-    fill(at("check-words"), say(faults ? "check_faults" : "check_fine", { faults }));
+    const fine = parts.some(({ state }) => state === "none") ? "check_uncalibrated" : "check_fine";
+    fill(at("check-words"), say(faults ? "check_faults" : fine, { faults }));
     at("check").open = faults > 0;
     const here = new Date();
     const there = new Date(await this.device.ask("SYST:TIME?"));
@@ -199,23 +206,22 @@ class Page {
       this.note(say("clock_apart", clocks));
     }
     const calibration = JSON.parse(await this.device.ask("CAL?"));
-    const key = `calibration_${calibration.state.toLowerCase()}`;
-    fill(at("calibration"), say(calibration.state.toLowerCase()));
-    at("calibration").title = say(key);
-    const isCalibrated = calibration.state === "CALIBRATED";
+    const state = calibration.state.toLowerCase();
+    fill(at("calibration"), say(state));
+    at("calibration").title = say(`calibration_${state}`);
+    const isCalibrated = state === "calibrated" || state === "simulated";
     at("calibration").classList.toggle("good", isCalibrated);
     at("calibration").classList.toggle("bad", !isCalibrated);
   }
 
-  part({ name, works, words }) {
-    const uncalibrated = /^(UNCALIBRATED|OVERDUE): /.exec(words); // it works, and that is told
-    const isFine = works && !uncalibrated;
-    const state = make("span", { class: isFine ? "good" : "bad" }, stateOf(works, uncalibrated?.[1]));
+  part({ name, works, state, words }) {
+    const [key, mark] = PART_STATES[state];
     const advice = works ? null : make("p", {}, say(`fault_${name}`));
-    const about = uncalibrated ? words.slice(uncalibrated[0].length) : words;
+    const about = words.replace(/^(UNCALIBRATED|OVERDUE): /, ""); // that is told as its state
     const time = name === "clock" && works ? dateAndTime(words) : null;
     const told = make("span", { class: "told" }, time ?? asTold(about));
-    return make("li", {}, make("b", {}, say(`part_${name}`)), " ", state, " ", told, advice);
+    const shown = make("span", { class: mark }, say(key));
+    return make("li", {}, make("b", {}, say(`part_${name}`)), " ", shown, " ", told, advice);
   }
 
   async showLock() {
@@ -511,11 +517,6 @@ class Page {
       this.note(say("no_result"));
     }
   }
-}
-
-/** Return what is said of a part of the self-test. */
-function stateOf(works, calibration) {
-  return works ? say(calibration?.toLowerCase() ?? "works") : say("fails");
 }
 
 /** Ask for the PIN; return it, or null. */

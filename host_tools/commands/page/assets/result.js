@@ -163,7 +163,8 @@ export class Result {
 
   /** Return the session as `gp-pta export --format json` writes it. */
   asJson() {
-    const { outcome, verdict, ears, calibration, session, started, person, ...found } = this.#result;
+    const { outcome, verdict, ears, calibration, session, started, person, ...rest } = this.#result;
+    const { calibration_words: words, ...found } = rest;
     const { identifier = null, age_years = null, sex = null } = this.#whose;
     return {
       format: this.#knows.json_format,
@@ -177,7 +178,7 @@ export class Result {
           outcome: outcome || "unfinished",
           verdict,
           person: { identifier, age_years, sex },
-          calibration: { state: calibration, words: calibration },
+          calibration: { state: calibration, words },
           settings: null,
           ...found,
           ears: ears.map(earAsJson),
@@ -195,7 +196,7 @@ export class Result {
         firmware: this.#device.version,
         device: this.#whose.device,
         transducer: this.#whose.transducer,
-        calibration: this.#result.calibration,
+        calibration: this.#result.calibration_words,
         result: this.#result,
       },
       this.#knows.fhir,

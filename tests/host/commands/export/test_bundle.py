@@ -95,7 +95,7 @@ def test_no_observation_hides_the_calibration_or_the_reason() -> None:
     assert len(observations) == 10
     for resource, reason in (*((each, why) for each in observations), (panel, f"left ear: {why}")):
         notes = [note["text"] for note in resource["note"]]
-        assert "UNCALIBRATED: levels are nominal" in notes
+        assert "CALIBRATED (simulated board)" in notes
         assert reason in notes
 
 

@@ -48,7 +48,8 @@ def test_thresholds_are_those_recorded_to_the_bit() -> None:
         levels = {t["frequency_hz"]: t["threshold_db_hl"] for t in recorded["thresholds"]}
         average_db_hl = sum(levels[f] for f in (500, 1000, 2000, 4000)) / 4
         assert ear["pta4_db_hl"] == pytest.approx(average_db_hl)
-    assert session["calibration"]["state"] == "UNCALIBRATED"
+    assert session["calibration"]["state"] == "SIMULATED"
+    assert (session["simulated"], session["speed"]) == (True, 1.0)
 
 
 def test_what_is_unknown_is_kept_and_a_silent_limit_is_in_the_average() -> None:

@@ -71,7 +71,7 @@ def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has
 
     for row in (deaf, *untested):
         assert {row[right] for right, _ in NHANES.values()} == {""}
-        assert row["calibration"] == "UNCALIBRATED"
+        assert row["calibration"] == "SIMULATED"
     assert {deaf[left] for _, left in NHANES.values()} == {"666"}
     for row in untested:
         assert {row[left] for _, left in NHANES.values()} == {"888"}
@@ -130,6 +130,7 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
     states = {row["calibration_words"] for row in rows}
     assert states == {
         "UNCALIBRATED: levels are nominal",
+        "CALIBRATED (simulated board)",
         "CALIBRATED: 2026-01-02, due 2026-12-31",
     }
     marks = next(row["marks"] for row in rows if row["frequency_hz"] == 4000)

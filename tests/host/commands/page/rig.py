@@ -19,12 +19,13 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SERIAL, SimulatedBoard
+from device.simulator.board import SimulatedBoard
 from device.simulator.clock import VirtualClock, microseconds
 from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
 from device.simulator.stepped import SteppedFirmware
 from device.simulator.surroundings import Surroundings
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.configuration import Configuration
 from firmware_py.console.pin import PinHash
 from firmware_py.firmware import Ports

@@ -148,7 +148,7 @@ def test_openmha_has_a_row_a_band_left_ear_first(tmp_path: Path, gp_pta: GpPta) 
     step_db = float(settings["mha.overlapadd.mhachain.dc.gtstep"].strip("[]"))
     bands = len(ears["left"]["bands"])
 
-    assert "# UNCALIBRATED: levels are nominal" in lines
+    assert "# CALIBRATED (simulated board)" in lines
     assert len(rows) == 2 * bands
     for k, ear in enumerate(("left", "right")):
         for band, row in zip(ears[ear]["bands"], rows[k * bands :], strict=False):
@@ -471,7 +471,8 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> 
     for said in (
         catalogue.say("record", "gains"), catalogue.say("prescription", "gain_of"),
         catalogue.say("prescription", "insertion_gain"), catalogue.say("prescription", "gain_axis"),
-        "Zoë #b", "A. Meyer", "Byrne & Dillon", catalogue.say("report", "uncalibrated_means"),
+        "Zoë #b", "A. Meyer", "Byrne & Dillon", catalogue.say("report", "simulated"),
+        catalogue.say("report", "simulated_means"),
     ):  # fmt: skip
         assert said in pdf.text, said
     for ear in ears:

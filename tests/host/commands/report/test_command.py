@@ -53,7 +53,9 @@ def test_a_page_is_one_small_file_that_names_nothing_outside(name: str, tmp_path
     page = tmp_path / "page.html"
     assert report(GOLDEN / f"{name}.journal", "-o", page) == 0
     text = page.read_text(encoding="utf-8")
-    assert "UNCALIBRATED" in text
+    state = "UNCALIBRATED" if name == "left-ear-s2" else "CALIBRATED (simulated board)"
+    assert state in text
+    assert "A program answered in the place of a listener: nobody was tested." in text
 
     assert page.stat().st_size < 400_000
     assert set(re.findall(r"https?://[^\"'\s<>]+", text)) <= NAMESPACES
@@ -96,6 +98,7 @@ def test_json_has_all_the_findings(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert found == json.loads(json.dumps(findings_of(recorded(LEFT_S2)).as_json()))
     assert found["calibration_state"] == "UNCALIBRATED"
+    assert (found["simulated"], found["speed"]) == (True, 1.0)
     assert found["ears"][0]["pta4"]["grades"].keys() >= {"normal", "complete"}
 
 

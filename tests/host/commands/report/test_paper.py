@@ -174,7 +174,9 @@ def test_a_record_that_does_not_replay_is_not_final() -> None:
 def test_every_kind_of_session_is_set_on_paper(name: str) -> None:
     pdf = paper(recorded(GOLDEN / f"{name}.journal"))
     check_tagged(pdf, "en")
-    assert "UNCALIBRATED" in pdf.text
+    state = "UNCALIBRATED" if name == "left-ear-s2" else "CALIBRATED (simulated board)"
+    assert state in pdf.text
+    assert "SIMULATED" in pdf.text.split()
     assert pdf.pages <= 2
 
 

@@ -123,7 +123,7 @@ def test_a_firmware_is_followed_at_its_console(
 
     (ear,) = session.result.ears
     assert view.state == "complete"
-    assert view.calibration == "UNCALIBRATED"
+    assert view.calibration == "SIMULATED"
     assert view.ears[0].thresholds == ear.thresholds
     seen = view.answers
     trials = {trial.number: trial for trial in session.trials}

@@ -1,0 +1,40 @@
+"""The calibration of the simulated board: nobody measured it, it was built so.
+
+It belongs to one board, by kind and serial number, and is in no file: a real tone generator never
+has it, and neither has a simulated one with another serial number.
+"""
+
+import datetime
+from typing import Any, Final
+
+from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration, Curve
+from firmware_py.procedure.masking import SUPRA_AURAL
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+BOARD_NAME: Final = "sim"  # no program of a tone generator calls itself so
+SERIAL: Final = "51b0000000000001"
+BOARD: Final = f"{BOARD_NAME} {SERIAL}"  # as it is greeted
+FULL_SCALE_DB_HL: Final = 120.0  # what its listener hears of a tone at 0 dBFS, at every frequency
+
+CONTENT: Final[dict[str, Any]] = {
+    "board": BOARD,
+    "full_scale_db_hl": FULL_SCALE_DB_HL,
+    "transducer": {"name": "simulated", "kind": SUPRA_AURAL},
+}
+
+
+def _flat(level_db: float) -> Curve:
+    return Curve(tuple(map(float, FREQUENCIES_HZ)), (level_db,) * len(FREQUENCIES_HZ))
+
+
+# Its listener hears in dB HL; of sound pressure there is none, so 0 dB HL counts as 0 dB SPL. It
+# was never made, and is never due.
+CALIBRATION: Final = Calibration(
+    CONTENT,
+    datetime.date.min,
+    datetime.date.max,
+    SUPRA_AURAL,
+    _flat(0.0),
+    {ear: _flat(FULL_SCALE_DB_HL) for ear in (LEFT, RIGHT)},
+    {ear: _flat(FULL_SCALE_DB_HL) for ear in (LEFT, RIGHT)},
+)
