@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from device.simulator.board import PlayedNoise, PlayedTone
-from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.calibration import simulated
+from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL, SIMULATED
 from firmware_py.calibration.tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.manual_tone import ID_PREFIX as MANUAL_PREFIX
 from firmware_py.platform.data_directory import SESSION
@@ -133,6 +134,18 @@ class Loudness:
         return sound.level_dbfs + _at(sensitivity_db_spl, sound.frequency_hz)
 
 
+def _given_one(header: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the calibration that a session says the device was given; None: none.
+
+    That of the simulated board is not given: it is of one board alone, and as loud as nominal.
+    """
+    told = header["calibration"]
+    is_own, board = told.get("content") == simulated.CONTENT, header["tone_generator"]
+    if is_own != (told["state"] == SIMULATED) or (is_own and board != simulated.BOARD):
+        raise Violation(f"{board} has the calibration {told}")
+    return None if is_own else told.get("content")
+
+
 def _at(curve: dict[str, float], frequency_hz: float) -> float:
     """Return a level between the points of a curve, linear over log frequency."""
     points_hz = sorted(map(float, curve))
@@ -198,7 +211,7 @@ class Ledger:
         if play is None:
             raise Violation(f"tone {tone.tone_id} sounds, and is in no journal")
         assert page is not None
-        calibration = page.header["calibration"].get("content")
+        calibration = _given_one(page.header)
         sealed_now, known = self.given[-1][0], [content for _, content in self.given]
         if page.header.get("seal_key", "") != sealed_now or calibration not in known:
             raise Violation(f"session {session} has a seal key or a calibration it was not given")

@@ -131,7 +131,7 @@ def check_ends(done: Said, ears: list[dict[str, Any]]) -> None:
     assert "\x1b" not in done.stdout, "there are no colours in a pipe"
 
 
-def test_on_a_terminal_ears_have_their_colours_and_what_is_uncalibrated_is_a_warning(
+def test_on_a_terminal_ears_and_the_calibration_have_their_colours(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -144,7 +144,7 @@ def test_on_a_terminal_ears_have_their_colours_and_what_is_uncalibrated_is_a_war
         assert f"\x1b[1;{colour}m{ear} ear, " in said
     assert "\x1b[1;31mO\x1b[0m" in said
     assert "\x1b[1;34mX\x1b[0m" in said
-    assert "\x1b[1;33mUNCALIBRATED: levels are nominal\x1b[0m\n" in said
+    assert "\x1b[32mCALIBRATED (simulated board)\x1b[0m\n" in said
 
 
 def test_a_picture_that_cannot_be_written_in_the_end_is_named(demo: Demo, tmp_path: Path) -> None:
