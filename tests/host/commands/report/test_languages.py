@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from firmware_py.calibration.in_force import OVERDUE, UNCALIBRATED
+from firmware_py.calibration.in_force import OVERDUE, SIMULATED, UNCALIBRATED
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.report.audiogram import ear_figure
 from host_tools.commands.report.findings import findings_of
 from host_tools.drawing import in_style
 from host_tools.main import main
+from host_tools.record import simulated_words
 from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.journals import GOLDEN, LEFT_S2, recorded
@@ -21,14 +22,29 @@ from tests.host.journals import GOLDEN, LEFT_S2, recorded
 PHONE_PX, TABLET_PX = 390, 1024
 
 
-@pytest.mark.parametrize("state", [UNCALIBRATED, OVERDUE])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_paper_says_that_nobody_was_tested_and_how_the_clock_ran(language: str) -> None:
+    catalogue = catalogue_of(language)
+    nobody, board = (catalogue.say("report", k) for k in ("simulated_means", "clock_of_board"))
+    fast = catalogue.say("report", "clock_ran", speed="60")
+    marks = [catalogue.say("report", key) for key in ("simulated_mark", "clock_mark")]
+
+    assert simulated_words(False, 1.0, catalogue) == []
+    assert simulated_words(False, 60.0, catalogue) == [(marks[1], fast)]
+    assert simulated_words(True, 1.0, catalogue) == [(marks[0], nobody)]
+    assert simulated_words(True, 60.0, catalogue) == [(marks[0], f"{nobody} {fast}")]
+    assert simulated_words(True, None, catalogue) == [(marks[0], f"{nobody} {board}")]
+
+
+@pytest.mark.parametrize("state", [UNCALIBRATED, OVERDUE, SIMULATED])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
     language: str, state: str
 ) -> None:
     session = recorded(LEFT_S2)
     found = replace(findings_of(session, language), calibration_state=state)
-    word = catalogue_of(language).say("report", state.lower())
+    key = "simulated_mark" if state == SIMULATED else state.lower()
+    word = catalogue_of(language).say("report", key)
     with in_style():
         figure = ear_figure(found.ears[0], found, session)
         figure.canvas.draw()
