@@ -17,8 +17,8 @@ BOARD: Final = f"{BOARD_NAME} {SERIAL}"  # as it is greeted
 FULL_SCALE_DB_HL: Final = 120.0  # what its listener hears of a tone at 0 dBFS, at every frequency
 
 CONTENT: Final[dict[str, Any]] = {
-    "board": BOARD,
     "full_scale_db_hl": FULL_SCALE_DB_HL,
+    "calibration": {"tone_generator": BOARD},
     "transducer": {"name": "simulated", "kind": SUPRA_AURAL},
 }
 

@@ -255,7 +255,7 @@ def test_what_is_recorded_is_all_there_is(in_force: CalibrationInForce) -> None:
         ({"state": "FINE"}, "its state is 'FINE'; allowed are CALIBRATED, OVERDUE, UNCALIBRATED"),
         ({"content": None}, "its content is None; it has to be a table"),
         ({"state": "SIMULATED"}, "its content is not that of the simulated board"),
-        ({"content": simulated.CONTENT}, "'board' is not known"),
+        ({"content": simulated.CONTENT}, "'full_scale_db_hl' is not known"),
         ({"digest": "0"}, "its digest is not that of its content"),
         (
             {"state": "UNCALIBRATED"},

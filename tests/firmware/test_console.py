@@ -19,6 +19,7 @@ from device.simulator.world import World
 from firmware_py import archive
 from firmware_py.answers import state_words
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
+from firmware_py.calibration import simulated
 from firmware_py.configuration import Configuration
 from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
@@ -63,7 +64,11 @@ def parts_of(answer: str) -> tuple[int, dict[str, str]]:
 
 
 def test_a_device_that_works_says_so_part_by_part(tmp_path: Path) -> None:
-    code, parts = parts_of(told_by(Device(tmp_path), "*TST?")[0])
+    tested, calibration, *_ = told_by(Device(tmp_path), "*TST?", "CAL?")
+    code, parts = parts_of(tested)
+    own = {"state": "SIMULATED", "digest": simulated.CALIBRATION.digest, "kind": "supra-aural"}
+    own |= {"tone_generator": simulated.BOARD, "name": "simulated"}
+    assert json.loads(calibration) == own
 
     assert code == 0
     assert parts["wire"].startswith("ok, 0 garbled, ")
