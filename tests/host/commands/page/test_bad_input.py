@@ -103,6 +103,10 @@ def test_a_clock_that_was_never_set_is_told_with_what_to_do(
         expect(clock).to_contain_text("Clock FAULT 1970-01-01T00:00:05+00:00 was never set")
         expect(clock).to_contain_text("sessions get a wrong date. Have it set before the test.")
         expect(page.locator("#problems")).to_contain_text("The clock of the device says 1 Jan 1970")
+        parts = page.locator("#parts")
+        expect(parts).to_contain_text("button not yet checked not pressed since the start")
+        expect(parts).to_contain_text("Calibration works CALIBRATED (simulated board)")
+        expect(page.locator("#calibration")).to_have_text("CALIBRATED (simulated board)")
 
 
 def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Operator) -> None:
