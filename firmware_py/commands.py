@@ -124,7 +124,7 @@ COMMANDS: Final = (
     Command(
         "SETTing", Instrument.set_setting, "change a setting of the next test",
         (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))),
-        when=When.NOT_IN_TEST, pin=ALWAYS,
+        pin=ALWAYS,
     ),
     Command(
         "SETTing?", Instrument.setting, "one setting, or all as JSON",

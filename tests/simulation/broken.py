@@ -199,7 +199,7 @@ def pausing(parts: Parts) -> None:
 
 def trusting(parts: Parts) -> None:
     """Go on with a test however long ago it was left."""
-    have(parts.runner, _resume_within_s=math.inf)
+    have(parts.runner.absence, within_s=math.inf)
 
 
 def keeping(parts: Parts) -> None:

@@ -169,7 +169,7 @@ class Operator:
         if asked.line.startswith(START) and undone:
             self._set_up = False
         if asked.line.startswith(START) and TUNING in line:
-            self._goes_before(now_us)
+            self.say(now_us, self._chance.choice(("TUNE:CONT", "TUNE:ABOR", "TUNE:STAT?")))
         if asked.line == "SESS:STAT?":
             self._saw(now_us, line)
         if asked.line == "SYST:ERR?":
@@ -222,18 +222,11 @@ class Operator:
         """Start the test when everything is set; look later again if it needs a PIN that waits."""
         if asked.startswith("SETT ") and answer.startswith(REFUSED):
             self._setting_up = False
-        elif asked.startswith("SETT ") and TUNING in answer:
-            self._setting_up = False
-            self._goes_before(now_us)
         elif asked.startswith("SETT ") and answer.startswith("ERROR"):
             raise Violation(f"{asked} is refused, so the test is another than was told: {answer}")
         elif asked.startswith("SYST:EVEN O"):
             self._setting_up, self._set_up = False, True
             self._begin(now_us)
-
-    def _goes_before(self, now_us: int) -> None:
-        """See to a tuning that is to be over before a test begins."""
-        self.say(now_us, self._chance.choice(("TUNE:CONT", "TUNE:ABOR", "TUNE:STAT?")))
 
     def _begin(self, now_us: int) -> None:
         self.say(now_us, f"{START} ID={self.seconds.identifier}")
