@@ -12,6 +12,7 @@ from typing import Final, Self
 
 import numpy as np
 
+from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.shapes import GainTable
 from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from device.hearing_aid.whose import UNKNOWN, Whose
@@ -162,6 +163,8 @@ class Fit:
     # SD that the uncertainty of the thresholds leaves each of `DIMENSIONS`, dB; 0: they are known
     uncertainty_db: tuple[float, ...] = (0.0,) * len(DIMENSIONS)
     of: Whose = UNKNOWN  # whose it is
+    # for whom the gains are as they were prescribed, before any tuning
+    for_whom: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.ears, tuple) or not 1 <= len(self.ears) <= 2:

@@ -16,19 +16,20 @@ from device.hearing_aid.fit import (
     FitError,
     refusal,
 )
+from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.whose import FIELDS, Whose
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 FORMAT: Final = "gp-pta fit"
-VERSION: Final = 2
+VERSION: Final = 3
 # A fit of two ears with the most bands is a fifth of this.
 BYTES_MAX: Final = 200_000
 DIGEST_CHARACTERS: Final = 12
 
 _FILE_FIELDS: Final = ("format", "version", "checksum", "fit")
-# Words, and whose it is: two fits that differ in nothing else sound the same.
-_WORDS: Final = ("rule", "source", "of")
+# Words, and whose and for whom it is: two fits that differ in nothing else sound the same.
+_WORDS: Final = ("rule", "source", "of", "for_whom")
 _FIT_FIELDS: Final = (*_WORDS, "uncertainty_db", "input_levels_db_spl", "ears")
 _EAR_FIELDS: Final = ("ear", "output_max_db_spl", "bands")
 _BAND_FIELDS: Final = ("center_hz", "gain_max_db", "output_max_db_spl", "gains_db")
@@ -124,6 +125,7 @@ def _fit_record(fit: Fit) -> dict[str, Any]:
         "rule": fit.rule,
         "source": fit.source,
         "of": fit.of.as_record(),
+        "for_whom": [found.as_record() for found in fit.for_whom],
         "uncertainty_db": dict(zip(names, fit.uncertainty_db, strict=True)),
         "input_levels_db_spl": list(INPUT_LEVELS_DB_SPL),
         "ears": [
@@ -158,6 +160,7 @@ def _fit(record: Any) -> Fit:
         rule=record["rule"],
         source=record["source"],
         of=_whose(record["of"]),
+        for_whom=tuple(map(_finding, _listed("for_whom", record["for_whom"]))),
         uncertainty_db=tuple(record["uncertainty_db"][name] for name in names),
     )
 
@@ -168,6 +171,13 @@ def _whose(record: Any) -> Whose:
         return Whose.from_record(record)
     except ValueError as error:
         raise FitError(f"of: {error}") from None
+
+
+def _finding(record: Any) -> Finding:
+    try:
+        return Finding.from_record(record)
+    except ValueError as error:
+        raise FitError(f"for_whom: {error}") from None
 
 
 def _ear(record: Any) -> EarFit:

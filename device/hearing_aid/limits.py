@@ -7,9 +7,11 @@ them are means over people: they are to be verified on the ear.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from device.calibration.retspl import TABLES
 from device.hearing_aid.fit import GAIN_LIMIT_DB, OUTPUT_CEILING_DB_SPL
@@ -23,6 +25,13 @@ from device.hearing_aid.speech import FloatArray, speech_in_bands
 DISCOMFORT_DB_HL: Final = 100.0
 DISCOMFORT_RISES_FROM_DB_HL: Final = 40.0
 DISCOMFORT_SHARE: Final = 0.5
+# Where people's own levels were measured (Oldenburg Hearing Health Record, 10.5281/zenodo.16919812,
+# 1,094 ears), they lay so much below that prediction on average, and people with the same threshold
+# differ by such an SD. Between the frequencies on a line over log frequency, beyond them held.
+MEASURED_EARS: Final = 1094
+MEASURED_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
+PREDICTED_TOO_HIGH_DB: Final = (5.5, 7.0, 6.6, 8.8)
+DISCOMFORT_SD_DB: Final = (11.4, 10.8, 10.0, 9.6)
 
 # 0 dB HL in a free field, from the front, with both ears (ISO 389-7:2005), dB SPL.
 FIELD_HZ: Final = (125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
@@ -45,6 +54,14 @@ FEEDBACK_DB: Final[dict[str, tuple[float, ...]]] = {
 }
 
 
+class Reason(StrEnum):
+    """What a limit is there for."""
+
+    FEEDBACK = "feedback"  # more gain may whistle
+    DISCOMFORT = "discomfort"  # more is predicted to be uncomfortable
+    CEILING = "ceiling"  # more than an aid sold over the counter may give
+
+
 @dataclass(frozen=True)
 class Limits:
     """The limits of the bands of an ear, (..., m)."""
@@ -53,6 +70,17 @@ class Limits:
     output_max_db_spl: FloatArray
     feedback_db: FloatArray  # the most gain that does not whistle
     gain_max_db: FloatArray  # of all reasons
+    # whether the most that comes out is the ceiling, and whether it is what limits the gain
+    at_ceiling: npt.NDArray[np.bool_]
+    gain_by_output: npt.NDArray[np.bool_]
+
+    def why_output(self, k: int) -> Reason:
+        """Return why no more comes out of a band of one ear."""
+        return Reason.CEILING if self.at_ceiling[k] else Reason.DISCOMFORT
+
+    def why_gain(self, k: int) -> Reason:
+        """Return why a band of one ear has no more gain: its peaks of speech, or feedback."""
+        return self.why_output(k) if self.gain_by_output[k] else Reason.FEEDBACK
 
 
 def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = CLOSED) -> Limits:
@@ -82,13 +110,25 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
     )
     comfort_db = output_max_db_spl - (speech_in_bands(center_hz) + SPEECH_PEAKS_DB)
     gain_max_db: FloatArray = np.clip(np.minimum(feedback_db, comfort_db), 0.0, GAIN_LIMIT_DB)
-    return Limits(discomfort_db_spl, output_max_db_spl, feedback_db, gain_max_db.round(1))
+    return Limits(
+        discomfort_db_spl, output_max_db_spl, feedback_db, gain_max_db.round(1),
+        at_ceiling=discomfort_db_spl > ceiling_db_spl, gain_by_output=comfort_db < feedback_db,
+    )  # fmt: skip
 
 
 def discomfort_db_hl(thresholds_db_hl: FloatArray) -> FloatArray:
     """Return the level at which a tone becomes uncomfortable, dB HL (Pascoe 1988)."""
     above_db = np.maximum(thresholds_db_hl - DISCOMFORT_RISES_FROM_DB_HL, 0.0)
     return DISCOMFORT_DB_HL + DISCOMFORT_SHARE * above_db
+
+
+def own_discomfort_db_spl(
+    center_hz: FloatArray, predicted_db_spl: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return where a person's own level of discomfort lies, given the prediction: mean and SD."""
+    at, known = np.log2(center_hz), np.log2(MEASURED_HZ)
+    sd_db: FloatArray = np.interp(at, known, DISCOMFORT_SD_DB)
+    return predicted_db_spl - np.interp(at, known, PREDICTED_TOO_HIGH_DB), sd_db
 
 
 def field_db_spl(frequency_hz: FloatArray) -> FloatArray:

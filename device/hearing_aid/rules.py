@@ -63,14 +63,14 @@ RULES: Final = {
             0.31, 0.15, _NAL_FREQUENCIES_HZ, _NAL_CONSTANTS_DB,
         ),
         Rule(
-            NAL_RP, "Byrne, Parkinson & Newall, Ear and Hearing 11 (1990) 40-49, and 1991",
+            NAL_RP, "Byrne, Parkinson & Newall, Ear and Hearing 11 (1990) 40-49; 1991",
             0.31, 0.15, _NAL_FREQUENCIES_HZ, _NAL_CONSTANTS_DB, severe=True,
         ),
         Rule(
-            CAMFIT, "Moore & Glasberg, British Journal of Audiology 32 (1998) 317-335, linear",
+            CAMFIT, "Moore & Glasberg, British Journal of Audiology 32 (1998) 317-335",
             0.48, 0.0, _CAMFIT_FREQUENCIES_HZ, _CAMFIT_CONSTANTS_DB,
         ),
-        Rule(HALF_GAIN, "Lybarger's half-gain rule (1944)", 0.5),
+        Rule(HALF_GAIN, "Lybarger 1944", 0.5),
     )
 }  # fmt: skip
 

@@ -8,7 +8,9 @@ from firmware_py.identity import Identity
 from firmware_py.procedure.person import Person
 from firmware_py.session_record import checked_number, checked_start, checked_text
 
-FIELDS: Final = ("person", "session", "started", "device", "boards")
+FIELDS: Final = (
+    "person", "session", "started", "device", "boards", "calibration", "thresholds"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Whose:
         Serial number of the fitting device.
     boards : mapping of str to tuple of str
         The tone generators that each ear was tested with.
+    calibration : str or None
+        Its state as the session had it, such as "UNCALIBRATED".
+    thresholds : str or None
+        Which thresholds the rule was given, such as "50 %".
     """
 
     person: str | None = None
@@ -34,6 +40,8 @@ class Whose:
     started: str | None = None
     device: str | None = None
     boards: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    calibration: str | None = None
+    thresholds: str | None = None
 
     def identity(self, fit: str | None = None) -> Identity:
         """Return it as what is compared; `fit`: the digest."""
@@ -50,7 +58,9 @@ class Whose:
 
         It has the fields, `FIELDS`.
         """
-        person, session, started, device, boards = (record[name] for name in FIELDS)
+        person, session, started, device, boards, calibration, thresholds = (
+            record[name] for name in FIELDS
+        )
         if not isinstance(boards, Mapping) or not all(isinstance(b, list) for b in boards.values()):
             raise ValueError(f"boards is {str(boards)[:60]!r}; allowed is a list for each ear")
         return cls(
@@ -62,6 +72,8 @@ class Whose:
                 checked_text("ear", ear): tuple(checked_text("board", name) for name in names)
                 for ear, names in boards.items()
             },
+            None if calibration is None else checked_text("calibration", calibration),
+            None if thresholds is None else checked_text("thresholds", thresholds),
         )
 
 

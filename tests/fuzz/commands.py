@@ -24,15 +24,16 @@ EXPORTS: Final = [
     for name in ("csv", "json", "fhir")
     for more in ([], ["--unfinished"])
 ]
+PRESCRIBE: Final = ("prescribe", JOURNAL, "--unfinished", "--uncalibrated")
 QUICK: Final = [
     ["replay", JOURNAL], ["replay", JOURNAL, "--json"], ["replay", JOURNAL, "--noise", "4"],
     ["replay", JOURNAL, "--profile", "gp-pta-2015"],
     ["report", JOURNAL, "--json"], ["report", JOURNAL, "--json", "--language", "es"],
-    ["prescribe", JOURNAL, "--unfinished"], ["prescribe", JOURNAL, "--unfinished", "--json"],
-    ["prescribe", JOURNAL, "--unfinished", "--rule", "camfit", "-o", f"{OUT}.json"],
-    ["prescribe", JOURNAL, "--unfinished", "--against", "camfit", "-o", f"{OUT}.fit"],
-    ["prescribe", JOURNAL, "--unfinished", "-o", f"{OUT}.cfg", "-o", f"{OUT}.txt"],
-    ["prescribe", JOURNAL, "--unfinished", "-o", f"{OUT}.librepods.json"],
+    [*PRESCRIBE], [*PRESCRIBE, "--json"],
+    [*PRESCRIBE, "--rule", "camfit", "-o", f"{OUT}.json"],
+    [*PRESCRIBE, "--against", "camfit", "-o", f"{OUT}.fit"],
+    [*PRESCRIBE, "-o", f"{OUT}.cfg", "-o", f"{OUT}.txt"],
+    [*PRESCRIBE, "-o", f"{OUT}.librepods.json"],
     *EXPORTS,
     ["export", JOURNAL, "--unfinished", "-o", f"{OUT}.parquet"],
     ["sessions", DIRECTORY, "--no-index"], ["sessions", DIRECTORY, "--no-index", "--json"],
@@ -47,7 +48,7 @@ QUICK: Final = [
 SLOW: Final = [
     ["report", JOURNAL, "-o", f"{OUT}.html"], ["report", JOURNAL, "-o", f"{OUT}.svg"],
     ["replay", JOURNAL, "--noise", "4", "--picture", f"{OUT}.svg"],
-    ["prescribe", JOURNAL, "--unfinished", "-o", f"{OUT}.svg"],
+    [*PRESCRIBE, "-o", f"{OUT}.svg"],
 ]  # fmt: skip
 COMMANDS: Final = [*QUICK, *SLOW]
 SLOW_OF: Final = 256

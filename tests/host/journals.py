@@ -3,6 +3,7 @@
 import datetime
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,7 @@ from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.session_record import RESUMED
 from host_tools.commands.report.history import History
 from host_tools.recorded import RecordedSession, read_session
+from tests.calibration import calibrations
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
@@ -142,6 +144,15 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
 def recorded(path: Path) -> RecordedSession:
     """Return a session that is read once for all who ask; none of them may change it."""
     return read_session(path)
+
+
+@cache
+def recorded_calibrated(path: Path) -> RecordedSession:
+    """Return a session as `recorded`, as if its levels had been dB HL."""
+    session = recorded(path)
+    in_force = calibrations.on_file().judged(calibrations.MADE)
+    header = replace(session.header, calibration=in_force)
+    return replace(session, state=replace(session.state, header=header))
 
 
 class NoSteps(History):

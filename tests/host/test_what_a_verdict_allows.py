@@ -24,13 +24,13 @@ from host_tools.commands.export.table import as_csv, as_parquet
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ears import (
-    NothingToPrescribeError,
     fit_of_ears,
     prescribe_ear,
     prescribe_session,
 )
-from host_tools.commands.prescribe.figures import remarks as prescription_remarks
 from host_tools.commands.prescribe.paper import PrescriptionPaper
+from host_tools.commands.prescribe.taken import NothingToPrescribeError
+from host_tools.commands.prescribe.words import remarks as prescription_remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.commands.report import audiogram, drawn, findings
@@ -291,9 +291,9 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
     why = f"left ear: {words}: {SILENT}; so nothing is prescribed"
     with pytest.raises(NothingToPrescribeError, match=re.escape(why)):
         prescribe_ear(session, "left", "nal-r")
-    (ear,) = prescribe_session(session, "nal-r", "closed")
+    (ear,) = prescribe_session(session, "nal-r", "closed", uncalibrated=True)
     assert ear.ear == "right"
-    said = prescription_remarks(session, [ear])
+    said = prescription_remarks(session, [ear], ear.for_whom())
     assert any(line.startswith("left ear: nothing is prescribed, it") for line in said)
     assert SILENT in said
 
@@ -310,7 +310,7 @@ def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
 
 def test_a_prescription_for_the_other_ear_begins_with_the_verdicts() -> None:
     session = a_session(HALF)
-    ears = prescribe_session(session, "nal-r", "closed")
+    ears = prescribe_session(session, "nal-r", "closed", uncalibrated=True)
     fit = fit_of_ears(session, ears)
     paper = PrescriptionPaper(session, ears, fit, None, NO_HEADING, "en").document()
     assert paper.standing.startswith("NOT FINAL: ")

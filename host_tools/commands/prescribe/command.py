@@ -38,11 +38,9 @@ example:
 preset of Tympan (Preset_16_00.txt on its SD card), and .librepods.json for LibrePods.
 
 The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
-thresholds are known. It ends in * at a frequency the rule was not published for, in ^ where a limit
-holds it below the rule's, and begins with >= where there was no response: the threshold was taken
-to be the limit. ~ is before what follows from a threshold whose 95 % band is wider than the test
-wanted. In brackets stands what no tone was asked for: the threshold is inferred from other
-frequencies and other people.
+thresholds are known. What the marks beside it mean stands below the table, and for whom the fit is.
+A session without a calibration is refused: its levels are no dB HL. --uncalibrated takes them for
+such, and the paper, the fit and all else say so.
 
 {HEADING_EXAMPLE}
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal, 6 a record of it says what
@@ -80,6 +78,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--unfinished", action="store_true", help="prescribe from a session that came to no end"
     )
+    p.add_argument(
+        "--uncalibrated", action="store_true",
+        help="prescribe from levels that are no dB HL, and say so",
+    )  # fmt: skip
     p.add_argument("--json", action="store_true", help="print all figures as one JSON object")
 
 
@@ -118,7 +120,10 @@ def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
 def _made(session: "RecordedSession", arguments: argparse.Namespace) -> "_Prescription":
     from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
 
-    ears = prescribe_session(session, arguments.rule, arguments.coupling, arguments.ear)
+    ears = prescribe_session(
+        session, arguments.rule, arguments.coupling, arguments.ear,
+        uncalibrated=arguments.uncalibrated,
+    )  # fmt: skip
     fit = fit_of_ears(session, ears)
     against = _against(session, arguments, fit) if arguments.against else None
     return _Prescription(session, ears, fit, against)
@@ -132,7 +137,10 @@ def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fi
     from host_tools.commands.prescribe.figures import both
 
     if arguments.against in RULE_NAMES:
-        return fit_of_session(session, arguments.against, arguments.coupling, arguments.ear)
+        return fit_of_session(
+            session, arguments.against, arguments.coupling, arguments.ear,
+            uncalibrated=arguments.uncalibrated,
+        )  # fmt: skip
     path = Path(arguments.against)
     if path.suffix != FIT:
         raise HostError(
@@ -176,11 +184,13 @@ class _Prescription:
         fit: "Fit",
         against: "Fit | None",
     ) -> None:
-        from host_tools.commands.prescribe.figures import as_json, remarks
+        from host_tools.commands.prescribe.figures import as_json
+        from host_tools.commands.prescribe.words import remarks
 
         self.ears, self._session, self._fit, self._against = ears, session, fit, against
-        self.figures: dict[str, Any] = as_json(session, ears, fit, against)
-        self._remarks = remarks(session, ears)
+        self._remarks = remarks(session, ears, fit.for_whom)
+        figures = as_json(session, ears, fit, against)
+        self.figures: dict[str, Any] = {**figures, "remarks": self._remarks}
 
     def print(self, asked: Sequence[str]) -> None:
         """Print it; of the ears that were asked for, those without a prescription are named."""

@@ -1,8 +1,7 @@
-"""All figures of a prescription as JSON values, and what has to be known beside them."""
+"""All figures of a prescription as JSON values."""
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -15,21 +14,9 @@ from device.hearing_aid.speech import (
     SPEECH_LEVELS_DB_SPL,
     FloatArray,
 )
-from firmware_py.archive import COMPLETE
-from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.tuning.space import DIMENSIONS
-from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import Banded, EarPrescription
-from host_tools.record import calibration_words
 from host_tools.recorded import RecordedSession
-from host_tools.verdicts import PLACE as OF_VERDICTS
-from host_tools.verdicts import reasons_of, why_nothing_follows
-
-PLACE: Final = "prescription"  # the table of its sentences
-HELD_SIGN: Final = "^"  # behind a gain that a limit holds below the rule's
 
 
 def as_json(
@@ -45,6 +32,7 @@ def as_json(
         "calibration": session.calibration.headline,
         "outcome": session.result.outcome,
         "verdict": session.result.verdict,
+        "for_whom": [found.as_record() for found in fit.for_whom],
         "ears": [_ear_as_json(ear, fit) for ear in ears],
         "tuning": _tuning_as_json(fit),
     }
@@ -109,6 +97,7 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
     columns |= _with_band("compression_ratio{}", ear.ratio)
     columns |= _with_band("knee{}_db_spl", ear.knee_db_spl)
     columns |= _with_band("output_max{}_db_spl", ear.output_max_db_spl)
+    columns |= _with_band("own_discomfort{}_db_spl", ear.discomfort_db_spl)
     bands = [
         {
             "frequency_hz": frequency_hz,
@@ -116,6 +105,8 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
             "wide": frequency_hz in ear.wide_db,
             "published": within_publication(ear.rule, frequency_hz),
             "held": bool(ear.held[k]),
+            "gain_max_why": within.why_gain(k),
+            "output_max_why": within.why_output(k),
             **{name: round(float(column[k]), 2) for name, column in columns.items()},
         }
         for k, (frequency_hz, mark) in enumerate(zip(ear.frequencies_hz, ear.marks, strict=True))
@@ -145,61 +136,3 @@ def _tuning_as_json(fit: Fit) -> dict[str, Any]:
         }
         for dimension, sd_db in zip(DIMENSIONS, fit.uncertainty_db, strict=True)
     }
-
-
-def remarks(
-    session: RecordedSession, ears: Sequence[EarPrescription], language: str = ENGLISH
-) -> list[str]:
-    """Return what whoever fits an aid has to know beside the gains."""
-    catalogue = catalogue_of(language)
-    say = partial(catalogue.say, PLACE)
-    said = []
-    if session.calibration.state != CALIBRATED:
-        said.append(calibration_words(session.calibration, catalogue))
-    if session.result.outcome != COMPLETE:
-        said.append(say("no_end"))
-    for found in session.result.ears:
-        if why := why_nothing_follows(found, catalogue):
-            name = catalogue.say("picture", f"{found.ear}_ear")
-            said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
-            said += reasons_of(found, catalogue)
-    marks = {mark for ear in ears for mark in ear.marks}
-    if Outcome.NO_RESPONSE in marks:
-        said.append(say("at_limit"))
-    if Outcome.INCOMPLETE in marks:
-        said.append(say("perhaps_beyond"))
-    for ear in ears:
-        name = catalogue.say("picture", f"{ear.ear}_ear")
-        said += [
-            say(key, ear=name, frequencies_hz=", ".join(map(str, at_hz)))
-            for key, at_hz in (
-                ("inferred", _inferred_hz(ear)),
-                ("doubtful", ear.doubtful_hz),
-                (f"held_{ear.coupling}", _held_hz(ear)),
-            )
-            if at_hz
-        ]
-        wide = ", ".join(
-            say(
-                "wide_at",
-                frequency_hz=str(f),
-                half_width_db=catalogue.number(half_db),
-                wanted_db=catalogue.number(session.settings.wanted_half_width_db(f), "g"),
-            )
-            for f, half_db in ear.wide_db.items()
-        )
-        if wide:
-            said.append(say("wide", ear=name, where=wide))
-    said += [readable(told(remark, catalogue)) for remark in session.result.remarks]
-    said.append(say("verify"))
-    return said
-
-
-def _inferred_hz(ear: EarPrescription) -> list[int]:
-    pairs = zip(ear.frequencies_hz, ear.marks, strict=True)
-    return [frequency_hz for frequency_hz, mark in pairs if mark == Outcome.INFERRED]
-
-
-def _held_hz(ear: EarPrescription) -> list[int]:
-    pairs = zip(ear.frequencies_hz, ear.held, strict=True)
-    return [frequency_hz for frequency_hz, is_held in pairs if is_held]

@@ -3,25 +3,123 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.rules import rule_named
+from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.speech import CONVERSATION_DB_SPL
 from firmware_py import __version__
-from firmware_py.calibration.in_force import HOLDING
+from firmware_py.calibration.in_force import HOLDING, UNCALIBRATED
 from host_tools import document
 from host_tools.catalogue import catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import EarPrescription
-from host_tools.commands.prescribe.figures import PLACE, remarks
 from host_tools.commands.prescribe.picture import prescription_svg
-from host_tools.commands.prescribe.table import gain_words, threshold_words
+from host_tools.commands.prescribe.words import PrescriptionWords
 from host_tools.document import Block, Document, write_document
 from host_tools.drawing import EAR_COLOURS
 from host_tools.heading import Heading
 from host_tools.record import RecordOfTest, simulated_words
 from host_tools.recorded import RecordedSession
 from host_tools.verdicts import told_verdicts
+
+PAPERS: Final = "report"  # the table of what other papers say, too
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What every paper of a fit has around its gains: header, alarms and signature."""
+
+    session: RecordedSession
+    ears: Sequence[EarPrescription]
+    heading: Heading
+    language: str
+
+    @property
+    def record(self) -> RecordOfTest:
+        """Return the header of the test."""
+        return RecordOfTest(self.session, self.heading, catalogue_of(self.language))
+
+    @property
+    def words(self) -> PrescriptionWords:
+        """Return the words of the language."""
+        return PrescriptionWords.of(self.language)
+
+    def why_not_final(self) -> str:
+        """Return the standing of the paper where its test cannot be final for a fit; else ""."""
+        if self.session.calibration.state != UNCALIBRATED:
+            return ""
+        return self.record.say("not_final", why=self.words.catalogue.say(PAPERS, "uncalibrated"))
+
+    def verdicts(self) -> list[Block]:
+        """Return whether there was a test."""
+        told = told_verdicts(self.session.result.ears, self.words.catalogue)
+        return [*map(document.verdict, told)]
+
+    def rule(self) -> tuple[str, str]:
+        """Return the fact by which rule it was prescribed."""
+        first = self.ears[0]
+        return self.record.say("rule"), self.words.rule_and_source(first.rule, first.coupling)
+
+    def alarms(self) -> list[Block]:
+        """Return what must not be overlooked of who was tested, and of the calibration."""
+        calibration, catalogue = self.session.calibration, self.words.catalogue
+        of_clock = simulated_words(self.session.simulated, self.session.header.speed, catalogue)
+        simulated = [document.alarm(*each) for each in of_clock]
+        if calibration.state in HOLDING:
+            return simulated
+        _, _, why = calibration.headline.partition(": ")
+        why, state = told(why, catalogue), calibration.state.lower()
+        meaning = [catalogue.say(PAPERS, f"{state}_means")]
+        if calibration.state == UNCALIBRATED:
+            meaning.append(self.words.say("uncalibrated_fit"))
+        text = " ".join((f"{why[:1].upper()}{why[1:]}.", *meaning))
+        return [*simulated, document.alarm(catalogue.say(PAPERS, state), text)]
+
+    def for_whom(self, found: Sequence[Finding]) -> Block:
+        """Return for whom the gains are, and that they are a start."""
+        words = self.words
+        said = [*words.for_whom(self.ears, found), words.say("verify")]
+        return document.section(words.say("for_whom"), said)
+
+    def columns(self, title: str) -> list[str]:
+        """Return the heads of a table with a column a frequency."""
+        frequencies_hz = self.ears[0].frequencies_hz
+        return [f"{title} | {self.record.say('frequency')}", *map(str, frequencies_hz)]
+
+    def limits_of(self, ear: EarPrescription, *, gain: bool) -> list[Block]:
+        """Return the rows of what an ear's aid may give at most; `gain`: its gain, too."""
+        words, own, within = self.words, ear.discomfort_db_spl, ear.prescribed.limits
+        count = range(len(ear.frequencies_hz))
+        number = words.catalogue.number
+        rows = {
+            "most_gain_of": [number(float(within.gain_max_db[k])) for k in count],
+            "most_output_of": [number(float(within.output_max_db_spl[k])) for k in count],
+            "own_discomfort_of": [words.band(own.low[k], own.high[k]) for k in count],
+        }
+        if not gain:
+            del rows["most_gain_of"]
+        return [document.row([words.say(key), *cells], small=True) for key, cells in rows.items()]
+
+    def marks(self) -> Block:
+        """Return what the marks in the table mean."""
+        marks = self.words.marks(self.session, self.ears)
+        return document.legend([("", f"{mark}.") for mark in marks])
+
+    def notes(self, first: str) -> Block:
+        """Return small print: what the gains are, from which thresholds, and what limits them."""
+        words = self.words
+        said = (first, *words.given(self.ears), *words.limits(self.ears), words.spread())
+        return document.note(" ".join(said))
+
+    def end(self, remarks: Sequence[str]) -> list[Block]:
+        """Return remarks, room for comments, and lines to sign on."""
+        title = self.words.catalogue.say(PAPERS, "remarks")
+        return [
+            *([document.section(title, remarks)] if remarks else []),
+            document.comments(self.record.say("comments"), self.heading.comments),
+            document.sign(self.record.signature()),
+        ]
 
 
 @dataclass(frozen=True)
@@ -41,91 +139,45 @@ class PrescriptionPaper:
 
     def document(self) -> Document:
         """Return it as a document."""
-        record = self._record
-        title = record.say("gains_of", person=record.person, when=record.day)
+        frame = Frame(self.session, self.ears, self.heading, self.language)
+        record, words = frame.record, frame.words
         svg = prescription_svg(self.ears, self.fit, record.catalogue, self.against)
         return Document(
             language=self.language,
-            title=title,
+            title=record.say("gains_of", person=record.person, when=record.day),
             heading=record.say("gains"),
-            standing=record.standing,
-            final=record.final,
-            footer=self._say("footer", version=__version__),
+            standing=frame.why_not_final() or record.standing,
+            final=record.final and not frame.why_not_final(),
+            footer=words.say("footer", version=__version__),
             blocks=[
-                *map(document.verdict, told_verdicts(self.session.result.ears, record.catalogue)),
-                document.facts([*record.facts(), (record.say("rule"), self._rule())]),
-                *self._alarms(),
+                *frame.verdicts(),
+                document.facts([*record.facts(), frame.rule()]),
+                *frame.alarms(),
+                frame.for_whom(self.fit.for_whom),
                 document.figures(
-                    [document.figure(svg, self._say("picture_of"))], wide=len(self.ears) > 1
+                    [document.figure(svg, words.say("picture_of"))], wide=len(self.ears) > 1
                 ),
-                self._numbers(),
-                document.note(self._say("insertion_gain")),
-                document.section(
-                    record.catalogue.say("report", "remarks"),
-                    remarks(self.session, self.ears, self.language),
-                ),
-                document.comments(record.say("comments"), self.heading.comments),
-                document.sign(record.signature()),
+                self._numbers(frame),
+                frame.marks(),
+                frame.notes(words.say("insertion_gain")),
+                *frame.end(words.remarks(self.session)),
             ],
         )
 
-    @property
-    def _record(self) -> RecordOfTest:
-        return RecordOfTest(self.session, self.heading, catalogue_of(self.language))
-
-    def _say(self, key: str, /, **parts: str) -> str:
-        return catalogue_of(self.language).say(PLACE, key, **parts)
-
-    def _rule(self) -> str:
-        rule = rule_named(self.ears[0].rule)
-        coupling = self._say(f"coupling_{self.ears[0].coupling}")
-        return self._say("rule_value", rule=rule.name, source=rule.source, coupling=coupling)
-
-    def _alarms(self) -> list[Block]:
-        calibration, catalogue = self.session.calibration, catalogue_of(self.language)
-        of_clock = simulated_words(self.session.simulated, self.session.header.speed, catalogue)
-        simulated = [document.alarm(*each) for each in of_clock]
-        if calibration.state in HOLDING:
-            return simulated
-        _, _, why = calibration.headline.partition(": ")
-        why = told(why, catalogue)
-        state = calibration.state.lower()
-        meaning = catalogue.say("report", f"{state}_means")
-        return [
-            *simulated,
-            document.alarm(
-                catalogue.say("report", state), f"{why[:1].upper()}{why[1:]}. {meaning}"
-            ),
-        ]
-
-    def _numbers(self) -> Block:
-        """Return a column a frequency: threshold and insertion gain for conversation."""
-        frequencies_hz = self.ears[0].frequencies_hz
-        rows = []
+    def _numbers(self, frame: Frame) -> Block:
+        """Return a column a frequency: gain for conversation, its band, threshold, and limits."""
+        words, rows = frame.words, []
         for ear in self.ears:
-            colour = EAR_COLOURS[ear.ear]
-            name = catalogue_of(self.language).say("picture", f"{ear.ear}_ear")
-            gain = ear.gain_at_db[CONVERSATION_DB_SPL]
-            count = range(len(frequencies_hz))
-            bands = [
-                catalogue_of(self.language).say(
-                    "report", "band", low=f"{gain.low[k]:.0f}", high=f"{gain.high[k]:.0f}"
-                )
-                for k in count
-            ]
-            level = self._record.say("level_of", ear=name)
+            name, count = words.ear(ear.ear), range(len(ear.frequencies_hz))
+            band = ear.gain_at_db[CONVERSATION_DB_SPL]
+            small = {
+                words.say("band"): [words.band(band.low[k], band.high[k]) for k in count],
+                frame.record.say("level_of", ear=name): [words.threshold(ear, k) for k in count],
+            }
+            gains = [words.gain(ear, k) for k in count]
             rows += [
-                document.row(
-                    [name, *(gain_words(ear, k) for k in count)],
-                    colour, bold=True,
-                ),
-                document.row([self._say("band"), *bands], small=True),
-                document.row([level, *(threshold_words(ear, k) for k in count)], small=True),
-            ]  # fmt: skip
-        return document.numbers(
-            [
-                f"{self._say('gain_of')} | {self._record.say('frequency')}",
-                *map(str, frequencies_hz),
-            ],
-            rows,
-        )
+                document.row([name, *gains], EAR_COLOURS[ear.ear], bold=True),
+                *(document.row([title, *cells], small=True) for title, cells in small.items()),
+                *frame.limits_of(ear, gain=False),
+            ]
+        return document.numbers(frame.columns(words.say("gain_of")), rows)

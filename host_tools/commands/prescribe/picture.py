@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from device.hearing_aid.candidacy import speech_in_thirds_db_spl
 from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.limits import field_db_spl
-from device.hearing_aid.speech import (
-    CONVERSATION_DB_SPL,
-    SPECTRUM_DB_SPL,
-    SPEECH_LEVELS_DB_SPL,
-    THIRDS_DB_SPL,
-    THIRDS_HZ,
-    FloatArray,
-)
+from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.outcomes import Outcome
 from host_tools.audiogram_paper import name_ear
 from host_tools.catalogue import Catalogue
 from host_tools.commands.prescribe.ears import EarPrescription
-from host_tools.commands.prescribe.figures import PLACE, differences_db
+from host_tools.commands.prescribe.figures import differences_db
+from host_tools.commands.prescribe.words import (
+    DOUBTFUL_SIGN,
+    INFERRED_SIGN,
+    PLACE,
+    PrescriptionWords,
+    sign_of,
+)
 from host_tools.drawing import (
     EAR_COLOURS,
     FONT,
@@ -32,7 +33,6 @@ from host_tools.drawing import (
     ORANGE,
     TEXT_AS_TEXT,
     WIDE_MARKER,
-    WIDE_SIGN,
     drawable,
     in_style,
     new_figure,
@@ -50,14 +50,8 @@ DASHES: Final = dict(
     zip(SPEECH_LEVELS_DB_SPL, ((0, (1.5, 1.5)), "solid", (0, (5, 1.5))), strict=True)
 )
 LIMIT_DASHES: Final = (0, (5, 1.5, 1, 1.5))
-LEGEND_COLUMNS: Final = {1: 2, 2: 3}  # by the count of ears
+LEGEND_COLUMNS: Final = {1: 2, 2: 4}  # by the count of ears
 LABEL_CHARACTERS: Final = 40
-SIGNS: Final[dict[str, str]] = {
-    Outcome.NO_RESPONSE: "?",
-    Outcome.HEARS_ALL: "?",
-    Outcome.INCOMPLETE: "?",
-    Outcome.UNRELIABLE: "?",
-}
 
 
 def prescription_svg(
@@ -84,7 +78,7 @@ def prescription_figure(
         Another fit to draw beside it.
     """
     say = partial(catalogue.say, PLACE)
-    figure = new_figure(max(4.2 * len(ears), 6.0), 4.1)
+    figure = new_figure(max(4.2 * len(ears), 6.0), 3.15)
     panels = figure.subplots(
         2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(3, 2)
     )
@@ -116,19 +110,21 @@ def _other(against: Fit | None, ear: str) -> EarFit | None:
 def _gains(axes: "Axes", ear: EarPrescription, fitted: EarFit, other: EarFit | None) -> None:
     colour = EAR_COLOURS[ear.ear]
     x = np.log2(ear.frequencies_hz)
-    gain = ear.gain_at_db[CONVERSATION_DB_SPL]
-    axes.fill_between(x, gain.low, gain.high, color=colour, alpha=0.15, linewidth=0)
+    gain_db = fitted.gain_of_speech_db()
+    band = ear.gain_at_db[CONVERSATION_DB_SPL]
+    if np.allclose(gain_db, band.value, atol=0.05):  # a tuned gain is what it is
+        axes.fill_between(x, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
     if other is not None:
         _curves(axes, other, ORANGE)
     measured = [k for k, mark in enumerate(ear.marks) if mark != Outcome.INFERRED]
     _curves(axes, fitted, colour)
     axes.plot(
-        x, gain.value, color=colour, linestyle="", marker=symbol_marker(ear.ear), fillstyle="none",
+        x, gain_db, color=colour, linestyle="", marker=symbol_marker(ear.ear), fillstyle="none",
         markevery=measured, clip_on=False,
     )  # fmt: skip
-    for at, gain_db, sign in zip(x, gain.value, _signs(ear), strict=True):
+    for at, height_db, sign in zip(x, gain_db, _signs(ear), strict=True):
         axes.annotate(
-            sign, (at, gain_db), (0, 5), textcoords="offset points", ha="center", color=INK
+            sign, (at, height_db), (0, 5), textcoords="offset points", ha="center", color=INK
         )
     _frequencies(axes, x)
 
@@ -147,22 +143,18 @@ def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:
     """Draw what comes out of the aid between the threshold and the most that may come out."""
     colour = EAR_COLOURS[ear.ear]
     x = np.log2(ear.frequencies_hz)
-    output = ear.output_max_db_spl
-    axes.fill_between(x, output.low, output.high, color=colour, alpha=0.15, linewidth=0)
-    axes.plot(x, output.value, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
+    own, frequencies_hz = ear.discomfort_db_spl, np.array(ear.frequencies_hz, dtype=np.float64)
+    axes.fill_between(x, own.low, own.high, color=ORANGE, alpha=0.18, linewidth=0)
+    most_db_spl = [band.output_max_db_spl for band in fitted.bands]
+    axes.plot(x, most_db_spl, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
     for level_db_spl, dashes in DASHES.items():
-        speech_db_spl = _speech_in_thirds(x) + level_db_spl + fitted.gain_of_speech_db(level_db_spl)
+        speech_db_spl = speech_in_thirds_db_spl(frequencies_hz, level_db_spl)
+        speech_db_spl = speech_db_spl + fitted.gain_of_speech_db(level_db_spl)
         axes.plot(x, speech_db_spl, color=colour, linestyle=dashes, linewidth=1.0)
-    threshold_db_spl = ear.threshold_db_hl + field_db_spl(np.array(ear.frequencies_hz))
+    threshold_db_spl = ear.threshold_db_hl + field_db_spl(frequencies_hz)
     axes.fill_between(x, threshold_db_spl, -20.0, color=GREY, alpha=0.3, linewidth=0)
-    axes.set_ylim(0.0, 120.0)
+    axes.set_ylim(0.0, 130.0)
     _frequencies(axes, x)
-
-
-def _speech_in_thirds(octaves: FloatArray) -> FloatArray:
-    """Return the level of speech in a third of an octave, beside that of all."""
-    levels_db = np.array(THIRDS_DB_SPL) - SPECTRUM_DB_SPL
-    return np.interp(octaves, np.log2(THIRDS_HZ), levels_db)
 
 
 def _difference(axes: "Axes", ear: EarPrescription, differences_db: FloatArray) -> None:
@@ -180,10 +172,12 @@ def _frequencies(axes: "Axes", x: FloatArray) -> None:
 
 
 def _signs(ear: EarPrescription) -> list[str]:
-    return [
-        SIGNS.get(mark, WIDE_SIGN if frequency_hz in ear.wide_db else "")
-        for frequency_hz, mark in zip(ear.frequencies_hz, ear.marks, strict=True)
-    ]
+    """Return what stands above the gains: the marks of the table, but what has no marker."""
+    said = []
+    for k, frequency_hz in enumerate(ear.frequencies_hz):
+        sign = sign_of(ear, k).replace(INFERRED_SIGN, "")
+        said.append(sign + (DOUBTFUL_SIGN if frequency_hz in ear.doubtful_hz else ""))
+    return said
 
 
 def _legend(
@@ -206,11 +200,13 @@ def _legend(
     if against is None:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most_allowed")))
         entries.append(Patch(color=GREY, alpha=0.3, label=say("not_heard")))
+        entries.append(Patch(color=ORANGE, alpha=0.18, label=say("own_discomfort")))
     else:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most_gain")))
-        label, fonts = drawable(say("against", rule=against.rule)[:LABEL_CHARACTERS])
+        rule = PrescriptionWords(catalogue).rule_of_fit(against.rule)
+        label, fonts = drawable(say("against", rule=rule)[:LABEL_CHARACTERS])
         entries.append(Line2D([], [], color=ORANGE, label=label))
-    if any(WIDE_SIGN in _signs(ear) for ear in ears):
+    if any(ear.wide_db for ear in ears):
         entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less_sure")))
     if any(Outcome.INFERRED in ear.marks for ear in ears):
         entries.append(Line2D([], [], color=INK, label=say("no_marker")))

@@ -6,32 +6,24 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.rules import rule_named, within_publication
 from device.hearing_aid.speech import (
     CONVERSATION_DB_SPL,
     LOUD_DB_SPL,
     SOFT_DB_SPL,
     SPEECH_LEVELS_DB_SPL,
 )
-from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.printable import printable
+from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ears import EarPrescription
-from host_tools.commands.prescribe.figures import HELD_SIGN, both, differences_db
-from host_tools.drawing import WIDE_SIGN
+from host_tools.commands.prescribe.figures import both, differences_db
+from host_tools.commands.prescribe.words import PrescriptionWords
 from host_tools.terminal import show
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-INFERRED_SIGN: Final = "("  # and a closing one behind
-# Before the threshold and the gain.
-MARKS: Final[dict[str, str]] = {
-    Outcome.NO_RESPONSE: ">=",
-    Outcome.HEARS_ALL: "<=",
-    Outcome.INCOMPLETE: "?",
-    Outcome.INFERRED: INFERRED_SIGN,
-}
+WORDS: Final = PrescriptionWords.of(ENGLISH)
 COLUMNS: Final = (
     "Hz", "dB HL", "gain,\ndB", "95 %\nband", "at 50\ndB SPL", "at 80\ndB SPL", "ratio",
     "knee,\ndB SPL", "most\ngain", "most out,\ndB SPL",
@@ -46,10 +38,8 @@ def print_prescription(
     from rich.console import Console
 
     screen = Console(highlight=False)
-    rule = rule_named(ears[0].rule)
-    screen.print(
-        f"[bold]{rule.name}[/bold] ({rule.source}), {ears[0].coupling} fitting", soft_wrap=True
-    )
+    rule = WORDS.rule_and_source(ears[0].rule, ears[0].coupling)
+    screen.print(f"[bold]{rule}[/bold]", soft_wrap=True)
     for ear in ears:
         screen.print(_table(ear))
     if against is not None:
@@ -69,33 +59,13 @@ def _table(ear: EarPrescription) -> "Table":
     return table
 
 
-def threshold_words(ear: EarPrescription, k: int) -> str:
-    """Return a threshold in dB HL, with its marks."""
-    mark, end = _marks(ear, k)
-    return f"{mark}{ear.threshold_db_hl[k]:.0f}{end}"
-
-
-def gain_words(ear: EarPrescription, k: int) -> str:
-    """Return the gain for conversation, with its marks."""
-    mark, end = _marks(ear, k)
-    star = "" if within_publication(ear.rule, ear.frequencies_hz[k]) else "*"
-    held = HELD_SIGN if ear.held[k] else ""
-    return f"{mark}{ear.gain_at_db[CONVERSATION_DB_SPL].value[k]:.0f}{end}{held}{star}"
-
-
-def _marks(ear: EarPrescription, k: int) -> tuple[str, str]:
-    """Return what stands before and behind a threshold and a gain."""
-    mark = MARKS.get(ear.marks[k], WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else "")
-    return mark, ")" if mark == INFERRED_SIGN else ""
-
-
 def _row(ear: EarPrescription, k: int) -> list[str]:
     soft, loud = (ear.gain_at_db[level].value[k] for level in (SOFT_DB_SPL, LOUD_DB_SPL))
     gain = ear.gain_at_db[CONVERSATION_DB_SPL]
     compresses = ear.ratio.value[k] >= NOT_COMPRESSED
     return [
-        threshold_words(ear, k),
-        gain_words(ear, k),
+        WORDS.threshold(ear, k),
+        WORDS.gain(ear, k),
         f"{gain.low[k]:.0f} to {gain.high[k]:.0f}",
         f"{soft:.0f}",
         f"{loud:.0f}",
@@ -115,10 +85,11 @@ def _print_difference(screen: "Console", fit: Fit, against: Fit) -> None:
         )
         where = int(np.argmax(np.abs(at_db[1])))
         largest = f"{at_db[1, where]:+.1f} dB at {ear.bands[where].center_hz:g} Hz"
+        other = f"{printable(WORDS.rule_of_fit(against.rule))} from {printable(against.source)}"
         show(
             screen,
-            f"{ear.ear} ear against {printable(against.rule)} from {printable(against.source)}: on "
-            f"average {means}; the most for conversation {largest}",
+            f"{ear.ear} ear against {other}: on average {means}; the most for conversation "
+            f"{largest}",
             "cyan",
             soft_wrap=True,
         )

@@ -14,6 +14,7 @@ from device.hearing_aid.fit import (
     EarFit,
     Fit,
 )
+from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.whose import Whose
 from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
 
@@ -39,6 +40,7 @@ def plain_fit(gain_db: float = 20.0, most_db: float = 50.0) -> Fit:
     return Fit(ears, "by hand", "nobody", (1.0, 2.0, 3.0, 0.0))
 
 
+SHARES: Final = st.sampled_from(((), (0.5, 1.0)))
 settings = st.tuples(
     *(
         st.integers(-int(d.limit_db / STEP_DB), int(d.limit_db / STEP_DB)).map(
@@ -73,7 +75,12 @@ def fits(draw: st.DrawFn) -> Fit:
     ears = draw(st.sampled_from(((first,), (first, other))))
     sd_db = draw(st.tuples(*(st.floats(0.0, 20.0) for _ in DIMENSIONS)))
     boards = {ear.ear: ("pico e66", "pico e67")[: 1 + k] for k, ear in enumerate(ears)}
-    of = draw(
-        st.sampled_from((Whose(), Whose("P-Ä", 7, "2026-01-02T03:04:05+00:00", "box-1", boards)))
+    whose = Whose(
+        "P-Ä", 7, "2026-01-02T03:04:05+00:00", "box-1", boards, "UNCALIBRATED", "50 %"
+    )  # fmt: skip
+    found = tuple(
+        Finding(first.ear, code, (500.0, 4000.0), shares)
+        for code, shares in draw(st.sets(st.tuples(st.sampled_from(Code), SHARES), max_size=3))
     )
-    return Fit(ears, "drawn", "nobody", sd_db, of)
+    of = draw(st.sampled_from((Whose(), whose)))
+    return Fit(ears, "drawn", "nobody", sd_db, of, found)

@@ -20,6 +20,7 @@ from device.hearing_aid.fit_file import (
     read_fit,
     write_fit,
 )
+from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.whose import Whose
 from firmware_py.procedure.tuning.space import Setting
 from tests.budget import examples
@@ -39,7 +40,8 @@ def test_a_file_comes_back_and_has_a_digest(tmp_path: Path) -> None:
 
     assert read_fit(path) == fit
     assert fit_digest(read_fit(path)) == fit_digest(fit)
-    other = replace(fit, rule="drawn", source="session-000002.journal", of=Whose("P-B"))
+    other = replace(fit, rule="drawn", source="session-000002.journal", of=Whose("P-B"),
+                    for_whom=(Finding("left", Code.NORMAL),))  # fmt: skip
     assert fit_digest(other) == fit_digest(fit), "it sounds the same, whose ever it is"
     assert fit_digest(plain_fit()) != fit_digest(fit)
     assert [each.name for each in tmp_path.iterdir()] == ["aid.fit"]
@@ -64,17 +66,24 @@ def put(*way: str | int, value: object) -> Any:
     return change
 
 
+FINDING = {"ear": "left", "code": "inaudible", "frequencies_hz": [4000.0], "probabilities": [0.9]}
 BAND = ("fit", "ears", 0, "bands", 0)
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (put("version", value=1), "version is 1; allowed is 2: made by another gp-pta"),
+        (put("version", value=1), "version is 1; allowed is 3: made by another gp-pta"),
         (put("fit", "of", value=None), "of is None; allowed is an object of person, session"),
         (put("fit", "of", "person", value="a b"), "of: identifier is 'a b'; allowed are 1 to 32"),
         (put("fit", "of", "session", value=0), "of: session is 0; allowed are whole numbers"),
         (put("fit", "of", "boards", value={"left": "x"}), "of: boards is "),
+        (put("fit", "of", "calibration", value=1), "of: calibration is 1; allowed is a text"),
+        (put("fit", "for_whom", value=[7]), "for_whom: it is 7; allowed is an object of ear, code"),
+        (put("fit", "for_whom", value=[FINDING | {"code": "young"}]), "are a code, not-judged"),
+        (put("fit", "for_whom", value=[FINDING | {"ear": "both"}]), "for_whom: ear is 'both'; all"),
+        (put("fit", "for_whom", value=[FINDING | {"probabilities": [2.0]}]), "numbers up to 1"),
+        (put("fit", "for_whom", value=[FINDING | {"probabilities": [1.0, 1.0]}]), "none, or 1,"),
         (put("version", value=None), "version is None"),
         (put("format", value="x"), "this is no fit: its field \"format\" is not 'gp-pta fit'"),
         (put("more", value=1), "allowed is an object of format, version, checksum, fit"),
@@ -118,7 +127,7 @@ def test_what_is_no_number_of_json_is_refused(constant: str) -> None:
         b"[" * 100_000,
         b'{"format":' * 20_000,
         b"9" * 10_000,
-        b'{"format": "gp-pta fit", "version": 2}',
+        b'{"format": "gp-pta fit", "version": 3}',
     ],
 )
 def test_what_is_no_fit_is_refused(content: bytes) -> None:
@@ -141,7 +150,7 @@ def test_a_damaged_file_is_refused_or_says_the_same(at: int, bit: int) -> None:
 
 @pytest.mark.parametrize("depth", [*range(1, 20), *range(800, 1000, 7)])
 def test_nesting_of_any_depth_is_refused(depth: int) -> None:
-    nested = b'{"format": "gp-pta fit", "version": 2, "checksum": "", "fit": %b%b}'
+    nested = b'{"format": "gp-pta fit", "version": 3, "checksum": "", "fit": %b%b}'
     for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
         inside = b"1" if closing == b"}" else b""
         with pytest.raises(FitError):

@@ -24,16 +24,15 @@ from firmware_py.procedure.words import ENDED_EARLY
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe.ears import (
     EarPrescription,
-    NothingToPrescribeError,
     fit_of_ears,
     fit_of_session,
     prescribe_ear,
     prescribe_session,
 )
-from host_tools.commands.prescribe.figures import remarks
 from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.picture import prescription_figure
-from host_tools.commands.prescribe.table import gain_words
+from host_tools.commands.prescribe.taken import NothingToPrescribeError
+from host_tools.commands.prescribe.words import PrescriptionWords, remarks
 from host_tools.document import set_document
 from host_tools.heading import Heading
 from host_tools.recorded import RecordedSession, read_session, read_true_session
@@ -45,6 +44,7 @@ from tests.host.journals import (
     GpPta,
     Refused,
     recorded,
+    recorded_calibrated,
     rewrite,
     write_again,
 )
@@ -57,7 +57,7 @@ pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions,
 @pytest.fixture(autouse=True)
 def golden_sessions_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(path: Path) -> RecordedSession:
-        return recorded(path) if path.parent == GOLDEN else read_true_session(path)
+        return recorded_calibrated(path) if path.parent == GOLDEN else read_true_session(path)
 
     monkeypatch.setattr("host_tools.recorded.read_true_session", read)
 
@@ -91,7 +91,7 @@ def test_gain_is_the_rules_at_the_recorded_thresholds(rule: str, gp_pta: GpPta) 
 
 
 def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
-    session = recorded(BOTH)
+    session = recorded_calibrated(BOTH)
     ear = prescribe_ear(session, "left", "half-gain")
     gain = ear.gain_at_db[65.0]
     low_db_hl, high_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
@@ -109,10 +109,11 @@ def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
 def test_the_table_says_what_has_to_be_known(gp_pta: GpPta) -> None:
     code, out, _ = gp_pta("prescribe", LEFT_S2, "--rule", "nal-rp")
     assert code == 0
-    assert "UNCALIBRATED: levels are nominal" in out
     assert "Byrne, Parkinson & Newall" in out
-    assert re.search(r"^8000 .*\*", out, re.MULTILINE), "not published for 8 kHz"
-    assert not re.search(r"^4000 .*\*", out, re.MULTILINE)
+    assert re.search(r"^8000 .*†", out, re.MULTILINE), "not published for 8 kHz"
+    assert not re.search(r"^4000 .*†", out, re.MULTILINE)
+    assert "†: the rule was not published for this frequency" in out
+    assert "people of one threshold differ by an SD of 10 to 11 dB" in out
 
 
 def test_pictures_and_figures_are_the_same_each_time_and_never_written_over_another(
@@ -148,7 +149,7 @@ def test_openmha_has_a_row_a_band_left_ear_first(tmp_path: Path, gp_pta: GpPta) 
     step_db = float(settings["mha.overlapadd.mhachain.dc.gtstep"].strip("[]"))
     bands = len(ears["left"]["bands"])
 
-    assert "# CALIBRATED (simulated board)" in lines
+    assert "# left ear: With these gains speech at 65 dB SPL stays" in out.read_text()
     assert len(rows) == 2 * bands
     for k, ear in enumerate(("left", "right")):
         for band, row in zip(ears[ear]["bands"], rows[k * bands :], strict=False):
@@ -158,10 +159,10 @@ def test_openmha_has_a_row_a_band_left_ear_first(tmp_path: Path, gp_pta: GpPta) 
 
 
 def test_no_response_is_a_limit_and_says_so(deaf_ear: Path, gp_pta: GpPta) -> None:
-    code, out, _ = gp_pta("prescribe", deaf_ear, "--rule", "half-gain")
+    code, out, _ = gp_pta("prescribe", deaf_ear, "--rule", "half-gain", "--uncalibrated")
     assert code == 0
-    assert re.search(r"^1000 +>=", out, re.MULTILINE)
-    assert "no response at the limit; the gain is the least the rule can mean" in out
+    assert re.search(r"^1000 +> 100 +≥48\^", out, re.MULTILINE), "as on its audiogram"
+    assert "≥: no response at the limit; at least this gain" in out
 
 
 @pytest.mark.parametrize("name", ["silent-ear", "always-answering"])
@@ -176,7 +177,7 @@ def test_nothing_is_prescribed_for_an_ear_that_could_not_be_tested(
 def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
     deaf_ear: Path, gp_pta: GpPta
 ) -> None:
-    (ear,) = figures(gp_pta, deaf_ear, "--rule", "half-gain")["ears"]
+    (ear,) = figures(gp_pta, deaf_ear, "--rule", "half-gain", "--uncalibrated")["ears"]
     inferred = [band for band in ear["bands"] if band["mark"] == "inferred"]
     assert inferred
     assert {band["threshold_db_hl"] for band in inferred} == {100.0}
@@ -192,7 +193,7 @@ def test_an_unfinished_session_has_to_be_asked_for(
         "prescribe", half
     )
     told = tmp_path / "told.json"
-    code, out, _ = gp_pta("prescribe", half, "--unfinished", "-o", told)
+    code, out, _ = gp_pta("prescribe", half, "--unfinished", "--uncalibrated", "-o", told)
     assert code == 0
     assert "from a session that came to no end" in out
     assert "left ear: nothing is prescribed" in out
@@ -280,16 +281,16 @@ def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta
     for frequency_hz in marks:
         bracketed = re.search(rf"^ *{frequency_hz} +\(-?\d+\) +\(\d+\)", out, re.MULTILINE)
         assert (bracketed is not None) == (frequency_hz in inferred)
-    named = ", ".join(map(str, inferred))
-    said = f"( ): left ear not measured at {named} Hz: threshold and gain are inferred"
-    assert said in out
+    assert "( ): threshold inferred, not measured; the gain follows from it" in out
     assert "threshold inferred, not measured" in svg_words(
-        prescribe_ear(recorded(LEFT_S2), "left", "nal-r")
+        prescribe_ear(recorded_calibrated(LEFT_S2), "left", "nal-r")
     )
 
 
 def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> None:
     session = read_session(LEFT_S2)
+    header = recorded_calibrated(LEFT_S2).header
+    session = replace(session, state=replace(session.state, header=header))
     (found,) = session.result.ears
     thresholds = tuple(
         replace(t, masking=MaskingMark.UNCERTAIN) if t.mark == "measured" else t
@@ -297,14 +298,17 @@ def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> No
     )
     session.state.result = replace(session.result, ears=(replace(found, thresholds=thresholds),))
     ear = prescribe_ear(session, "left", "nal-r")
-    named = ", ".join(str(t.frequency_hz) for t in thresholds if t.mark == "measured")
-    said = f"{named} Hz; threshold and gain are the least there can be"
-    assert f"left ear: the other ear may have heard {said}" in remarks(session, [ear])
+    said = "*: perhaps heard by the other ear; threshold and gain are the least there can be"
+    assert said in remarks(session, [ear], ear.for_whom())
+    words = PrescriptionWords.of("en")
+    for k, found_there in enumerate(thresholds):
+        starred = found_there.mark == "measured"
+        assert ("*" in words.gain(ear, k)) == starred == ("*" in words.threshold(ear, k))
 
 
 def svg_words(ear: EarPrescription, against: Fit | None = None) -> str:
     """Return what is written in the picture of a prescription."""
-    fit = fit_of_ears(recorded(LEFT_S2), [ear])
+    fit = fit_of_ears(recorded_calibrated(LEFT_S2), [ear])
     figure = prescription_figure([ear], fit, catalogue_of("en"), against)
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
@@ -314,7 +318,7 @@ def test_the_fit_that_is_written_is_the_one_that_is_shown(tmp_path: Path, gp_pta
     told = figures(gp_pta, BOTH, "-o", out)
     fit = read_fit(out)
 
-    assert fit == fit_of_session(recorded(BOTH))
+    assert fit == fit_of_session(recorded_calibrated(BOTH))
     assert fit.source == BOTH.name
     for ear in told["ears"]:
         fitted = fit.of_ear(ear["ear"])
@@ -353,9 +357,11 @@ def test_every_setting_has_a_band_that_holds_it(coupling: str, gp_pta: GpPta) ->
 def test_a_gain_that_a_limit_holds_is_marked(gp_pta: GpPta) -> None:
     code, out, _ = gp_pta("prescribe", LEFT_S2, "--coupling", "open")
     assert code == 0
-    assert re.search(r"^4000 +\d+ +20\^ ", out, re.MULTILINE)
+    assert re.search(r"^4000 +\d+\* +20\*\^ ", out, re.MULTILINE)
     assert not re.search(r"^ *500 .*\^", out, re.MULTILINE)
-    assert "^: left ear less than the rule's gain at 2000, 3000, 4000, 6000, 8000 Hz: open" in out
+    where = "left ear 2000, 3000, 4000, 6000, 8000 Hz"
+    assert f"Gain held below the rule's at {where}: more may whistle in an open fitting" in out
+    assert "^: held by a limit" in out
 
 
 def test_a_line_has_knee_ratio_and_limits(gp_pta: GpPta) -> None:
@@ -384,7 +390,7 @@ def test_another_rule_is_compared_with(tmp_path: Path, gp_pta: GpPta) -> None:
     assert code == 0
     assert picture.read_text().startswith("<svg")
     assert json.loads(numbers.read_text()) == told
-    assert f"right ear against camfit, closed from {BOTH.name}: on average" in out
+    assert f"right ear against CAMFIT, closed fitting from {BOTH.name}: on average" in out
     header = read_session(BOTH).header
     assert out.startswith(f"session {header.session}, begun {header.started}\n")
     assert told["of"]["session"] == header.session
@@ -403,19 +409,21 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
 ) -> None:
     damaged, left, other = (tmp_path / f"{name}.fit" for name in ("damaged", "left", "other"))
     assert gp_pta("prescribe", BOTH, "--ear", "left", "-o", left)[0] == 0
-    damaged.write_text(left.read_text().replace('"version": 2', '"version": 7'))
-    write_fit(other, replace(fit_of_session(recorded(BOTH)), of=Whose("P-B")))
+    damaged.write_text(left.read_text().replace('"version": 3', '"version": 7'))
+    write_fit(other, replace(fit_of_session(recorded_calibrated(BOTH)), of=Whose("P-B")))
     header, *records = read_journal(BOTH).records
     of_a = tmp_path / "of-a.journal"
     person: Any = header["person"]
     of = {"person": {**person, "identifier": "P-A"}, "device": "box-1"}
     write_again(of_a, {**header, **of}, records)
-    said = refused("prescribe", of_a, "--against", other)
+    said = refused("prescribe", of_a, "--against", other, "--uncalibrated")
     assert "other.fit: identifier 'P-B', not 'P-A': only fits of one person are compared" in said
-    write_fit(other, replace(fit_of_session(recorded(BOTH)), of=Whose("P-A", device="box-2")))
-    _, _, said = gp_pta("prescribe", of_a, "--against", other)
+    write_fit(
+        other, replace(fit_of_session(recorded_calibrated(BOTH)), of=Whose("P-A", device="box-2"))
+    )
+    _, _, said = gp_pta("prescribe", of_a, "--against", other, "--uncalibrated")
     assert "other.fit: device 'box-2', not 'box-1'" in said
-    assert gp_pta("prescribe", of_a, "-o", tmp_path / "of-a.fit")[0] == 0
+    assert gp_pta("prescribe", of_a, "-o", tmp_path / "of-a.fit", "--uncalibrated")[0] == 0
     whose = read_fit(tmp_path / "of-a.fit").of
     assert (whose.person, whose.session, whose.started) == ("P-A", 1, header["started"])
     assert whose.boards.keys() == {"left", "right"}
@@ -425,7 +433,7 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
             "--against is 'louder'; allowed is a file in .fit, or one of nal",
         ),
         (["--against", tmp_path / "no.fit"], "no.fit: cannot be read: No such file or directory"),
-        (["--against", damaged], "damaged.fit: version is 7; allowed is 2: made by another gp-pta"),
+        (["--against", damaged], "damaged.fit: version is 7; allowed is 3: made by another gp-pta"),
         (
             ["--against", left, "--ear", "right"],
             "left.fit: has the left ear only, and nothing else",
@@ -435,7 +443,7 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
 
 
 def test_a_picture_of_two_fits_says_which_is_which() -> None:
-    session = recorded(LEFT_S2)
+    session = recorded_calibrated(LEFT_S2)
     ear = prescribe_ear(session, "left", "nal-r")
     against = replace(fit_of_session(session, "camfit"), rule="camfit, 聴力 $x$" + "y" * 1000)
     words = svg_words(ear, against)
@@ -458,7 +466,7 @@ def test_what_cannot_be_is_named(words: list[str], said: str, refused: Refused) 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
 def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> None:
-    session, heading = recorded(BOTH), Heading(name="Zoë #b", tester="A. Meyer")
+    session, heading = recorded_calibrated(BOTH), Heading(name="Zoë #b", tester="A. Meyer")
     ears = prescribe_session(session, "nal-r", "closed", None)
     paper = PrescriptionPaper(session, ears, fit_of_ears(session, ears), None, heading, language)
     pdf = ReadPdf(set_document(paper.document(), ".pdf"))
@@ -471,13 +479,13 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> 
     for said in (
         catalogue.say("record", "gains"), catalogue.say("prescription", "gain_of"),
         catalogue.say("prescription", "insertion_gain"), catalogue.say("prescription", "gain_axis"),
-        "Zoë #b", "A. Meyer", "Byrne & Dillon", catalogue.say("report", "simulated"),
-        catalogue.say("report", "simulated_means"),
+        "Zoë #b", "A. Meyer", "NAL-R (Byrne & Dillon", catalogue.say("prescription", "for_whom"),
+        catalogue.say("prescription", "most_output_of"),
     ):  # fmt: skip
         assert said in pdf.text, said
     for ear in ears:
         for k in range(len(ear.frequencies_hz)):
-            assert gain_words(ear, k) in pdf.text
+            assert PrescriptionWords(catalogue).gain(ear, k) in pdf.text
     assert pdf.pages == 1
 
 
@@ -493,6 +501,6 @@ def test_an_ear_that_hears_everything_needs_no_gain(tmp_path: Path) -> None:
     # As if there had been no doubt: somebody who hears all of it looks like one who only presses.
     result = judged(session.result, {"left": (Verdict.VALID, [])})
     session = replace(session, state=replace(session.state, result=result))
-    ear = prescribe_ear(session, "left", "nal-r")
+    ear = prescribe_ear(session, "left", "nal-r", uncalibrated=True)
     assert [*ear.gain_db] == [0.0] * len(ear.frequencies_hz)
     assert float(ear.threshold_db_hl.min()) == -30.0

@@ -1,0 +1,131 @@
+"""The thresholds that a rule is given, and what is known of them: the one place they come in by."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from device.hearing_aid.rules import THRESHOLD_LIMITS_DB_HL
+from device.hearing_aid.speech import FloatArray
+from firmware_py.calibration.in_force import UNCALIBRATED
+from firmware_py.console.verdicts import verdict_words
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.statements import may_conclude
+from host_tools.errors import HostError
+from host_tools.recorded import RecordedSession
+
+DRAWS: Final = 4000  # of the joint posterior: the ends of a 95 % band are then good to 0.1 SD
+SEED: Final = 1  # of the draws, so that the same journal prescribes the same
+# What a threshold is that a rule is given: the level that is heard half of the time.
+CONVENTION: Final = "50 %"
+
+
+class NothingToPrescribeError(HostError):
+    """An ear, or a session, of which too little is known; why in words."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The thresholds of an ear as a rule is given them."""
+
+    found: tuple[ThresholdResult, ...]  # as recorded
+    # Where there was no response the limit, and where no tone was asked what was inferred.
+    point_db_hl: FloatArray  # (m,)
+    draws_db_hl: FloatArray  # (n, m), curves from what is known of them
+
+
+def check_calibrated(session: RecordedSession, *, uncalibrated: bool) -> None:
+    """Refuse a session whose levels are no dB HL, unless that is wanted; `HostError` says so."""
+    if session.calibration.state == UNCALIBRATED and not uncalibrated:
+        raise HostError(
+            f"{session.path}: {session.calibration.headline}; a rule takes thresholds in dB HL, "
+            "and these are none; --uncalibrated makes a fit of them all the same, which says so"
+        )
+
+
+def taken(session: RecordedSession, ear: str) -> Taken:
+    """Return the thresholds of an ear.
+
+    Raises
+    ------
+    NothingToPrescribeError
+        If the ear was not tested, its test is not valid, or its answers are not reliable.
+    """
+    thresholds = _result_of(session, ear).thresholds
+    frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
+    estimator = session.test.ears[ear].estimator
+    mean_db_hl, _ = estimator.threshold(frequencies_hz)
+    highest_db_hl = _highest_db_hl(thresholds)
+    point_db_hl = [
+        min(_point_db_hl(float(mean), found), highest_db_hl)
+        for mean, found in zip(mean_db_hl, thresholds, strict=True)
+    ]
+    draws_db_hl = _draws(*estimator.joint_threshold(frequencies_hz)).T
+    within = [_beyond(draws, t) for draws, t in zip(draws_db_hl, thresholds, strict=True)]
+    return Taken(tuple(thresholds), np.array(point_db_hl), np.array(within).T)
+
+
+def _result_of(session: RecordedSession, ear: str) -> EarResult:
+    by_ear = session.result.by_ear
+    if ear not in by_ear:
+        raise NothingToPrescribeError(
+            f"{session.path}: the {ear} ear was not tested; tested: {', '.join(by_ear)}"
+        )
+    found = by_ear[ear]
+    if not may_conclude(found):
+        why = verdict_words(found)
+        raise NothingToPrescribeError(f"{session.path}: {ear} ear: {why}; so nothing is prescribed")
+    if found.outcome == Outcome.UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
+        why = found.why or "no tone was measured"
+        raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")
+    return found
+
+
+def _draws(weight: FloatArray, mean_db_hl: FloatArray, covariance_db2: FloatArray) -> FloatArray:
+    """Draw threshold curves from a mixture of Gaussians, (DRAWS, m)."""
+    chance = np.random.Generator(np.random.Philox(SEED))
+    counts = chance.multinomial(DRAWS, weight / weight.sum())
+    return np.concatenate(
+        [
+            chance.multivariate_normal(mean, covariance, count, method="eigh")
+            for count, mean, covariance in zip(counts, mean_db_hl, covariance_db2, strict=True)
+        ]
+    )
+
+
+def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
+    """Return the threshold to take the gain from: the limit, where it lies beyond that.
+
+    What was not asked has the number that was inferred for it.
+    """
+    reading = read(found)
+    if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
+        return reading.level_db_hl
+    highest_db_hl = mean_db_hl if found.limit_db_hl is None else found.limit_db_hl
+    # Where nothing was asked beside what is heard at the floor, the posterior of an ear that hears
+    # everything may have a mean that no rule takes. From there on there is no gain in any case.
+    return max(min(mean_db_hl, highest_db_hl), THRESHOLD_LIMITS_DB_HL[0])
+
+
+def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:
+    """Return the highest threshold to take a gain from: a limit without response, if there is one.
+
+    What was inferred beyond it, between limits, would have more gain than what was asked there.
+    """
+    readings = [read(found) for found in thresholds]
+    limits_db_hl = [r.level_db_hl for r in readings if r.kind == Kind.ABOVE and r.level_db_hl]
+    return max(limits_db_hl, default=THRESHOLD_LIMITS_DB_HL[1])
+
+
+def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:
+    """Keep drawn thresholds on the side of the limit on which the threshold is known to lie."""
+    low_db_hl, high_db_hl = THRESHOLD_LIMITS_DB_HL
+    reading = read(found)
+    if reading.kind == Kind.ABOVE and reading.level_db_hl is not None:
+        low_db_hl = reading.level_db_hl
+    elif reading.kind == Kind.AT_MOST and reading.level_db_hl is not None:
+        high_db_hl = reading.level_db_hl
+    return np.clip(draws_db_hl, low_db_hl, high_db_hl)

@@ -1,0 +1,283 @@
+"""A prescription in words, in any language: thresholds and gains with their marks, and remarks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from device.hearing_aid.candidacy import NORMAL_DB_HL
+from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL
+from device.hearing_aid.for_whom import Code, Finding
+from device.hearing_aid.limits import (
+    DISCOMFORT_SD_DB,
+    MEASURED_EARS,
+    PREDICTED_TOO_HIGH_DB,
+    Reason,
+)
+from device.hearing_aid.rules import RULES, rule_named, within_publication
+from firmware_py.archive import COMPLETE
+from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
+from firmware_py.console.words import readable
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reading import read
+from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
+from host_tools.catalogue.remarks import told
+from host_tools.commands.prescribe.ears import EarPrescription
+from host_tools.commands.prescribe.taken import CONVENTION
+from host_tools.commands.report.findings import Threshold
+from host_tools.commands.report.words import Words
+from host_tools.drawing import WIDE_SIGN
+from host_tools.record import calibration_words
+from host_tools.recorded import RecordedSession
+from host_tools.symbols import table
+from host_tools.verdicts import PLACE as OF_VERDICTS
+from host_tools.verdicts import reasons_of, why_nothing_follows
+
+PLACE: Final = "prescription"  # the table of its sentences
+INFERRED_SIGN: Final = "("  # and a closing one behind
+DOUBTFUL_SIGN: Final[str] = table()["signs"]["uncertain"]
+HELD_SIGN: Final = "^"
+UNPUBLISHED_SIGN: Final = "†"
+# Before a gain; each sign means what it means on an audiogram.
+SIGNS: Final[dict[str, str]] = {
+    Outcome.NO_RESPONSE: "≥",
+    Outcome.HEARS_ALL: "≤",
+    Outcome.INCOMPLETE: "?",
+    Outcome.INFERRED: INFERRED_SIGN,
+}
+SURE: Final = 0.95  # so probable it is said without a number
+CONVENTIONS: Final = {CONVENTION: "given_50"}
+FOR_WHOM: Final = {code: f"whom_{code.replace('-', '_')}" for code in Code}
+
+
+@dataclass(frozen=True)
+class PrescriptionWords:
+    """Says what is prescribed, in a language."""
+
+    catalogue: Catalogue
+
+    @classmethod
+    def of(cls, language: str) -> "PrescriptionWords":
+        """Return the words of a language."""
+        return cls(catalogue_of(language))
+
+    def say(self, key: str, /, **parts: str) -> str:
+        """Return a sentence of a prescription."""
+        return self.catalogue.say(PLACE, key, **parts)
+
+    def ear(self, ear: str) -> str:
+        """Return "left ear" or "right ear"."""
+        return self.catalogue.say("picture", f"{ear}_ear")
+
+    def rule(self, name: str) -> str:
+        """Return what a rule is called."""
+        return self.say(f"rule_{name.replace('-', '_')}")
+
+    def rule_and_source(self, name: str, coupling: str) -> str:
+        """Return a rule, who published it, and the coupling."""
+        return self.say(
+            "rule_value",
+            rule=self.rule(name), source=rule_named(name).source,
+            coupling=self.say(f"coupling_{coupling}"),
+        )  # fmt: skip
+
+    def rule_of_fit(self, recorded: str) -> str:
+        """Return what a fit says of its rule, in the language if it is one that is known here."""
+        rule, _, coupling = recorded.partition(", ")
+        key = f"coupling_{coupling}"
+        if rule in RULES and key in self.catalogue.tables[PLACE]:
+            return f"{self.rule(rule)}, {self.say(key)}"
+        return recorded
+
+    def threshold(self, ear: EarPrescription, k: int) -> str:
+        """Return a threshold in dB HL as the paper of its audiogram has it."""
+        found = ear.given.found[k]
+        wanted_db = 0.0 if ear.frequencies_hz[k] in ear.wide_db else float("inf")
+        return Words(self.catalogue).threshold(Threshold.of(found, wanted_db, None))
+
+    def gain(
+        self, ear: EarPrescription, k: int, gain_db: float | None = None, held: bool | None = None
+    ) -> str:
+        """Return the gain for conversation with its marks, or another gain of the ear."""
+        sign, behind = sign_of(ear, k), ""
+        if sign == INFERRED_SIGN:
+            behind = ")"
+        if ear.frequencies_hz[k] in ear.doubtful_hz:
+            behind += DOUBTFUL_SIGN
+        if ear.held[k] if held is None else held:
+            behind += HELD_SIGN
+        if not within_publication(ear.rule, ear.frequencies_hz[k]):
+            behind += UNPUBLISHED_SIGN
+        value_db = ear.gain_db[k] if gain_db is None else gain_db
+        return f"{sign}{self.catalogue.number(float(value_db))}{behind}"
+
+    def band(self, low: float, high: float) -> str:
+        """Return a band of gains or levels, whole numbers, none of them below 0."""
+        number = self.catalogue.number
+        return self.say("band_short", low=number(low), high=number(high))
+
+    def where(
+        self, ears: Sequence[EarPrescription], at: Callable[[EarPrescription, int], bool]
+    ) -> str:
+        """Return at which frequencies of which ears something is so; "": at none."""
+        by_ear = {
+            ear.ear: ", ".join(str(f) for k, f in enumerate(ear.frequencies_hz) if at(ear, k))
+            for ear in ears
+        }
+        if len(by_ear) > 1 and len({*by_ear.values()}) == 1:
+            alike = next(iter(by_ear.values()))
+            both = self.say("both_ears")
+            return self.say("where", ear=both, frequencies_hz=alike) if alike else ""
+        return "; ".join(
+            self.say("where", ear=self.ear(ear), frequencies_hz=hz)
+            for ear, hz in by_ear.items()
+            if hz
+        )
+
+    def for_whom(self, ears: Sequence[EarPrescription], found: Sequence[Finding]) -> list[str]:
+        """Say for whom the gains are, ear by ear, or of both at once."""
+        said = {
+            self.ear(ear.ear): self._of_one([each for each in found if each.ear == ear.ear])
+            for ear in ears
+        }
+        if len(said) > 1 and len({*said.values()}) == 1:
+            said = {self.say("both_ears"): next(iter(said.values()))}
+        return [self.say("whom", ear=name, findings=words) for name, words in said.items()]
+
+    def _of_one(self, found: Sequence[Finding]) -> str:
+        return " ".join(map(self._finding, found)) or self.say("whom_audible")
+
+    def _finding(self, found: Finding) -> str:
+        key, limit = FOR_WHOM[found.code], self.catalogue.number(NORMAL_DB_HL)
+        if found.code == Code.NORMAL and found.frequencies_hz:
+            key = "whom_normal_doubt"
+        return self.say(key, at_hz=self._at(found), limit=limit)
+
+    def _at(self, found: Finding) -> str:
+        """Return the frequencies, each with a probability where that is not nearly 1."""
+        said = []
+        surely = found.code == Code.NORMAL
+        for k, frequency_hz in enumerate(found.frequencies_hz):
+            share = found.probabilities[k] if found.probabilities and not surely else 1.0
+            probably = f" ({self.catalogue.percent(self.catalogue.number(100.0 * share))})"
+            said.append(f"{frequency_hz:g}{'' if share >= SURE else probably}")
+        return ", ".join(said)
+
+    def marks(self, session: RecordedSession, ears: Sequence[EarPrescription]) -> list[str]:
+        """Say what each mark means that stands at a threshold or a gain."""
+
+        def marked(mark: str) -> bool:
+            return any(mark in ear.marks for ear in ears)
+
+        said = {
+            "at_limit": marked(Outcome.NO_RESPONSE),
+            "at_most": marked(Outcome.HEARS_ALL),
+            "perhaps_beyond": marked(Outcome.INCOMPLETE),
+            "inferred": marked(Outcome.INFERRED),
+            "doubtful": any(ear.doubtful_hz for ear in ears),
+            "held": any(ear.held.any() for ear in ears),
+            "unpublished": any(
+                not within_publication(ear.rule, f) for ear in ears for f in ear.frequencies_hz
+            ),
+        }
+        lines = [self.say(key) for key, holds in said.items() if holds]
+        wide = "; ".join(
+            self.say("wide_of", ear=self.ear(ear.ear), where=self._wide(session, ear))
+            for ear in ears
+            if ear.wide_db
+        )
+        return [*lines, *([self.say("wide", where=wide)] if wide else [])]
+
+    def _wide(self, session: RecordedSession, ear: EarPrescription) -> str:
+        wanted_db = session.settings.wanted_half_width_db
+        return ", ".join(
+            self.say(
+                "wide_at",
+                frequency_hz=str(f),
+                half_width_db=self.catalogue.number(half_db),
+                wanted_db=self.catalogue.number(wanted_db(f), "g"),
+            )
+            for f, half_db in ear.wide_db.items()
+        )
+
+    def given(self, ears: Sequence[EarPrescription]) -> list[str]:
+        """Say which thresholds the rule was given, and where not those of the audiogram."""
+
+        def beyond(ear: EarPrescription, k: int) -> bool:
+            level_db_hl = read(ear.given.found[k]).level_db_hl
+            return level_db_hl is not None and abs(level_db_hl - ear.threshold_db_hl[k]) >= 0.5
+
+        said = [self.say(CONVENTIONS[CONVENTION])]
+        if where := self.where(ears, beyond):
+            said.append(self.say("given_limit", where=where))
+        return said
+
+    def limits(self, ears: Sequence[EarPrescription]) -> list[str]:
+        """Say where a limit holds a gain, and why."""
+        ceiling = self.catalogue.number(OUTPUT_CEILING_DB_SPL)
+        said = []
+        for reason, key in (
+            (Reason.FEEDBACK, f"held_feedback_{ears[0].coupling}"),
+            (Reason.DISCOMFORT, "held_discomfort"),
+            (Reason.CEILING, "held_ceiling"),
+        ):
+
+            def held(ear: EarPrescription, k: int, reason: Reason = reason) -> bool:
+                return bool(ear.held[k]) and ear.prescribed.limits.why_gain(k) == reason
+
+            if where := self.where(ears, held):
+                said.append(self.say(key, where=where, ceiling=ceiling))
+        at_ceiling = self.where(ears, lambda ear, k: bool(ear.prescribed.limits.at_ceiling[k]))
+        if at_ceiling:
+            said.append(self.say("output_ceiling", where=at_ceiling, ceiling=ceiling))
+        return said
+
+    def spread(self) -> str:
+        """Say what the most output is worth."""
+        numbers = {
+            "low": min(PREDICTED_TOO_HIGH_DB), "high": max(PREDICTED_TOO_HIGH_DB),
+            "sd_low": min(DISCOMFORT_SD_DB), "sd_high": max(DISCOMFORT_SD_DB),
+        }  # fmt: skip
+        spread = {name: self.catalogue.number(value) for name, value in numbers.items()}
+        return self.say("output_spread", ears=str(MEASURED_EARS), **spread)
+
+    def remarks(self, session: RecordedSession) -> list[str]:
+        """Return what of the session whoever fits an aid has to know."""
+        catalogue, said = self.catalogue, []
+        if session.result.outcome != COMPLETE:
+            said.append(self.say("no_end"))
+        for found in session.result.ears:
+            if why := why_nothing_follows(found, catalogue):
+                name = self.ear(found.ear)
+                said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
+                said += reasons_of(found, catalogue)
+        return [*said, *(readable(told(each, catalogue)) for each in session.result.remarks)]
+
+
+def sign_of(ear: EarPrescription, k: int) -> str:
+    """Return what stands before a gain."""
+    return SIGNS.get(ear.marks[k], WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else "")
+
+
+def remarks(
+    session: RecordedSession,
+    ears: Sequence[EarPrescription],
+    found: Sequence[Finding],
+    language: str = ENGLISH,
+) -> list[str]:
+    """Return for whom a fit is, what its marks mean, and what else has to be known."""
+    words, calibration = PrescriptionWords.of(language), session.calibration
+    uncalibrated = []
+    if calibration.state != CALIBRATED:
+        uncalibrated.append(calibration_words(calibration, words.catalogue))
+    if calibration.state == UNCALIBRATED:
+        uncalibrated.append(words.say("uncalibrated_fit"))
+    return [
+        *uncalibrated,
+        *words.for_whom(ears, found),
+        *words.marks(session, ears),
+        *words.given(ears),
+        *words.limits(ears),
+        words.spread(),
+        *words.remarks(session),
+        words.say("verify"),
+    ]
