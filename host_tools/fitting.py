@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
-from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import write_fit
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.sound import write_wav
@@ -15,16 +14,17 @@ from device.simulator.preferences import PEOPLE, SimulatedWearer, drawn_wish_db
 from device.simulator.talker import made_up_speech
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
+from host_tools.commands.prescribe.tuned import TunedPaper
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal, verdict_words
 from host_tools.errors import HostError
 from host_tools.heading import Heading
 from host_tools.hearing_aid import HearingAidProcess
 from host_tools.live import teller
-from host_tools.recorded import RecordedSession, read_true_session
+from host_tools.recorded import read_true_session
 from host_tools.simulation import started
 from host_tools.terminal import show
 from host_tools.tuning import Person, show_result, tune
@@ -79,7 +79,8 @@ def fit_and_tune(
         Is called with everything that the firmware tells of the tuning.
     """
     session = read_true_session(journal)
-    ears = prescribe_session(session, RULE, COUPLING, None)
+    # Nobody wears this aid; without a calibration all that is made of it says so.
+    ears = prescribe_session(session, RULE, COUPLING, None, uncalibrated=True)
     if {LEFT, RIGHT} - {ear.ear for ear in ears}:
         raise HostError("--fit: an aid has two ears, and one of them has no thresholds to fit")
     fit = fit_of_ears(session, ears)
@@ -89,14 +90,22 @@ def fit_and_tune(
         made_up_speech(SPEECH_S, SAMPLE_RATE_HZ, arguments.seed),
         SAMPLE_RATE_HZ,
     )
-    show(screen, "")
-    show(screen, f"{RULE} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated")
+    screen.print()
+    show(
+        screen,
+        f"{RULE.upper()} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated",
+    )
     result, wish_db = _tuned(arguments, data, screen, listen)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     show_result(screen, result, wish_db)
     for line in verdict_words(verdict):
         show(screen, line, "green" if verdict.identical else "red", soft_wrap=True)
-    _keep(session, fit, result, data)
+    prescription = PrescriptionPaper(session, ears, fit, None, SIMULATED, ENGLISH)
+    header = verdict.state.header
+    tuned = TunedPaper(session, ears, fit, header, result, SIMULATED, ENGLISH)
+    write_fit(data / "tuned.fit", tuned.fit)
+    prescription.write(data / "fit.svg")
+    tuned.write(data / "tuned.svg")
     draw_tuning(verdict.steps, data / "tuning.svg", "a simulated wearer tunes", wish_db)
     show(screen, f"in {data}: aid.fit, tuned.fit, fit.svg, tuned.svg, tuning.svg", soft_wrap=True)
     return Fitting(result, verdict, wish_db)
@@ -138,13 +147,3 @@ def answering(wearer: SimulatedWearer, listen: Callable[[str], None]) -> Person:
         return f"TUNE:ANSW {wearer.answer(heard['first'], heard['second'])}"
 
     return answer
-
-
-def _keep(session: RecordedSession, fit: Fit, result: TuningResult, data: Path) -> None:
-    """Write the tuned fit, and both as pictures."""
-    tuned = fit.tuned(Setting.of(result.setting_db))
-    write_fit(data / "tuned.fit", tuned)
-    ears = prescribe_session(session, RULE, COUPLING, None)
-    for name, which, against in (("fit", fit, None), ("tuned", tuned, fit)):
-        paper = PrescriptionPaper(session, ears, which, against, SIMULATED, ENGLISH)
-        paper.write(data / f"{name}.svg")

@@ -84,10 +84,18 @@ def tune(
 
 
 def told_result(answer: str) -> TuningResult:
-    """Take the answer to TUNE:RES?; `HostError` if it is not one of this version."""
+    """Take the answer to TUNE:RES?, which also says which tuning it is of.
+
+    Raises
+    ------
+    HostError
+        It is not one of this version.
+    """
     try:
-        return TuningResult.from_record(json.loads(answer), so_far=True)
-    except ValueError as error:
+        told = json.loads(answer)
+        del told["tuning"]
+        return TuningResult.from_record(told, so_far=True)
+    except (KeyError, TypeError, ValueError) as error:
         raise HostError(f"the firmware's answer to TUNE:RES? is not understood: {error}") from None
 
 
@@ -165,7 +173,7 @@ def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
             show(screen, f"{about['comparison']:>4}  {about['place']:<6}  {values}", "dim")
         case "comparison":
             off = off_words(float(about["expected_regret"]))
-            show(screen, f"{about['comparison']:>4}  {WORDS[about['answer']]:<20}  {off}")
+            show(screen, f"{about['comparison']:>4}  {WORDS[about['answer']]:<20}  {off} so far")
         case "again":
             show(screen, f"{about['comparison']:>4}  nothing was pressed: once more", "yellow")
         case _ if what == NOBODY:
@@ -178,8 +186,8 @@ def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
 
 
 def off_words(expected_regret: float) -> str:
-    """Say how far the best setting so far is from what is wanted, by what is known."""
-    return f"some {off_db(expected_regret):.1f} dB off"
+    """Say how far the best setting is expected to be from what is wanted."""
+    return f"expected to be some {off_db(expected_regret):.1f} dB off"
 
 
 def setting_words(values_db: list[float] | tuple[float, ...]) -> str:
@@ -191,8 +199,13 @@ def setting_words(values_db: list[float] | tuple[float, ...]) -> str:
 def show_result(
     screen: "Console", result: TuningResult, truth_db: Sequence[float] | None = None
 ) -> None:
-    """Say what was found, as a table; `truth_db`: what a simulated person wanted."""
+    """Say what was found, as a table; `truth_db`: what a simulated person wanted.
+
+    What was not found has no figure.
+    """
     from rich.table import Table
+
+    found = result.finding != Finding.NONE
 
     table = Table(box=None, pad_edge=False)
     for heading in ("dB from the prescription", "set", "wish", "95 % band"):
@@ -204,13 +217,14 @@ def show_result(
     )
     for place, (dimension, setting, wish, low, high) in enumerate(rows):
         truth = [] if truth_db is None else [f"{truth_db[place]:+.1f}"]
-        band = f"{low:+.1f} to {high:+.1f}"
-        table.add_row(dimension.meaning, f"{setting:+.1f}", f"{wish:+.1f}", band, *truth)
+        wished = [f"{wish:+.1f}", f"{low:+.1f} to {high:+.1f}"] if found else ["-", "-"]
+        table.add_row(dimension.meaning, f"{setting:+.1f}", *wished, *truth)
     screen.print()
     screen.print(table)
+    off = f"; the setting is {off_words(result.expected_regret)}" if found else ""
     screen.print(
         f"{result.comparisons} comparisons, {result.same} without a difference; "
-        f"{FINDINGS[result.finding]}; by that, {off_words(result.expected_regret)}"
+        f"{FINDINGS[result.finding]}{off}"
     )
     for remark in result.remarks:
         show(screen, f"remark: {remark}", "yellow")

@@ -15,6 +15,7 @@ from device.simulator.serve import carry, raw_pty
 from device.sound_card.board import LocalBoard
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import NoOutput
+from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.identity import Identity, Meeting, differences
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.person import Person, composed
@@ -47,8 +48,9 @@ The speech is heard at two settings, in turn. Press the space bar while the bett
 if there is no difference. Who presses nothing hears both once more. It ends when the best setting
 is known well enough, or after --count comparisons, and the aid is left at that setting.
 
-A fit that names its person is tuned for that person only. An unfinished tuning in --out goes on if
-person and fit are the same; an unfinished test there is refused, and nothing is touched.
+A fit that names its person is tuned for that person only. One that was made of levels that are no
+dB HL is refused without --uncalibrated. An unfinished tuning in --out goes on if person and fit are
+the same; an unfinished test there is refused, and nothing is touched.
 
 openMHA plays; make aid gets it. Without --sound-card nothing is heard, and --wav keeps what would
 be. No setting exceeds the limits of the fit; how loud that is in the ear, nobody knows before it
@@ -89,6 +91,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "-o", "--write", type=Path, action="append", default=[], metavar="FILE",
         help=f"write the tuned fit: {', '.join(sorted(AID_ENDINGS))}; may be given several times",
     )  # fmt: skip
+    p.add_argument(
+        "--uncalibrated", action="store_true",
+        help="tune a fit of levels that are no dB HL",
+    )  # fmt: skip
     p.add_argument("--picture", type=Path, metavar="FILE", help="draw how it went, as .svg")
     p.add_argument("--force", action="store_true", help="overwrite files that are there")
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
@@ -105,6 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     whose = _whose(arguments)
     check_tuning(arguments.out, whose, lambda line: show(screen, line, soft_wrap=True))
     data = data_directory(arguments.out, TUNE_PREFIX)
+    _tell_for_whom(arguments, screen)
     show(screen, f"the journal is in {data}", soft_wrap=True)
     start = {"ID": arguments.id, "COUNT": arguments.count, "SEED": arguments.seed}
     with _started(arguments, data, screen) as (console, firmware, aid):
@@ -125,13 +132,14 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
     from device.hearing_aid.fit_file import read_fit
     from firmware_py.procedure.tuning.space import Setting
     from host_tools.commands.prescribe.exports import fit_as
+    from host_tools.commands.prescribe.words import fit_words
 
     tuned = read_fit(arguments.fit).tuned(Setting.of(result.setting_db))
     if tuned.of.person is None:
         tuned = replace(tuned, of=replace(tuned.of, person=verdict.state.header.identifier))
     for path in arguments.write:
-        remark = f"{arguments.fit.name} as it was tuned: {verdict.journal.name}"
-        write_text(path, fit_as(_aid_ending(path), tuned, [remark]))
+        said = [f"{arguments.fit.name} as it was tuned: {verdict.journal.name}", *fit_words(tuned)]
+        write_text(path, fit_as(_aid_ending(path), tuned, said))
     if arguments.picture is not None:
         from host_tools.tuning_picture import draw_tuning
 
@@ -151,10 +159,23 @@ def _whose(arguments: argparse.Namespace) -> Identity:
         raise HostError(f"--id: {error}") from None
     except FitError as error:
         raise HostError(str(error)) from None
+    if fit.of.calibration == UNCALIBRATED and not arguments.uncalibrated:
+        raise HostError(
+            f"{arguments.fit}: made of levels that are no dB HL ({UNCALIBRATED}); --uncalibrated "
+            "tunes it all the same"
+        )
     whose = fit.of.identity(fit_digest(fit))
     for each in differences(Meeting.TUNE, whose, told):
         raise HostError(f"{arguments.fit}: {each.words}: the fit is somebody else's; --id says who")
     return replace(whose, identifier=told.identifier or whose.identifier, device=None)
+
+
+def _tell_for_whom(arguments: argparse.Namespace, screen: "Console") -> None:
+    from device.hearing_aid.fit_file import read_fit
+    from host_tools.commands.prescribe.words import fit_words
+
+    for line in fit_words(read_fit(arguments.fit)):
+        show(screen, line, "yellow", soft_wrap=True)
 
 
 def _aid_ending(path: Path) -> str:

@@ -79,7 +79,7 @@ class Frame:
     def for_whom(self, found: Sequence[Finding]) -> Block:
         """Return for whom the gains are, and that they are a start."""
         words = self.words
-        said = [*words.for_whom(self.ears, found), words.say("verify")]
+        said = [*words.for_whom([ear.ear for ear in self.ears], found), words.say("verify")]
         return document.section(words.say("for_whom"), said)
 
     def columns(self, title: str) -> list[str]:
@@ -101,15 +101,19 @@ class Frame:
             del rows["most_gain_of"]
         return [document.row([words.say(key), *cells], small=True) for key, cells in rows.items()]
 
-    def marks(self) -> Block:
-        """Return what the marks in the table mean."""
-        marks = self.words.marks(self.session, self.ears)
+    def marks(self, *, held: bool = False) -> Block:
+        """Return what the marks in the table mean; `held`: a limit holds a gain that was tuned."""
+        marks = self.words.marks(self.session, self.ears, held=held)
         return document.legend([("", f"{mark}.") for mark in marks])
 
-    def notes(self, first: str) -> Block:
-        """Return small print: what the gains are, from which thresholds, and what limits them."""
+    def notes(self, first: str, *, gains: bool = True) -> Block:
+        """Return small print: what the gains are, from which thresholds, and what limits them.
+
+        `gains`: also where a limit holds them below the rule's.
+        """
         words = self.words
-        said = (first, *words.given(self.ears), *words.limits(self.ears), words.spread())
+        limits = words.limits(self.ears, gains=gains)
+        said = (first, *words.given(self.ears), *limits, words.spread())
         return document.note(" ".join(said))
 
     def end(self, remarks: Sequence[str]) -> list[Block]:

@@ -99,7 +99,7 @@ def prescription_figure(
         axes.set_xlabel(say("frequency_axis"))
         names = [catalogue.written(tick.get_text()) for tick in axes.get_xticklabels()]
         axes.set_xticks(axes.get_xticks(), names)
-    _legend(figure, ears, against, catalogue)
+    _legend(figure, ears, fit, against, catalogue)
     return figure
 
 
@@ -112,7 +112,7 @@ def _gains(axes: "Axes", ear: EarPrescription, fitted: EarFit, other: EarFit | N
     x = np.log2(ear.frequencies_hz)
     gain_db = fitted.gain_of_speech_db()
     band = ear.gain_at_db[CONVERSATION_DB_SPL]
-    if np.allclose(gain_db, band.value, atol=0.05):  # a tuned gain is what it is
+    if _as_prescribed(ear, fitted):
         axes.fill_between(x, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
     if other is not None:
         _curves(axes, other, ORANGE)
@@ -127,6 +127,11 @@ def _gains(axes: "Axes", ear: EarPrescription, fitted: EarFit, other: EarFit | N
             sign, (at, height_db), (0, 5), textcoords="offset points", ha="center", color=INK
         )
     _frequencies(axes, x)
+
+
+def _as_prescribed(ear: EarPrescription, fitted: EarFit) -> bool:
+    """Return whether a fit has the gains of a prescription; a tuned one has no band of them."""
+    return bool(np.allclose(fitted.gain_of_speech_db(), ear.gain_db, atol=0.05))
 
 
 def _curves(axes: "Axes", fitted: EarFit, colour: str) -> None:
@@ -183,6 +188,7 @@ def _signs(ear: EarPrescription) -> list[str]:
 def _legend(
     figure: "Figure",
     ears: Sequence[EarPrescription],
+    fit: Fit,
     against: Fit | None,
     catalogue: Catalogue,
 ) -> None:
@@ -196,7 +202,8 @@ def _legend(
         Line2D([], [], color=INK, ls=dashes, label=say("speech", level=f"{level:.0f}"))
         for level, dashes in DASHES.items()
     ]
-    entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label=say("band")))
+    if all(_as_prescribed(ear, fit.of_ear(ear.ear)) for ear in ears):
+        entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label=say("band")))
     if against is None:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most_allowed")))
         entries.append(Patch(color=GREY, alpha=0.3, label=say("not_heard")))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from device.hearing_aid.candidacy import NORMAL_DB_HL
-from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL
+from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, Fit
 from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.limits import (
     DISCOMFORT_SD_DB,
@@ -133,11 +133,10 @@ class PrescriptionWords:
             if hz
         )
 
-    def for_whom(self, ears: Sequence[EarPrescription], found: Sequence[Finding]) -> list[str]:
+    def for_whom(self, ears: Sequence[str], found: Sequence[Finding]) -> list[str]:
         """Say for whom the gains are, ear by ear, or of both at once."""
         said = {
-            self.ear(ear.ear): self._of_one([each for each in found if each.ear == ear.ear])
-            for ear in ears
+            self.ear(ear): self._of_one([each for each in found if each.ear == ear]) for ear in ears
         }
         if len(said) > 1 and len({*said.values()}) == 1:
             said = {self.say("both_ears"): next(iter(said.values()))}
@@ -162,8 +161,10 @@ class PrescriptionWords:
             said.append(f"{frequency_hz:g}{'' if share >= SURE else probably}")
         return ", ".join(said)
 
-    def marks(self, session: RecordedSession, ears: Sequence[EarPrescription]) -> list[str]:
-        """Say what each mark means that stands at a threshold or a gain."""
+    def marks(
+        self, session: RecordedSession, ears: Sequence[EarPrescription], *, held: bool = False
+    ) -> list[str]:
+        """Say what each mark means that stands at a threshold or a gain; `held`: at a tuned one."""
 
         def marked(mark: str) -> bool:
             return any(mark in ear.marks for ear in ears)
@@ -174,7 +175,7 @@ class PrescriptionWords:
             "perhaps_beyond": marked(Outcome.INCOMPLETE),
             "inferred": marked(Outcome.INFERRED),
             "doubtful": any(ear.doubtful_hz for ear in ears),
-            "held": any(ear.held.any() for ear in ears),
+            "held": held or any(ear.held.any() for ear in ears),
             "unpublished": any(
                 not within_publication(ear.rule, f) for ear in ears for f in ear.frequencies_hz
             ),
@@ -211,14 +212,18 @@ class PrescriptionWords:
             said.append(self.say("given_limit", where=where))
         return said
 
-    def limits(self, ears: Sequence[EarPrescription]) -> list[str]:
+    def limits(self, ears: Sequence[EarPrescription], *, gains: bool = True) -> list[str]:
         """Say where a limit holds a gain, and why."""
         ceiling = self.catalogue.number(OUTPUT_CEILING_DB_SPL)
         said = []
         for reason, key in (
-            (Reason.FEEDBACK, f"held_feedback_{ears[0].coupling}"),
-            (Reason.DISCOMFORT, "held_discomfort"),
-            (Reason.CEILING, "held_ceiling"),
+            (
+                (Reason.FEEDBACK, f"held_feedback_{ears[0].coupling}"),
+                (Reason.DISCOMFORT, "held_discomfort"),
+                (Reason.CEILING, "held_ceiling"),
+            )
+            if gains
+            else ()
         ):
 
             def held(ear: EarPrescription, k: int, reason: Reason = reason) -> bool:
@@ -273,7 +278,7 @@ def remarks(
         uncalibrated.append(words.say("uncalibrated_fit"))
     return [
         *uncalibrated,
-        *words.for_whom(ears, found),
+        *words.for_whom([ear.ear for ear in ears], found),
         *words.marks(session, ears),
         *words.given(ears),
         *words.limits(ears),
@@ -281,3 +286,13 @@ def remarks(
         *words.remarks(session),
         words.say("verify"),
     ]
+
+
+def fit_words(fit: Fit) -> list[str]:
+    """Return what a fit says of its calibration, and for whom it was as it was prescribed."""
+    words, said = PrescriptionWords.of(ENGLISH), []
+    if fit.of.calibration == UNCALIBRATED:
+        said.append(f"{UNCALIBRATED}: the levels of this fit are no dB HL")
+    if fit.for_whom:
+        said += words.for_whom([ear.ear for ear in fit.ears], fit.for_whom)
+    return said
