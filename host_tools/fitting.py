@@ -27,7 +27,7 @@ from host_tools.live import teller
 from host_tools.recorded import read_true_session
 from host_tools.simulation import started
 from host_tools.terminal import show
-from host_tools.tuning import Person, show_result, tune
+from host_tools.tuning import FINDINGS, Person, show_result, tune
 from host_tools.tuning_picture import draw_tuning
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def fit_and_tune(
     write_fit(data / "tuned.fit", tuned.fit)
     prescription.write(data / "fit.svg")
     tuned.write(data / "tuned.svg")
-    draw_tuning(verdict.steps, data / "tuning.svg", "a simulated wearer tunes", wish_db)
+    title = f"a simulated wearer tunes: {FINDINGS[result.finding]}"
+    draw_tuning(verdict.steps, data / "tuning.svg", title, wish_db)
     show(screen, f"in {data}: aid.fit, tuned.fit, fit.svg, tuned.svg, tuning.svg", soft_wrap=True)
     return Fitting(result, verdict, wish_db)
 

@@ -28,7 +28,7 @@ from host_tools.hearing_aid import HearingAidProcess
 from host_tools.live import data_directory, teller
 from host_tools.processes import ConsoleLine, FirmwareProcess
 from host_tools.terminal import say, show
-from host_tools.tuning import show_result, tune
+from host_tools.tuning import FINDINGS, show_result, tune
 from host_tools.unfinished import check_tuning
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -143,7 +143,8 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
     if arguments.picture is not None:
         from host_tools.tuning_picture import draw_tuning
 
-        draw_tuning(verdict.steps, arguments.picture, f"{arguments.fit.name}, tuned")
+        title = f"{arguments.fit.name}, tuned: {FINDINGS[result.finding]}"
+        draw_tuning(verdict.steps, arguments.picture, title)
 
 
 def _whose(arguments: argparse.Namespace) -> Identity:

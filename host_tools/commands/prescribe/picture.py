@@ -51,6 +51,8 @@ DASHES: Final = dict(
 )
 LIMIT_DASHES: Final = (0, (5, 1.5, 1, 1.5))
 LEGEND_COLUMNS: Final = {1: 2, 2: 4}  # by the count of ears
+LEGEND_COLUMNS_OF_TWO: Final = {1: 2, 2: 3}  # of two fits: the other one's name is long
+DIFFERENCE_DB: Final = 5.0  # to either side at least, so that nothing looks like something
 LABEL_CHARACTERS: Final = 40
 
 
@@ -92,6 +94,9 @@ def prescription_figure(
             assert against is not None
             _difference(panels[1][column], ear, differences_db(fit, against, ear.ear))
     panels[0][0].set_ylim(0.0)
+    if against is not None:
+        low_db, high_db = panels[1][0].get_ylim()
+        panels[1][0].set_ylim(min(low_db, -DIFFERENCE_DB), max(high_db, DIFFERENCE_DB))
     panels[0][0].set_ylabel(say("gain_axis"))
     panels[1][0].set_ylabel(say("level_axis" if against is None else "difference_axis"))
     figure.align_ylabels(panels[:, 0])
@@ -217,7 +222,8 @@ def _legend(
         entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less_sure")))
     if any(Outcome.INFERRED in ear.marks for ear in ears):
         entries.append(Line2D([], [], color=INK, label=say("no_marker")))
+    columns = LEGEND_COLUMNS if against is None else LEGEND_COLUMNS_OF_TWO
     figure.legend(
-        handles=entries, loc="outside lower center", ncols=LEGEND_COLUMNS[len(ears)], frameon=False,
+        handles=entries, loc="outside lower center", ncols=columns[len(ears)], frameon=False,
         prop={"family": fonts, "size": 8},
     )  # fmt: skip

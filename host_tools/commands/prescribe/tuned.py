@@ -16,7 +16,7 @@ from firmware_py.console.words import readable
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 from firmware_py.tuning_record import TuningHeader
 from host_tools import document
 from host_tools.catalogue.remarks import told
@@ -61,7 +61,8 @@ class TunedPaper:
         """Return it as a document."""
         frame = Frame(self.session, self.ears, self.heading, self.language)
         record, words = frame.record, frame.words
-        svg = prescription_svg(self.ears, self.fit, record.catalogue, self.prescribed)
+        against = None if self._setting == PRESCRIPTION else self.prescribed
+        svg = prescription_svg(self.ears, self.fit, record.catalogue, against)
         not_final = frame.why_not_final() or self._why_not_final(frame)
         return Document(
             language=self.language,

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from device.hearing_aid.limits import (
+    Reason,
     coupler_above_field_db,
     discomfort_db_hl,
     field_db_spl,
     limits,
     output_ceiling_db_spl,
+    own_discomfort_db_spl,
 )
 from device.hearing_aid.speech import speech_in_bands
 
@@ -39,6 +41,19 @@ def test_a_mild_loss_is_limited_by_discomfort_and_a_severe_one_by_law() -> None:
     severe = limits(CENTERS_HZ, np.full(7, 90.0)).output_max_db_spl
     assert mild[2] == 102.4
     assert severe[2] == 111.0
+    for threshold_db_hl, output, gain in (
+        (20.0, Reason.DISCOMFORT, Reason.DISCOMFORT), (90.0, Reason.CEILING, Reason.CEILING)
+    ):  # fmt: skip
+        found = limits(CENTERS_HZ, np.full(7, threshold_db_hl))
+        assert (found.why_output(2), found.why_gain(2)) == (output, gain)
+    assert limits(CENTERS_HZ, np.full(7, 90.0), "open").why_gain(3) == Reason.FEEDBACK
+
+
+def test_peoples_own_discomfort_lies_lower_than_is_predicted_and_far_apart() -> None:
+    predicted = limits(CENTERS_HZ, np.full(7, 60.0)).discomfort_db_spl
+    mean_db_spl, sd_db = own_discomfort_db_spl(CENTERS_HZ, predicted)
+    assert_allclose(predicted - mean_db_spl, (5.5, 5.5, 7.0, 6.6, 7.887, 8.8, 8.8), atol=1e-3)
+    assert_allclose(sd_db[[1, 2, 3, 5]], (11.4, 10.8, 10.0, 9.6))
 
 
 @given(thresholds_db_hl=st.lists(st.floats(-30.0, 140.0), min_size=7, max_size=7))

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,9 @@ import pytest
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.fit_file import read_fit, write_fit
+from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.sound import write_wav
+from device.hearing_aid.whose import Whose
 from device.simulator.talker import made_up_speech
 from firmware_py.journal import read_journal
 from firmware_py.procedure.tuning.space import Setting
@@ -106,6 +109,7 @@ def check_the_whole_way(code: int, out: str, data: Path) -> None:
     setting = Setting.of(tuple(tuning["result"]["setting_db"]))
     assert read_fit(data / "tuned.fit") == read_fit(data / "aid.fit").tuned(setting)
     assert "true wish" in out
+    assert "\\n" not in out
     records = read_journal(data / "tuning-000001.journal").records
     assert records[0]["settings"]["fit"]
 
@@ -170,6 +174,21 @@ def test_a_wrong_option_is_named(
 ) -> None:  # fmt: skip
     assert main(["tune", *given, "--out", str(tmp_path / "data"), *options]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_fit_of_levels_that_are_no_db_hl_has_to_be_asked_for(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of, found = Whose(calibration="UNCALIBRATED"), (Finding("left", Code.NOT_JUDGED),)
+    write_fit(tmp_path / "aid.fit", replace(plain_fit(15.0), of=of, for_whom=found))
+    assert main(["tune", *given, "--out", str(tmp_path / "data")]) == 2
+    assert "made of levels that are no dB HL (UNCALIBRATED)" in capsys.readouterr().err
+    words = ["tune", *given, "--out", str(tmp_path / "data"), "--openmha", "/none"]
+    assert main([*words, "--uncalibrated"]) == 2
+    said = capsys.readouterr()
+    assert "UNCALIBRATED: the levels of this fit are no dB HL" in said.out
+    assert "left ear: For whom this fit is cannot be said" in said.out
+    assert "there is no openMHA" in said.err
 
 
 @pytest.mark.parametrize("command", ["report", "prescribe"])

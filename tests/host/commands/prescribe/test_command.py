@@ -22,6 +22,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Verdict
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import ENDED_EARLY
 from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.commands.prescribe import paper as paper_of
 from host_tools.commands.prescribe.ears import (
     EarPrescription,
     fit_of_ears,
@@ -34,7 +35,7 @@ from host_tools.commands.prescribe.picture import prescription_figure
 from host_tools.commands.prescribe.taken import NothingToPrescribeError
 from host_tools.commands.prescribe.words import PrescriptionWords, remarks
 from host_tools.document import set_document
-from host_tools.heading import Heading
+from host_tools.heading import NO_HEADING, Heading
 from host_tools.recorded import RecordedSession, read_session, read_true_session
 from tests.budget import quick
 from tests.host.journals import (
@@ -163,6 +164,63 @@ def test_no_response_is_a_limit_and_says_so(deaf_ear: Path, gp_pta: GpPta) -> No
     assert code == 0
     assert re.search(r"^1000 +> 100 +≥48\^", out, re.MULTILINE), "as on its audiogram"
     assert "≥: no response at the limit; at least this gain" in out
+
+
+def test_levels_that_are_no_db_hl_are_refused_or_said_to_be_that(
+    tmp_path: Path, deaf_ear: Path, gp_pta: GpPta, refused: Refused
+) -> None:
+    assert f"{deaf_ear}: UNCALIBRATED: levels are nominal; a rule takes" in refused(
+        "prescribe", deaf_ear
+    )
+    out = [tmp_path / f"aid{ending}" for ending in (".fit", ".json", ".pdf")]
+    words = [word for path in out for word in ("-o", path)]
+    code, said, _ = gp_pta("prescribe", deaf_ear, "--uncalibrated", *words)
+    assert code == 0
+    assert "UNCALIBRATED: levels are nominal" in said
+    fit = read_fit(out[0])
+    assert (fit.of.calibration, fit.of.thresholds) == ("UNCALIBRATED", "50 %")
+    assert [found.code for found in fit.for_whom] == ["not-judged"]
+    told = json.loads(out[1].read_text())
+    assert told["of"]["calibration"] == "UNCALIBRATED"
+    assert "UNCALIBRATED: levels are nominal" in told["remarks"]
+    text = ReadPdf(out[2].read_bytes()).text
+    for each in ("NOT FINAL: UNCALIBRATED", "it is no prescription", "the levels are not dB HL"):
+        assert each in text
+
+
+def test_every_file_says_for_whom_the_fit_is(tmp_path: Path, gp_pta: GpPta) -> None:
+    ears = prescribe_session(recorded_calibrated(BOTH), "nal-r", "open", None)
+    fit = fit_of_ears(recorded_calibrated(BOTH), ears)
+    assert {found.code for found in fit.for_whom} == {"inaudible", "peaks-only"}
+    endings = (".fit", ".json", ".cfg", ".txt", ".librepods.json")
+    out = [tmp_path / f"aid{ending}" for ending in endings]
+    words = [word for path in out for word in ("-o", path)]
+    code, said, _ = gp_pta("prescribe", BOTH, "--coupling", "open", *words)
+    assert code == 0
+    assert read_fit(out[0]).for_whom == fit.for_whom
+    told = json.loads(out[1].read_text())
+    assert told["for_whom"] == [found.as_record() for found in fit.for_whom]
+    texts = [said, *(path.read_text() for path in out[1:])]
+    assert all("speech at 65 dB SPL stays inaudible at 8000 Hz" in text for text in texts)
+
+
+@pytest.mark.parametrize("language", quick(LANGUAGES, "es"))
+@pytest.mark.parametrize("name", quick(["both-ears-n3", "left-ear-s2", "disturbed", "masked"],
+                                       "left-ear-s2"))  # fmt: skip
+def test_each_mark_in_a_table_is_explained_below_it(
+    name: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paper_of, "prescription_svg", lambda *_: "")
+    session = recorded_calibrated(GOLDEN / f"{name}.journal")
+    ears = prescribe_session(session, "nal-r", "open", None)
+    paper = PrescriptionPaper(session, ears, fit_of_ears(session, ears), None, NO_HEADING, language)
+    blocks = {block["kind"]: block for block in paper.document().blocks}
+    cells = [c for row in blocks["numbers"]["rows"] for c in row["cells"][1:]]
+    marks = {sign for cell in cells for sign in cell if sign in "≥≤?~^†*("}
+    said = " ".join(entry["text"] for entry in blocks["legend"]["entries"])
+    assert marks
+    assert all(f"{mark}:" in said or f"{mark} ):" in said for mark in marks)
+    assert not any(mark in said for mark in {*"≥≤?~^†*"} - marks)
 
 
 @pytest.mark.parametrize("name", ["silent-ear", "always-answering"])
@@ -483,6 +541,9 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> 
         catalogue.say("prescription", "most_output_of"),
     ):  # fmt: skip
         assert said in pdf.text, said
+    whom = PrescriptionWords(catalogue).for_whom(["right", "left"], paper.fit.for_whom)
+    assert len(whom) == 2
+    assert all(" ".join(each.split()) in pdf.text for each in whom)
     for ear in ears:
         for k in range(len(ear.frequencies_hz)):
             assert PrescriptionWords(catalogue).gain(ear, k) in pdf.text

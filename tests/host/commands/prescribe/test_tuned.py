@@ -1,0 +1,116 @@
+"""The sheet of a tuned fit, as it is set: tuned gains, setting, finding and limits."""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from rich.console import Console
+
+from device.hearing_aid.fit import Fit
+from firmware_py.procedure.tuning.outcomes import Finding
+from firmware_py.procedure.tuning.result import TuningResult
+from firmware_py.procedure.tuning.settings import TuningSettings
+from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.tuning_record import TuningHeader
+from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.commands.prescribe import tuned
+from host_tools.commands.prescribe.ears import EarPrescription, fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.tuned import TunedPaper
+from host_tools.document import Document, set_document
+from host_tools.heading import NO_HEADING
+from host_tools.tuning import FINDINGS, show_result
+from tests.budget import quick
+from tests.host.journals import BOTH, recorded_calibrated
+from tests.host.pdfs import ReadPdf, check_tagged
+
+pytestmark = pytest.mark.xdist_group("recorded")
+
+WISH = TuningResult(
+    "complete", Finding.WISH, (3.0, 4.0, 0.0, -1.0), (3.1, 4.2, 0.3, -1.2), (1.1, 2.2, -1.3, -2.4),
+    (5.1, 6.2, 2.3, 0.4), 0.5, 17, 3, 0, 0, (),
+)  # fmt: skip
+NONE = TuningResult(
+    "complete", Finding.NONE, (0.0,) * 4, (0.7, 0.8, 0.6, -0.9), (-9.7,) * 4, (9.8,) * 4,
+    5.7, 16, 4, 0, 0, ("the answers are as they come by chance, or by place: the prescription "
+                       "stays as it is",),
+)  # fmt: skip
+
+
+@cache
+def fitted() -> tuple[list[EarPrescription], Fit]:
+    ears = prescribe_session(recorded_calibrated(BOTH), "nal-r", "closed", None)
+    return ears, fit_of_ears(recorded_calibrated(BOTH), ears)
+
+
+def sheet(result: TuningResult, language: str = "en") -> TunedPaper:
+    session, (ears, fit) = recorded_calibrated(BOTH), fitted()
+    settings = TuningSettings(
+        "0" * 12, (*fit.ranges_db().values(),), (*fit.prior_sd_db().values(),)
+    )
+    header = TuningHeader(7, settings, "openMHA 4", None, "2026-01-03T10:00:00+00:00")
+    return TunedPaper(session, ears, fit, header, result, NO_HEADING, language)
+
+
+@pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
+def test_a_tuned_sheet_has_the_tuned_gains_the_setting_the_finding_and_the_limits(
+    language: str,
+) -> None:
+    paper, catalogue = sheet(WISH, language), catalogue_of(language)
+    document = paper.document()
+    pdf = ReadPdf(set_document(document, ".pdf"))
+    check_tagged(pdf, language)
+    assert document.final
+    own, other = (fit.of_ear("right") for fit in (paper.fit, paper.prescribed))
+    tuned_db, before_db = (ear.gain_of_speech_db() for ear in (own, other))
+    assert max(abs(tuned_db - before_db)) > 3.0
+    ear = next(ear for ear in paper.ears if ear.ear == "right")
+    row = next(r for r in rows(document) if r[0] == catalogue.say("picture", "right_ear"))
+    for k, gain_db in enumerate(tuned_db):
+        assert catalogue.number(float(gain_db)) in row[k + 1]
+        assert str(ear.frequencies_hz[k]) in pdf.text
+    for dimension, setting_db in zip(DIMENSIONS, WISH.setting_db, strict=True):
+        name = catalogue.say("page", f"tune_{dimension.name}")
+        assert f"{name} {catalogue.number(setting_db, '+.1f')}" in pdf.text
+    for key in ("finding_wish", "most_gain_of", "most_output_of", "own_discomfort_of", "preferred"):
+        assert catalogue.say("prescription", key) in pdf.text
+    assert f"{catalogue.number(3.0, '.1f')} dB" in pdf.text
+
+
+def rows(document: Document) -> list[list[str]]:
+    """Return the cells of every table of a document."""
+    tables = [block["rows"] for block in document.blocks if block["kind"] == "numbers"]
+    return [row["cells"] for table in tables for row in table]
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the picture out: to draw it takes its time."""
+    monkeypatch.setattr(tuned, "prescription_svg", lambda *_: "")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_was_not_found_has_no_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    document = sheet(NONE).document()
+    text = json.dumps(document.blocks)
+    assert "no wish shows: the prescription stays" in text
+    show_result(Console(highlight=False, width=200), NONE)
+    said = capsys.readouterr().out
+    assert FINDINGS[Finding.NONE] in said
+    for told in (text, said):
+        for figure in ("10.1", "0.7", "9.8", "expected to be"):
+            assert figure not in told
+    for name in ("more gain around 1.5 kHz", "more gain for all sounds"):
+        assert next(row for row in rows(document) if row[0] == name)[1:4] == ["+0.0", "-", "-"]
+    show_result(Console(highlight=False, width=200), WISH)
+    assert "expected to be some 3.0 dB off" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_tuning_that_was_ended_is_not_final_and_a_limit_holds_what_was_asked() -> None:
+    loud = replace(WISH, outcome="aborted", setting_db=(12.0, 12.0, 0.0, 0.0))
+    document = sheet(loud).document()
+    assert document.standing == "NOT FINAL: tuning, aborted"
+    assert "^: held by a limit" in json.dumps(document.blocks)
+    held = [cell for row in rows(document) for cell in row[1:] if "^" in cell]
+    assert held
