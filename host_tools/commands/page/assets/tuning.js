@@ -55,11 +55,12 @@ export class Tuning {
 
   async #result() {
     const found = JSON.parse(await this.#device.askOperator("TUNE:RES?"));
+    const isNone = found.finding === "none"; // what was not found has no figure
     const rows = DIMENSIONS.map((name, i) => [
       say(`tune_${name}`),
       signed(found.setting_db[i]),
-      signed(found.wish_db[i]),
-      say("from_to", { low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
+      isNone ? "-" : signed(found.wish_db[i]),
+      isNone ? "-" : say("from_to", { low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
     ]);
     const columns = ["", say("tune_setting"), say("tune_wish"), say("column_band")];
     const remarks = found.remarks.map((each) => make("p", {}, asTold(each)));
@@ -92,7 +93,7 @@ export class Tuning {
     const regret = about.expected_regret && number(Number(about.expected_regret), 2);
     const words = [say(`tune_${STATES.includes(about.state) ? about.state : "under_way"}`)];
     words.push(isUnderWay ? say("tune_done", done) : null);
-    words.push(regret ? say("tune_regret", { regret }) : null);
+    words.push(isUnderWay && regret ? say("tune_regret", { regret }) : null);
     fill(at("tune-state"), words.filter(Boolean).join(" "));
     if (!isUnderWay || isPaused) {
       fill(at("tune-now"));

@@ -232,7 +232,7 @@ def test_a_hearing_aid_is_tuned_by_comparison(device: Device, operator: Operator
         page.click("#tune-first")
         answered = page.locator("#tune-told li").first
         expect(answered).to_have_text(f"Comparison {comparison}: The first was better")
-    expect(page.locator("#tune-state")).to_contain_text("The tuning is over.")
+    expect(page.locator("#tune-state")).to_have_text("The tuning is over.")
     page.click("#tune-result")
     found = page.locator("#tune-found")
     expect(found).to_contain_text("Comparisons: 5; without a difference: ")
