@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.calibration import simulated
-from firmware_py.calibration.in_force import NO_CALIBRATION
+from firmware_py.calibration.in_force import NO_CALIBRATION, UNCALIBRATED
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.session_record import RESUMED
@@ -148,8 +148,10 @@ def recorded(path: Path) -> RecordedSession:
 
 @cache
 def recorded_calibrated(path: Path) -> RecordedSession:
-    """Return a session as `recorded`, as if its levels had been dB HL."""
+    """Return a session as `recorded`; one without a calibration as if it had had one."""
     session = recorded(path)
+    if session.calibration.state != UNCALIBRATED:
+        return session
     in_force = calibrations.on_file().judged(calibrations.MADE)
     header = replace(session.header, calibration=in_force)
     return replace(session, state=replace(session.state, header=header))

@@ -285,7 +285,7 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
 def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Person]) -> None:
     for person in [each for each in people if each.names[1]][:6]:
         names = [ear.ear for ear in person.session.result.ears]
-        ears = [prescribe_ear(person.session, name, "nal-r", uncalibrated=True) for name in names]
+        ears = [prescribe_ear(person.session, name, "nal-r") for name in names]
         figures = prescription_as_json(person.session, ears, fit_of_ears(person.session, ears))
         told = {ear["ear"]: ear for ear in figures["ears"]}
         for ear, found in person.unasked():

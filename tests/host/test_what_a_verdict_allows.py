@@ -291,7 +291,7 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
     why = f"left ear: {words}: {SILENT}; so nothing is prescribed"
     with pytest.raises(NothingToPrescribeError, match=re.escape(why)):
         prescribe_ear(session, "left", "nal-r")
-    (ear,) = prescribe_session(session, "nal-r", "closed", uncalibrated=True)
+    (ear,) = prescribe_session(session, "nal-r", "closed")
     assert ear.ear == "right"
     said = prescription_remarks(session, [ear], ear.for_whom())
     assert any(line.startswith("left ear: nothing is prescribed, it") for line in said)
@@ -310,7 +310,7 @@ def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
 
 def test_a_prescription_for_the_other_ear_begins_with_the_verdicts() -> None:
     session = a_session(HALF)
-    ears = prescribe_session(session, "nal-r", "closed", uncalibrated=True)
+    ears = prescribe_session(session, "nal-r", "closed")
     fit = fit_of_ears(session, ears)
     paper = PrescriptionPaper(session, ears, fit, None, NO_HEADING, "en").document()
     assert paper.standing.startswith("NOT FINAL: ")

@@ -150,6 +150,7 @@ def test_openmha_has_a_row_a_band_left_ear_first(tmp_path: Path, gp_pta: GpPta) 
     step_db = float(settings["mha.overlapadd.mhachain.dc.gtstep"].strip("[]"))
     bands = len(ears["left"]["bands"])
 
+    assert "# CALIBRATED (simulated board)" in lines
     assert "# left ear: With these gains speech at 65 dB SPL stays" in out.read_text()
     assert len(rows) == 2 * bands
     for k, ear in enumerate(("left", "right")):
@@ -160,21 +161,22 @@ def test_openmha_has_a_row_a_band_left_ear_first(tmp_path: Path, gp_pta: GpPta) 
 
 
 def test_no_response_is_a_limit_and_says_so(deaf_ear: Path, gp_pta: GpPta) -> None:
-    code, out, _ = gp_pta("prescribe", deaf_ear, "--rule", "half-gain", "--uncalibrated")
+    code, out, _ = gp_pta("prescribe", deaf_ear, "--rule", "half-gain")
     assert code == 0
     assert re.search(r"^1000 +> 100 +≥48\^", out, re.MULTILINE), "as on its audiogram"
     assert "≥: no response at the limit; at least this gain" in out
 
 
 def test_levels_that_are_no_db_hl_are_refused_or_said_to_be_that(
-    tmp_path: Path, deaf_ear: Path, gp_pta: GpPta, refused: Refused
+    tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:
-    assert f"{deaf_ear}: UNCALIBRATED: levels are nominal; a rule takes" in refused(
-        "prescribe", deaf_ear
-    )
+    journal = tmp_path / "session-000001.journal"
+    journal.write_bytes(LEFT_S2.read_bytes())
+    said = refused("prescribe", journal)
+    assert f"{journal}: UNCALIBRATED: levels are nominal; a rule takes" in said
     out = [tmp_path / f"aid{ending}" for ending in (".fit", ".json", ".pdf")]
     words = [word for path in out for word in ("-o", path)]
-    code, said, _ = gp_pta("prescribe", deaf_ear, "--uncalibrated", *words)
+    code, said, _ = gp_pta("prescribe", journal, "--uncalibrated", *words)
     assert code == 0
     assert "UNCALIBRATED: levels are nominal" in said
     fit = read_fit(out[0])
@@ -217,6 +219,7 @@ def test_each_mark_in_a_table_is_explained_below_it(
     blocks = {block["kind"]: block for block in paper.document().blocks}
     cells = [c for row in blocks["numbers"]["rows"] for c in row["cells"][1:]]
     marks = {sign for cell in cells for sign in cell if sign in "≥≤?~^†*("}
+    assert catalogue_of(language).say("report", "simulated_means") in blocks["alarm"]["text"]
     said = " ".join(entry["text"] for entry in blocks["legend"]["entries"])
     assert marks
     assert all(f"{mark}:" in said or f"{mark} ):" in said for mark in marks)
@@ -235,7 +238,7 @@ def test_nothing_is_prescribed_for_an_ear_that_could_not_be_tested(
 def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
     deaf_ear: Path, gp_pta: GpPta
 ) -> None:
-    (ear,) = figures(gp_pta, deaf_ear, "--rule", "half-gain", "--uncalibrated")["ears"]
+    (ear,) = figures(gp_pta, deaf_ear, "--rule", "half-gain")["ears"]
     inferred = [band for band in ear["bands"] if band["mark"] == "inferred"]
     assert inferred
     assert {band["threshold_db_hl"] for band in inferred} == {100.0}
@@ -251,7 +254,7 @@ def test_an_unfinished_session_has_to_be_asked_for(
         "prescribe", half
     )
     told = tmp_path / "told.json"
-    code, out, _ = gp_pta("prescribe", half, "--unfinished", "--uncalibrated", "-o", told)
+    code, out, _ = gp_pta("prescribe", half, "--unfinished", "-o", told)
     assert code == 0
     assert "from a session that came to no end" in out
     assert "left ear: nothing is prescribed" in out
@@ -474,14 +477,14 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
     person: Any = header["person"]
     of = {"person": {**person, "identifier": "P-A"}, "device": "box-1"}
     write_again(of_a, {**header, **of}, records)
-    said = refused("prescribe", of_a, "--against", other, "--uncalibrated")
+    said = refused("prescribe", of_a, "--against", other)
     assert "other.fit: identifier 'P-B', not 'P-A': only fits of one person are compared" in said
     write_fit(
         other, replace(fit_of_session(recorded_calibrated(BOTH)), of=Whose("P-A", device="box-2"))
     )
-    _, _, said = gp_pta("prescribe", of_a, "--against", other, "--uncalibrated")
+    _, _, said = gp_pta("prescribe", of_a, "--against", other)
     assert "other.fit: device 'box-2', not 'box-1'" in said
-    assert gp_pta("prescribe", of_a, "-o", tmp_path / "of-a.fit", "--uncalibrated")[0] == 0
+    assert gp_pta("prescribe", of_a, "-o", tmp_path / "of-a.fit")[0] == 0
     whose = read_fit(tmp_path / "of-a.fit").of
     assert (whose.person, whose.session, whose.started) == ("P-A", 1, header["started"])
     assert whose.boards.keys() == {"left", "right"}
@@ -523,7 +526,10 @@ def test_what_cannot_be_is_named(words: list[str], said: str, refused: Refused) 
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
-def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> None:
+def test_a_prescription_is_filed_under_the_header_of_its_test(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RecordedSession, "simulated", False)  # a person has a page without the box
     session, heading = recorded_calibrated(BOTH), Heading(name="Zoë #b", tester="A. Meyer")
     ears = prescribe_session(session, "nal-r", "closed", None)
     paper = PrescriptionPaper(session, ears, fit_of_ears(session, ears), None, heading, language)
@@ -562,6 +568,6 @@ def test_an_ear_that_hears_everything_needs_no_gain(tmp_path: Path) -> None:
     # As if there had been no doubt: somebody who hears all of it looks like one who only presses.
     result = judged(session.result, {"left": (Verdict.VALID, [])})
     session = replace(session, state=replace(session.state, result=result))
-    ear = prescribe_ear(session, "left", "nal-r", uncalibrated=True)
+    ear = prescribe_ear(session, "left", "nal-r")
     assert [*ear.gain_db] == [0.0] * len(ear.frequencies_hz)
     assert float(ear.threshold_db_hl.min()) == -30.0
