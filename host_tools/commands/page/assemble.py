@@ -21,14 +21,20 @@ DRAWING: Final = "../../../drawing_js/audiogram.js"  # which comes as a script o
 PAGE_BYTES_MAX: Final = 220_000
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
-# Lines that are comments only; the sources have no such line inside a text.
-_COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
-_BESIDE: Final = re.compile(r"(?<=[;,{}()\[\]]) // [^\n]*$", re.MULTILINE)  # comments after code
-# Signs that need no spaces, and stand in no text of a script.
-_SPACED: Final = re.compile(r" (=|=>|===|!==|&&|\|\||\?\?) ")
-_GOES_ON: Final = re.compile(r"(?<=[;,{(\[])\n")  # an end of a line that nothing needs
+# What stays as it is in a script: texts; templates, in whose places others may stand; expressions
+# that are matched, after whose first stroke there is no space, as there is after that of a
+# division. Comments go, and so do the spaces around the signs of the language.
+_TEXT: Final = r'"(?:[^"\\\n]|\\.)*"'
+_PLAIN: Final = r"`(?:[^`\\]|\\.)*`"
+_PLACE: Final = rf"\$\{{(?:[^{{}}`]|\{{[^{{}}`]*\}}|{_PLAIN})*\}}"
+_TEMPLATE: Final = rf"`(?:[^`\\$]|\\.|\$(?!\{{)|{_PLACE})*`"
+_MATCHED: Final = r"/(?![*/ ])(?:[^/\\\n[]|\\.|\[(?:[^\]\\]|\\.)*\])+/"
+_SCRIPT: Final = re.compile(
+    rf"(?P<kept>{_TEXT}|{_TEMPLATE}|{_MATCHED})"
+    r"|\s*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)"
+    r"|\s*(?P<sign>!==?|[{}();,=<>?:&|[\]])\s*|(?P<space>\s+)"
+)
 _AROUND: Final = re.compile(r"\s*([{};,])\s*")  # what needs no space in a style sheet
-_EMPTY: Final = re.compile(r"^\s+", re.MULTILINE)  # and what lines begin with
 
 
 def page() -> str:
@@ -69,8 +75,14 @@ def _add(name: str, found: dict[str, str]) -> None:
 
 def _program() -> str:
     scripts = [drawing_js.inline_script(), *(function_of(each) for each in modules().values())]
-    bare = _BESIDE.sub("", _COMMENT.sub("", "\n".join(scripts)))
-    return _GOES_ON.sub("", _SPACED.sub(r"\1", _EMPTY.sub("", bare)))
+    return _SCRIPT.sub(_bare, "\n".join(scripts)).strip()
+
+
+def _bare(found: re.Match[str]) -> str:
+    """Return a piece of a script with no space that it does without."""
+    if found["space"]:
+        return "\n" if "\n" in found["space"] else " "
+    return found["kept"] or found["sign"] or ""
 
 
 def function_of(source: str) -> str:
