@@ -1,7 +1,7 @@
 """How the console's answers about tests, sessions and calibrations are written."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,7 @@ from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.attendance import check_of, why_checked
+from firmware_py.procedure.ear_result import verdict_so_far
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
@@ -36,12 +37,25 @@ def state_words(test: HearingTest, resumed: int, header: SessionHeader) -> str:
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.audiogram.widest()
     seconds_to_go = 0 if test.state == FINISHED else round(test.time_to_go.seconds())
+    silences, false_positives = _silences(test)
     return (
         f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
+        f"silences={silences} false_positives={false_positives} so_far={verdict_so_far(ear)} "
         f"calibration={header.calibration.state} session={header.session}{_check(test)}"
+    )
+
+
+def _silences(test: HearingTest) -> tuple[int, int]:
+    """Return how many silences there were, pauses and catch trials, and those with a press."""
+    ears = test.ears.values()
+    pauses = [ear.attention.pauses for ear in ears]
+    catches = [ear.catch_trials for ear in ears]
+    return (
+        sum(each.count for each in pauses) + sum(each.count for each in catches),
+        sum(each.pressed for each in pauses) + sum(each.false_alarms for each in catches),
     )
 
 
@@ -162,13 +176,11 @@ def calibration_words(in_force: CalibrationInForce) -> str:
     return json.dumps(words)
 
 
-def limit_words(in_force: CalibrationInForce, asked_db_hl: float, ears: Sequence[str]) -> str:
+def limit_words(highest_db_hl: Callable[[str, float], float], ears: Sequence[str]) -> str:
     """Return the highest level that can be asked of each ear at the audiogram frequencies."""
 
     def limits(ear: str) -> str:
-        levels = (
-            (f, min(asked_db_hl, in_force.highest_db_hl(ear, f))) for f in AUDIOGRAM_FREQUENCIES_HZ
-        )
+        levels = ((f, highest_db_hl(ear, f)) for f in AUDIOGRAM_FREQUENCIES_HZ)
         return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
 
     return " ".join(f"{ear}={limits(ear)}" for ear in ears)

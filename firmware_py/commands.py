@@ -109,6 +109,7 @@ COMMANDS: Final = (
         "TONE", Instrument.play_tone, "a tone while no test runs; noise in the other ear", TONE,
         when=When.NOT_IN_TEST, undone=NOT_PLAYED,
     ),
+    Command("TONE:LIMits?", Instrument.tone_limits, "lowest level, and Hz,highest level;... now"),
     Command("TONE:STOP", Instrument.stop_tone, "end that tone"),
     Command("CALibration?", Instrument.calibration, "calibration of the next test, as JSON"),
     Command(

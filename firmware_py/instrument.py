@@ -308,6 +308,11 @@ class Instrument:
                 ear, frequency_hz, level_db_hl, self.setting_desk.of_tone(), today, noise_db_hl
             )
 
+    def tone_limits(self) -> str:
+        """Return the softest tone by hand, and the loudest that may be played now."""
+        today = self._runner.calibration_today()
+        return self._manual_tone.limits(self.setting_desk.of_tone(), today)
+
     def stop_tone(self) -> None:
         """End the tone played by hand."""
         self._manual_tone.stop()
@@ -321,7 +326,7 @@ class Instrument:
         today = self._runner.calibration_today()
         asked_db_hl = self.setting_desk.settings().level_max_db_hl
         ears = [each for each in (RIGHT, LEFT) if ear in (None, each)]
-        return limit_words(today, asked_db_hl, ears)
+        return limit_words(lambda ear, f: min(asked_db_hl, today.highest_db_hl(ear, f)), ears)
 
     def play_calibration_tone(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
         """Play a steady tone for a sound level meter."""

@@ -10,15 +10,17 @@ is in no journal; the console's unasked lines tell what was played.
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from firmware_py.answers import limit_words
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.procedure.cross_hearing import OTHER
-from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
+from firmware_py.procedure.settings import LEFT, RIGHT, STEP_UP_MAX_DB, SettingError, Settings
 from firmware_py.procedure.words import NO_NOISE
 
 ID_PREFIX: Final = "man-"
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"
+MOST: Final = "level_max_db_hl"
 REACH: Final = "the reach of the tone generator"
 
 
@@ -70,14 +72,14 @@ class ManualTone:
                 f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
             )
         first_db_hl = settings.familiar_level_db_hl
-        limits = {REACH: calibration.highest_db_hl(ear, frequency_hz)}
-        limits |= _climb("tone", self._last_tone_db_hl.get(ear), first_db_hl)
+        limits = self._limits(ear, frequency_hz, settings, calibration)
         _check_level("level", level_db_hl, "dB HL", settings, limits)
         level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
         if noise_db_hl is not None:
             if not self._client.can_mask:
                 raise SettingError(NO_NOISE)
-            limits = {REACH: calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)}
+            limits = {MOST: settings.level_max_db_hl}
+            limits[REACH] = calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)
             limits[f"{STEP_UP_MAX_DB:g} dB above the tone"] = level_db_hl + STEP_UP_MAX_DB
             last_db = self._last_noise_db.get(OTHER[ear])
             limits |= _climb("noise", last_db, first_db_hl + STEP_UP_MAX_DB)
@@ -96,6 +98,23 @@ class ManualTone:
                 s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
             )
         )  # fmt: skip
+
+    def limits(self, settings: Settings, calibration: CalibrationInForce) -> str:
+        """Return the softest tone, and the loudest that may be played now, as the console does."""
+
+        def highest_db_hl(ear: str, frequency_hz: float) -> float:
+            return min(self._limits(ear, frequency_hz, settings, calibration).values())
+
+        return f"low={settings.level_min_db_hl:g} {limit_words(highest_db_hl, (RIGHT, LEFT))}"
+
+    def _limits(
+        self, ear: str, frequency_hz: float, settings: Settings, calibration: CalibrationInForce
+    ) -> dict[str, float]:
+        """Return the limits of the level of a tone, by what sets them."""
+        last_db_hl, first_db_hl = self._last_tone_db_hl.get(ear), settings.familiar_level_db_hl
+        reach_db_hl = calibration.highest_db_hl(ear, frequency_hz)
+        limits = {MOST: settings.level_max_db_hl, REACH: reach_db_hl}
+        return limits | _climb("tone", last_db_hl, first_db_hl)
 
     def stop(self) -> None:
         """End a tone that sounds, or is about to; without one nothing is done."""
@@ -142,10 +161,9 @@ def _climb(what: str, last_db: float | None, first_db: float) -> dict[str, float
 
 
 def _check_level(
-    name: str, level_db_hl: float, unit: str, settings: Settings, further: dict[str, float]
+    name: str, level_db_hl: float, unit: str, settings: Settings, limits_db_hl: dict[str, float]
 ) -> None:
-    """Refuse a level above the lowest of its limits: that of the settings and further ones."""
-    limits_db_hl = {"level_max_db_hl": settings.level_max_db_hl, **further}
+    """Refuse a level above the lowest of its limits."""
     why, high_db_hl = min(limits_db_hl.items(), key=lambda each: each[1])
     low_db_hl = settings.level_min_db_hl
     if not low_db_hl <= level_db_hl <= high_db_hl:

@@ -67,6 +67,13 @@ def verdict_of(ear: EarTest) -> tuple[Verdict, list[str]]:
     return (Verdict.DOUBTFUL if doubts else Verdict.VALID), doubts
 
 
+def verdict_so_far(ear: EarTest) -> Verdict:
+    """Return what there is to doubt of a test under way; that it is not over yet is no doubt."""
+    if ear.tally.tones == 0:
+        return Verdict.NOT_JUDGED
+    return Verdict.DOUBTFUL if [*_doubted_stories(ear)] else Verdict.VALID
+
+
 def _why_not_tested(ear: EarTest) -> str:
     """Say why there was no test at all, "" if there was one."""
     if ear.tally.tones == 0:
@@ -83,6 +90,11 @@ def _why_doubtful(ear: EarTest) -> Iterator[str]:
     """Say what leaves it in doubt if there was a test."""
     if not ear.found:
         yield words.ENDED_EARLY
+    yield from _doubted_stories(ear)
+
+
+def _doubted_stories(ear: EarTest) -> Iterator[str]:
+    """Tell the stories that leave it in doubt if somebody listened, and the same person."""
     probable = ear.listening.probable(DOUBTED)
     if probable is not None:
         yield story_words(probable, ear.measurement.tones())

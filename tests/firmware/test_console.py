@@ -167,6 +167,7 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
     device.type("SYST:EVEN ON")
     device.type("TONE LEFT,1000,40")
     device.type("TONE LEFT,1000,61", after(device, "level_db_hl=40"))
+    device.type("TONE:LIM?")
     device.type("TONE LEFT,500,60")
     device.type("TONE LEFT,500,0", after(device, "level_db_hl=60"))
     device.type("TONE LEFT,500,21", after(device, "level_db_hl=0"))
@@ -179,7 +180,8 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
     device.type("SETT level_max_db_hl,40")
     device.type("TONE LEFT,1000,41")
     device.type("SYST:EXIT")
-    errors = [line for line in device.run_out().splitlines() if line.startswith("ERROR")]
+    lines = device.run_out().splitlines()
+    errors = [line for line in lines if line.startswith("ERROR")]
 
     assert [error.split('"')[1].removesuffix("; nothing was played") for error in errors] == [
         "level is 61; allowed are -10 to 60 dB HL (20 dB above the tone before)",
@@ -189,6 +191,9 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
         "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
         "level is 41; allowed are -10 to 40 dB HL (level_max_db_hl)",
     ]
+    told = next(line for line in lines if line.startswith("low="))
+    assert told.startswith("low=-10 right=250,40;")
+    assert "left=250,60;" in told
     assert [(tone.ear, tone.level_dbfs) for tone in device.board.played][:3] == [
         ("left", -80.0), ("left", -60.0), ("left", -120.0),
     ]  # fmt: skip

@@ -257,12 +257,14 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     worst_hz = max(halves_db, key=lambda f_hz: halves_db[f_hz] / wanted_db(f_hz))
 
     assert ear["tones_unsure"] >= 3
+    silences = re.findall(r"silences=[1-9]\d* false_positives=\d+", state)
     assert state == (
         f"state=finished outcome=complete ear=left presentation="
         f"{result_of(two_buttons)['presentations']} tones={ear['tones']} "
         f"heard={ear['tones_heard']} unsure={ear['tones_unsure']} "
         f"half_width_db={halves_db[worst_hz]:.1f} widest_hz={worst_hz} "
-        "masking=ready resumed=0 seconds_to_go=0 calibration=SIMULATED session=1"
+        f"masking=ready resumed=0 seconds_to_go=0 {silences[0]} so_far=valid "
+        "calibration=SIMULATED session=1"
     )
     assert (
         f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "
