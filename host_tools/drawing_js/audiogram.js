@@ -118,8 +118,9 @@ function drawWatermark(svg, text) {
   const [x, y] = [LEFT + WIDTH / 2, TOP + HEIGHT / 2];
   const turned = `translate(${x} ${y}) rotate(-42)`;
   // Twelve letters go across; a longer word is written smaller.
-  const size = text.length > 12 ? { style: `font-size: ${(44 * 12) / text.length}px` } : {};
-  write(text, [0, 0], { class: "watermark", transform: turned, "text-anchor": "middle", ...size }, svg);
+  const place = { class: "watermark", transform: turned, "text-anchor": "middle" };
+  const size = Math.min(44, (44 * 12) / text.length);
+  write(text, [0, 0], place, svg).style.fontSize = `${size}px`;
 }
 
 function drawLimit(svg, limit, name) {

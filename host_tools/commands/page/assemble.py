@@ -1,10 +1,11 @@
-"""Puts the operator's page together: HTML, CSS and ES modules become one file of plain text.
+"""Puts the operator's page together: HTML, CSS and ES modules become one file of text.
 
 An ES module of a file cannot import another file's. So each module becomes a function that is
 called once, in the order of their imports, and gives its exports as names to those after it.
 """
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -21,6 +22,7 @@ DRAWING: Final = "../../../drawing_js/audiogram.js"  # which comes as a script o
 PAGE_BYTES_MAX: Final = 220_000
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_WAITS: Final = re.compile(r"^export const \w+ = await ", re.MULTILINE)
 # What stays as it is in a script: texts; templates, in whose places others may stand; expressions
 # that are matched, after whose first stroke there is no space, as there is after that of a
 # division. Comments go, and so do the spaces around the signs of the language.
@@ -47,7 +49,7 @@ def page() -> str:
             f"<option{' selected' if hz == 1000 else ''}>{hz}</option>"
             for hz in AUDIOGRAM_FREQUENCIES_HZ
         ),
-        "knowledge": _json(knowledge()),
+        "knowledge": _packed(knowledge()),
         "program": program,
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
@@ -89,7 +91,8 @@ def function_of(source: str) -> str:
     """Return a module as a function that is called, with the names that it exports."""
     names = ", ".join(exports_of(source))
     body = _EXPORT.sub(r"\1", _IMPORT.sub("", source))
-    return f"const {{ {names} }} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();"
+    call = "await (async () =>" if _WAITS.search(source) else "(() =>"
+    return f"const {{ {names} }} = {call} {{\n{body}\nreturn {{ {names} }};\n}})();"
 
 
 def _policy(program: str, style: str) -> str:
@@ -113,9 +116,10 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
-def _json(value: Any) -> str:
-    """Return JSON that cannot end the element it stands in."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+def _packed(value: Any) -> str:
+    """Return JSON as gzip has it, in base64: the sentences of all languages fill a third then."""
+    told = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(told.encode(), mtime=0)).decode("ascii")
 
 
 def _asset(name: str) -> str:

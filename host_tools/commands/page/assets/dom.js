@@ -1,4 +1,4 @@
-// Elements of the page. Texts become text nodes: nothing of a device or a person is ever markup.
+// Elements of the page. What is told is said again where the language changes. Texts become text nodes: nothing of a device or a person is ever markup.
 
 /** Return the element of an id. */
 export function at(id) {
@@ -21,7 +21,27 @@ export function make(name, attributes = {}, ...children) {
 
 /** Put these children in the place of all that an element has. */
 export function fill(element, ...children) {
+  makers.delete(element);
   element.replaceChildren(...children.filter((child) => child !== null));
+}
+
+const makers = new Map(); // of what is said in the language that was chosen, by element
+
+/** Put what `words` returns into an element, now and whenever the language is changed. */
+export function tell(element, words) {
+  fill(element, ...[words()].flat());
+  makers.set(element, words);
+}
+
+/** Say everything again, in the language that was chosen now. */
+export function retell() {
+  for (const [element, words] of [...makers]) {
+    if (element.isConnected) {
+      tell(element, words);
+    } else {
+      makers.delete(element);
+    }
+  }
 }
 
 /** Show an element, or do not. */

@@ -55,10 +55,11 @@ export function sessionsOf(answer) {
   });
 }
 
-/** Return the highest levels by ear and frequency of the answer to CAL:LIM?. */
+/** Return the lowest level of the answer to TONE:LIM?, and the highest by ear and frequency. */
 export function limitsOf(answer) {
-  const found = {};
-  for (const [ear, levels] of Object.entries(pairs(answer))) {
+  const { low, ...ears } = pairs(answer);
+  const found = { low: Number(low) };
+  for (const [ear, levels] of Object.entries(ears)) {
     found[ear] = Object.fromEntries(levels.split(";").map((each) => each.split(",").map(Number)));
   }
   return found;

@@ -1,6 +1,6 @@
 // A test under way: both ears, the tone, the answers as they come, and what the operator can do.
 
-import { at, fill, make, show } from "./dom.js";
+import { at, fill, make, show, tell } from "./dom.js";
 import { plain } from "./problems.js";
 import { drawnEar } from "./reading.js";
 import { asTold, inWords } from "./remarks.js";
@@ -35,6 +35,15 @@ function toneWords(tone) {
   return [words, noise, why].filter(Boolean).join(" ");
 }
 
+/** Return what stands across the audiogram of an ear, "" for nothing: see report/drawn.py. */
+function watermarkOf(ear, { outcome, calibration }) {
+  const isCalibrated = calibration === "CALIBRATED";
+  if (outcome && !mayConclude(ear) && (isCalibrated || !hasThresholds(ear))) {
+    return verdictWord(ear).toLocaleUpperCase();
+  }
+  return isCalibrated ? "" : say(calibration.toLowerCase());
+}
+
 /** Draw the ears of a result beside one another, the right one first. */
 export function drawEars(place, result, tones, next, earlier = [], drawn = drawnEar) {
   const figures = RIGHT_FIRST.filter((name) => result.ears.some((ear) => ear.ear === name));
@@ -49,7 +58,8 @@ export function drawEars(place, result, tones, next, earlier = [], drawn = drawn
     const own = drawn(ear, tones.filter((tone) => tone.ear === name));
     const ofEar = earlier.filter((each) => each.ear === name);
     const playing = next?.ear === name && next.frequency_hz ? figuresOf(next) : null;
-    const data = { ears: [{ ...own, next: playing }], earlier: ofEar };
+    const watermark = watermarkOf(ear, result);
+    const data = { ears: [{ ...own, next: playing }], earlier: ofEar, watermark };
     drawAudiogram(shown[i].querySelector("svg"), data, {
       label: say("audiogram_label", { ear: say(`ear_${name}`) }),
       hz: say("hz"),
@@ -89,12 +99,14 @@ export class Live {
   #tone = null;
   #tones = []; // answered since this page was loaded
   #result = null;
+  #shown = null; // what `state` was given last
 
   /** Forget the answers of another test. */
   begin() {
-    this.#tone = null;
     this.#tones = [];
     this.#result = null;
+    this.#shown = null;
+    this.#silence();
     fill(at("answers"));
     show(at("answers-before"), false);
   }
@@ -106,7 +118,7 @@ export class Live {
 
   tone(about) {
     this.#tone = about;
-    fill(at("now-tone"), toneWords(about));
+    tell(at("now-tone"), () => toneWords(about));
     this.#draw();
   }
 
@@ -124,21 +136,31 @@ export class Live {
         retest: about.purpose === "retest",
       });
     }
-    const row = make(
-      "tr",
-      {},
+    const row = make("tr");
+    tell(row, () => [
       make("th", { scope: "row" }, about.number),
       make("td", {}, isCheck(about) ? "–" : say(`ear_${about.ear}`)),
       make("td", {}, figures.frequency_hz ? number(Number(figures.frequency_hz)) : "–"),
       make("td", {}, figures.level_db_hl ? number(Number(figures.level_db_hl)) : "–"),
       make("td", {}, say(`purpose_${about.purpose}`)),
       make("td", { class: `heard-${about.heard}` }, answerWords(about)),
-    );
+    ]);
     at("answers").prepend(row);
     at("answers").children[ANSWERS_SHOWN]?.remove();
-    this.#tone = null;
-    fill(at("now-tone"), say("tone_none"));
+    this.#silence();
     this.#draw();
+  }
+
+  #silence() {
+    this.#tone = null;
+    tell(at("now-tone"), () => say("tone_none"));
+  }
+
+  /** Say it again in another language. */
+  retell() {
+    if (this.#shown) {
+      this.state(...this.#shown);
+    }
   }
 
   /**
@@ -146,18 +168,20 @@ export class Live {
    * whose it is.
    */
   state(about, result, whose) {
+    this.#shown = [about, result, whose];
     this.#result = result;
     fill(at("whose"), whoseWords(whose));
     const isPaused = about.state === "paused";
-    if (isPaused && this.#tone) {
-      this.#tone = null;
-      fill(at("now-tone"), say("tone_none"));
+    if (isPaused) {
+      this.#silence();
     }
     fill(at("now-state"), say(`state_${about.state}`));
     fill(at("now-left"), clockTime(Number(about.seconds_to_go ?? 0)));
+    fill(at("now-so-far"), say(`so_far_${about.so_far.replace("-", "_")}`));
+    at("now-so-far").classList.toggle("bad", about.so_far === "doubtful");
     fill(at("now-width"), widthWords(about));
     fill(at("now-masking"), maskingWords(about.masking));
-    fill(at("now-presses"), pressWords(result));
+    fill(at("now-presses"), say("some_of", { some: about.false_positives, all: about.silences }));
     fill(at("pause-words"), say(isPaused ? "continue" : "pause"));
     at("pause").setAttribute("aria-pressed", String(isPaused));
     at("pause").disabled = about.check === IDENTITY; // that is asked by name
@@ -225,16 +249,4 @@ function widthWords(about) {
 function maskingWords(masking) {
   const key = { ready: "masking_ready", none: "masking_none", off: "masking_off" }[masking];
   return key ? say(key) : say("masking_level", { level: masking ?? "" });
-}
-
-function pressWords(result) {
-  if (!result) {
-    return "";
-  }
-  const sum = (name) => result.ears.reduce((total, ear) => total + ear[name], 0);
-  return say("false_presses", {
-    alarms: sum("false_alarms"),
-    catches: sum("catch_trials"),
-    stray: result.stray_presses,
-  });
 }

@@ -1,7 +1,9 @@
 // The page: the way to the device, what is shown when, keys, and what the operator is told.
 
 import { Device, Misfit, NotEntered } from "./device.js";
-import { at, fill, make, show } from "./dom.js";
+import { at, fill, make, retell, show, tell } from "./dom.js";
+import { complain, mendAll } from "./field.js";
+import { KNOWS } from "./knowledge.js";
 import { errorOf, pairs } from "./lines.js";
 import { Live } from "./live.js";
 import { forgetTyped, samePerson, whoseIs } from "./person.js";
@@ -16,7 +18,6 @@ import { Tuning } from "./tuning.js";
 import { bridgeUrl, BridgeWay, Lost, SerialWay } from "./ways.js";
 import { dateAndTime, languages, say, spoken, useWords } from "./words.js";
 
-const KNOWS = JSON.parse(at("knowledge").textContent);
 const LANGUAGE_KEPT = "gp-pta-language";
 const PORT_KEPT = "gp-pta-port";
 const RETRY_MS = 2000;
@@ -24,7 +25,7 @@ const BUSY_TRIES = 3; // the page that was reloaded may still be hanging up
 const REFRESH_MS = 250;
 const QUIET_MS = 6000; // then it is asked whether the device is still there
 const CLOCK_APART_MS = 5 * 60 * 1000;
-const PROBLEMS_SHOWN = 5;
+const PROBLEMS_SHOWN = 3;
 const PIN_NEEDED = -203;
 const PART_STATES = { // key and class of what is said
   ok: ["works", "good"],
@@ -43,6 +44,8 @@ const OF_TUNING = [
   "tuning", "tuning-over", "tuning-resumed", "hearing-aid",
 ];
 const EXPECTED = [Refused, Lost, Misfit, NotAllowed];
+// What the device told by a number, by the line that tells that it is mended.
+const MENDED = { "board-ready": [101, -241], continued: [106, 109, 111] };
 const OF_HAND = ["manual-tone", "manual-tone-over", "button-down", "button-up"];
 
 class Page {
@@ -165,7 +168,7 @@ class Page {
     this.sawBegin = false;
     this.problem(why, "connection");
     if (wasTest) {
-      this.note(say("test_goes_on"));
+      this.note(() => say("test_goes_on"));
     }
     this.notConnected(why);
   }
@@ -184,7 +187,7 @@ class Page {
     fill(at("device-name"), `GP-PTA ${plain(this.device.version)}`);
     if (this.device.version !== KNOWS.version) {
       const versions = { device: plain(this.device.version), page: KNOWS.version };
-      this.note(say("other_version", versions));
+      this.note(() => say("other_version", versions));
     }
     await this.check();
     await this.showLock();
@@ -193,22 +196,20 @@ class Page {
 
   async check() {
     const parts = await this.device.selfTest();
-    const rows = parts.map((part) => this.part(part));
-    fill(at("parts"), ...rows);
+    tell(at("parts"), () => parts.map((part) => this.part(part)));
     const faults = parts.filter((part) => !part.works).length;
     const fine = parts.some(({ state }) => state === "none") ? "check_uncalibrated" : "check_fine";
-    fill(at("check-words"), say(faults ? "check_faults" : fine, { faults }));
+    tell(at("check-words"), () => say(faults ? "check_faults" : fine, { faults }));
     at("check").open = faults > 0;
     const here = new Date();
     const there = new Date(await this.device.ask("SYST:TIME?"));
     if (Math.abs(there - here) > CLOCK_APART_MS) {
-      const clocks = { device: dateAndTime(there), here: dateAndTime(here) };
-      this.note(say("clock_apart", clocks));
+      const clocks = () => ({ device: dateAndTime(there), here: dateAndTime(here) });
+      this.note(() => say("clock_apart", clocks()));
     }
     const calibration = JSON.parse(await this.device.ask("CAL?"));
     const state = calibration.state.toLowerCase();
-    fill(at("calibration"), say(state));
-    at("calibration").title = say(`calibration_${state}`);
+    tell(at("calibration"), () => make("span", { title: say(`calibration_${state}`) }, say(state)));
     const isCalibrated = state === "calibrated" || state === "simulated";
     at("calibration").classList.toggle("good", isCalibrated);
     at("calibration").classList.toggle("bad", !isCalibrated);
@@ -226,7 +227,7 @@ class Page {
 
   async showLock() {
     const lock = await this.device.ask("SYST:PIN?");
-    fill(at("lock-words"), say(`pin_${lock.toLowerCase()}`));
+    tell(at("lock-words"), () => say(`pin_${lock.toLowerCase()}`));
     show(at("unlock"), lock === "LOCKED");
     show(at("lock"), lock === "UNLOCKED");
   }
@@ -340,6 +341,10 @@ class Page {
   view(name) {
     const was = this.shown;
     this.shown = name;
+    if (was !== name && name !== "off" && was !== "off") {
+      fill(at("problems")); // nothing old stands over what is shown now
+      mendAll();
+    }
     for (const each of ["off", "prepare", "live", "result"]) {
       show(at(`view-${each}`), each === name);
     }
@@ -364,6 +369,8 @@ class Page {
       this.live.tone(about);
     } else if (what === "answer") {
       this.live.answer(about);
+    } else if (what in MENDED) {
+      this.mended(MENDED[what]);
     } else if (what === "session") {
       this.isResultLocked = false;
       this.sawBegin = true;
@@ -387,60 +394,73 @@ class Page {
   announce(what, about) {
     const board = { "board-lost": "board_lost", "board-ready": "board_ready" }[what];
     if (board) {
-      fill(at("board"), say(board));
+      tell(at("board"), () => say(board));
       at("board").classList.toggle("bad", what === "board-lost");
       this.status(board);
     } else if (what === "ear") {
-      this.speak(say("now_ear", { ear: say(`ear_${about.ear}`) }));
+      this.speak(() => say("now_ear", { ear: say(`ear_${about.ear}`) }));
     } else if (what === "ear-over") {
-      const outcome = say(`outcome_${about.outcome.replaceAll("-", "_")}`);
-      this.speak(say("ear_over", { ear: say(`ear_${about.ear}`), outcome }));
+      const outcome = () => say(`outcome_${about.outcome.replaceAll("-", "_")}`);
+      this.speak(() => say("ear_over", { ear: say(`ear_${about.ear}`), outcome: outcome() }));
     } else if (what === "ear-again") {
-      this.speak(say("ear_again", { ear: say(`ear_${about.ear}`) }));
+      this.speak(() => say("ear_again", { ear: say(`ear_${about.ear}`) }));
     } else if (what === "resumed") {
-      this.note(say("resumed", { tones: about.tones }));
+      this.note(() => say("resumed", { tones: about.tones }));
     }
   }
 
   // What the operator is told
 
   status(key) {
-    this.speak(say(`status_${key}`));
+    this.speak(() => say(`status_${key}`));
     document.body.dataset.status = key;
   }
 
   speak(words) {
-    if (at("status").textContent !== words) {
-      fill(at("status"), words);
+    if (at("status").textContent !== words()) {
+      tell(at("status"), words);
     }
   }
 
   problem(error, kind = "") {
-    const { sentence, detail } = wordsFor(error);
     if (error instanceof NotEntered) {
-      this.note(sentence);
+      this.note(() => wordsFor(error).sentence);
+      return;
+    }
+    if (error.field) {
+      complain(error.field, () => wordsFor(error).sentence);
       return;
     }
     if (!EXPECTED.some((kind) => error instanceof kind)) {
       console.warn(error); // a fault of this page: whoever mends it wants to know where
     }
-    this.alert(sentence, detail, kind || "problem");
+    this.alert(() => wordsFor(error), kind || "problem", error.number);
   }
 
   note(words) {
-    this.alert(words, "", "note");
+    this.alert(() => ({ sentence: words() }), "note");
   }
 
-  alert(sentence, detail, kind) {
-    const same = [...at("problems").children].find((each) => each.dataset.words === sentence + detail);
-    same?.remove();
-    const told = detail ? make("p", { class: "told" }, say("device_says"), " ", asTold(detail)) : null;
-    const close = make("button", { type: "button", class: "close" }, say("close"));
-    const box = make("div", { class: `alert ${kind}` }, make("p", {}, sentence), told, close);
-    box.dataset.words = sentence + detail;
-    close.addEventListener("click", () => box.remove());
+  alert(words, kind, number = "") {
+    const box = make("div", { class: `alert ${kind}`, "data-number": `${number}` });
+    tell(box, () => {
+      const { sentence, detail } = words();
+      const told = detail ? make("p", { class: "told" }, say("device_says"), " ", asTold(detail)) : null;
+      const close = make("button", { type: "button", class: "close", onclick: () => box.remove() }, say("close"));
+      return [make("p", {}, sentence), told, close];
+    });
+    [...at("problems").children].find((each) => each.textContent === box.textContent)?.remove();
     at("problems").prepend(box);
     at("problems").children[PROBLEMS_SHOWN]?.remove();
+  }
+
+  /** Take back what was told, and is mended. */
+  mended(numbers) {
+    for (const box of at("problems").querySelectorAll("[data-number]")) {
+      if (numbers.includes(Number(box.dataset.number))) {
+        box.remove();
+      }
+    }
   }
 
   // What the operator does
@@ -483,17 +503,31 @@ class Page {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
+  /** Escape pauses and goes on; with the shift key E ends the test. */
   key(event) {
-    if (this.shown !== "live" || event.repeat || document.querySelector("dialog[open]")) {
+    const isTyping = event.target.closest("input, select, textarea, dialog");
+    const hasOther = event.ctrlKey || event.altKey || event.metaKey;
+    if (this.shown !== "live" || event.repeat || isTyping || hasOther || document.querySelector("dialog[open]")) {
       return;
     }
-    const act = { F8: this.pauseOrGoOn, F9: this.abort }[event.key];
-    if (act) {
-      event.preventDefault();
+    if (event.key === "Escape" && !at("pause").disabled) {
+      this.pauseOrGoOn();
+    } else if (event.key === "E" && event.shiftKey) {
+      this.abort();
     }
-    if (act && !(event.key === "F8" && at("pause").disabled)) {
-      act();
+  }
+
+  /** Say everything in another language, whatever is under way. */
+  speakIn(language) {
+    localStorage.setItem(LANGUAGE_KEPT, language);
+    window.location.replace(`#${language}`); // what was kept is not there at once
+    useWords(KNOWS.keys, KNOWS.words, language);
+    translate();
+    retell();
+    for (const each of [this.preparation, this.live, this.result]) {
+      each.retell();
     }
+    this.tuning.load().catch((error) => this.problem(error));
   }
 
   async unlock() {
@@ -514,7 +548,7 @@ class Page {
     this.isResultLocked = false;
     await this.refresh();
     if (this.about.state === "idle") {
-      this.note(say("no_result"));
+      this.note(() => say("no_result"));
     }
   }
 }
@@ -541,30 +575,30 @@ function askPin(why) {
   });
 }
 
+/** Say what stands on the page from its beginning. */
 function translate() {
   for (const element of document.querySelectorAll("[data-say]")) {
-    fill(element, say(element.dataset.say));
+    element.textContent = say(element.dataset.say);
   }
   document.title = say("title");
+}
+
+function offerLanguages() {
   const options = languages().map((each) => {
     const name = new Intl.DisplayNames([each], { type: "language" }).of(each);
     return make("option", { value: each, lang: each, selected: each === spoken() }, name);
   });
   fill(at("language"), ...options);
-  at("language").addEventListener("change", () => {
-    localStorage.setItem(LANGUAGE_KEPT, at("language").value);
-    // In the address too: a page that is loaded at once may not find yet what was kept.
-    window.location.hash = at("language").value;
-    window.location.reload();
-  });
 }
 
 const chosen = window.location.hash.slice(1) || localStorage.getItem(LANGUAGE_KEPT);
 useWords(KNOWS.keys, KNOWS.words, chosen || navigator.language);
 useRemarks(KNOWS.remarks);
 translate();
+offerLanguages();
 at("pin-cancel").addEventListener("click", () => at("pin-dialog").close(""));
 const page = new Page();
+at("language").addEventListener("change", () => page.speakIn(at("language").value));
 // A page that the browser kept is not taken out again: it would be that of somebody else.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 page.listen();

@@ -1,7 +1,8 @@
 // Before a test: who is tested, how, and its start. Nothing here is of the person before.
 
 import { askOperator } from "./ask.js";
-import { at, fill, make, show } from "./dom.js";
+import { at, fill, make, show, tell } from "./dom.js";
+import { mendAll } from "./field.js";
 import { sessionsOf } from "./lines.js";
 import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
 import { plain } from "./problems.js";
@@ -36,6 +37,7 @@ export class Preparation {
     }
     at("start-form").addEventListener("submit", (event) => {
       event.preventDefault();
+      mendAll();
       this.#start().then(onStarted, onProblem);
     });
     at("new-person").addEventListener("click", () => {
@@ -51,15 +53,22 @@ export class Preparation {
       const { low, high, unit } = this.#knows.settings[name];
       Object.assign(at(name), { min: low, max: high });
       const shown = unit.startsWith("dB") ? unit : ""; // others are words of one language
-      const words = say("allowed", { low: number(low), high: number(high), unit: shown }).trim();
-      fill(at(`${name}-allowed`), words);
+      tell(at(`${name}-allowed`), () =>
+        say("allowed", { low: number(low), high: number(high), unit: shown }).trim(),
+      );
     }
     for (const name of TEXTS) {
       const choices = this.#knows.settings[name].choices;
-      const options = choices.map((each) =>
-        make("option", { value: each }, say(`${name}_${each.replaceAll("-", "_")}`)),
-      );
-      fill(at(name), ...options);
+      fill(at(name), ...choices.map((each) => optionOf(name, each)));
+    }
+  }
+
+  /** Say it again in another language; what was typed and chosen stays. */
+  retell() {
+    if (this.#configured.ears) {
+      this.#instruct();
+      this.#remind();
+      this.#showLoud();
     }
   }
 
@@ -74,7 +83,7 @@ export class Preparation {
       fillPerson(person);
       this.#isNamed = last === null || Boolean(last.identifier);
       const isSame = last !== null && Object.keys(person).length > 0;
-      fill(at("same-note"), isSame ? say("same_note", { number: last.session }) : "");
+      tell(at("same-note"), () => (isSame ? say("same_note", { number: last.session }) : ""));
     }
     for (const name of [...TEXTS, ...NUMBERS]) {
       at(name).value = this.#configured[name];
@@ -120,7 +129,6 @@ export class Preparation {
   #showLoud() {
     const isLoud = Number(at("level_max_db_hl").value) > this.#knows.loud_db_hl;
     show(at("loud"), isLoud);
-    at("loud_confirmed").required = isLoud;
     if (!isLoud) {
       at("loud_confirmed").checked = false;
     }
@@ -129,6 +137,7 @@ export class Preparation {
   /** Show the instruction that is read out to the listener. */
   #instruct() {
     const ears = at("start-form").elements.ears.value;
+    fill(at("conduct-note"), say(`conduct_note_${at("conduct").value}`));
     show(at("ear_check-choice"), ears === "BOTH");
     const isSaid = {
       title: false,
@@ -166,6 +175,7 @@ export class Preparation {
   async #isAgreed() {
     const typed = personTyped();
     this.#told(typed); // what cannot be is refused before anything is asked
+    this.#check();
     if (!typed.identifier) {
       return true;
     }
@@ -213,9 +223,28 @@ export class Preparation {
     }
   }
 
+  /** Refuse what stands in the fields of the test if it cannot be. */
+  #check() {
+    for (const name of NUMBERS) {
+      const { value } = at(name);
+      const { low, high, unit } = this.#knows.settings[name];
+      const isThere = value !== "";
+      if (!isThere || Number(value) < low || Number(value) > high) {
+        const key = isThere ? "value_bounds" : "value_missing";
+        throw new NotAllowed(key, { name: () => say(name), value, low, high, unit }, name);
+      }
+    }
+    if (!at("loud").hidden && !at("loud_confirmed").checked) {
+      throw new NotAllowed("loud_missing", {}, "loud_confirmed");
+    }
+  }
+
   #told(typed) {
     const form = at("start-form").elements;
     const { birth_year: year, sex, identifier } = typed;
+    if (/[\s,]/.test(identifier)) {
+      throw new NotAllowed("value_word", { name: () => say("about_identifier"), value: identifier }, "identifier");
+    }
     return {
       EAR: form.ears.value,
       ...(year ? { AGE: ageOf(year) } : {}),
@@ -256,9 +285,16 @@ function ageOf(year) {
   const now = new Date().getFullYear();
   const born = Number(year);
   if (!/^\d{4}$/.test(year) || born > now || born < now - 120) {
-    throw new NotAllowed("birth_year_wrong", { value: year, low: now - 120, high: now });
+    const values = { value: year, low: now - 120, high: now };
+    throw new NotAllowed("birth_year_wrong", values, "birth_year");
   }
   return now - born;
+}
+
+function optionOf(name, choice) {
+  const option = make("option", { value: choice });
+  tell(option, () => say(`${name}_${choice.replaceAll("-", "_")}`));
+  return option;
 }
 
 /** Return whether two identifiers differ in case or blanks only. */

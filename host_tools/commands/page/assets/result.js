@@ -1,6 +1,6 @@
 // What a test found: drawn, in tables, beside earlier sessions of this person, printed and saved.
 
-import { at, fill, make, save, show, table } from "./dom.js";
+import { at, fill, make, save, show, table, tell } from "./dom.js";
 import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
 import { drawEars, earTitle, outcomeWords } from "./live.js";
@@ -64,6 +64,13 @@ export class Result {
     return true;
   }
 
+  /** Say it again in another language. */
+  retell() {
+    if (this.#result) {
+      this.#draw();
+    }
+  }
+
   #draw() {
     const result = this.#result;
     const isDone = result.outcome === "complete";
@@ -115,7 +122,8 @@ export class Result {
     const isEarlier = (each) => each.number < session && identifier && each.identifier === identifier;
     const isDone = (each) => ["complete", "aborted"].includes(each.outcome);
     const same = sessions.filter((each) => isEarlier(each) && isDone(each));
-    const none = make("li", {}, say(identifier ? "earlier_none" : "earlier_nobody"));
+    const none = make("li");
+    tell(none, () => say(identifier ? "earlier_none" : "earlier_nobody"));
     fill(at("earlier-list"), ...(same.length ? same.map((each) => this.#choice(each)) : [none]));
     show(at("earlier-list"), true);
   }
@@ -123,9 +131,12 @@ export class Result {
   #choice(session) {
     const box = make("input", { type: "checkbox", id: `earlier-${session.number}` });
     box.addEventListener("change", () => this.#toggle(session, box).catch(this.#problem));
-    const when = dateAndTime(session.started);
-    const words = say("earlier_session", { number: session.number, when });
-    return make("li", {}, make("label", {}, box, ` ${words}`, make("span")));
+    const words = make("span");
+    tell(words, () => {
+      const when = dateAndTime(session.started);
+      return ` ${say("earlier_session", { number: session.number, when })}`;
+    });
+    return make("li", {}, make("label", {}, box, words, make("span")));
   }
 
   async #toggle(session, box) {
@@ -137,7 +148,7 @@ export class Result {
     const { number: earlier } = session;
     const told = JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: earlier }));
     const differs = differencesOf(this.#knows.visits, told, this.#whose);
-    const why = differs.map((each) => {
+    const why = differs.map((each) => () => {
       const words = differsWords(each);
       return each.rule === "said" ? words : say(`earlier_${each.rule}`, { differs: words });
     });
@@ -149,9 +160,9 @@ export class Result {
       // Only what was a valid test is laid beside another one.
       this.#earlier.set(earlier, ears.filter(mayConclude).map((ear) => drawnEar(ear)));
       const others = ears.filter((ear) => !mayConclude(ear));
-      why.push(...others.map((ear) => `${say(`${ear.ear}_ear`)}: ${verdictWord(ear)}`));
+      why.push(...others.map((ear) => () => `${say(`${ear.ear}_ear`)}: ${verdictWord(ear)}`));
     }
-    fill(box.parentElement.querySelector("span"), ...why.map((each) => ` · ${each}`));
+    tell(box.parentElement.lastChild, () => why.map((each) => ` · ${each()}`));
     this.#draw();
   }
 

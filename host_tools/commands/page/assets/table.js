@@ -2,10 +2,12 @@
 
 /** A value that the console would refuse; `key` is that of its sentence. */
 export class NotAllowed extends Error {
-  constructor(key, values) {
+  /** `field`: the id of that in which it stands, "": of none. */
+  constructor(key, values, field = "") {
     super(key);
     this.key = key;
     this.values = values;
+    this.field = field;
   }
 }
 

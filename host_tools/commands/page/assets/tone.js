@@ -1,18 +1,23 @@
 // A tone by hand while no test runs, and the listener's button as it is pressed.
 
-import { at, fill } from "./dom.js";
+import { at, tell } from "./dom.js";
+import { mendAll } from "./field.js";
 import { limitsOf } from "./lines.js";
+import { NotAllowed } from "./table.js";
 import { number, say } from "./words.js";
 
 export class HandTone {
   #device;
-  #limits = {};
+  #problem;
+  #limits = null;
   #isTold = false; // what became of the tone that was asked for last
 
   constructor(device, onProblem) {
     this.#device = device;
+    this.#problem = onProblem;
     at("tone-form").addEventListener("submit", (event) => {
       event.preventDefault();
+      mendAll();
       this.#play().catch(onProblem);
     });
     at("tone-stop").addEventListener("click", () => this.#device.ask("TONE:STOP").catch(onProblem));
@@ -21,29 +26,42 @@ export class HandTone {
     }
   }
 
-  /** Take the highest levels of the calibration from the device. */
+  /** Take from the device what a tone may be now: each allows the next one more. */
   async load() {
-    this.#limits = limitsOf(await this.#device.ask("CAL:LIM?"));
+    this.#limits = limitsOf(await this.#device.ask("TONE:LIM?"));
     this.#showLimit();
   }
 
+  get #bounds() {
+    const { low, ...highest } = this.#limits;
+    return { low, high: highest[at("tone-ear").value.toLowerCase()][at("tone-frequency").value] };
+  }
+
   #showLimit() {
-    const limit = this.#limits[at("tone-ear").value.toLowerCase()]?.[at("tone-frequency").value];
-    at("tone-level").max = limit ?? "";
-    fill(at("tone-limit"), limit === undefined ? "" : say("tone_limit", { level: number(limit) }));
+    if (this.#limits) {
+      const { low, high } = this.#bounds;
+      tell(at("tone-limit"), () => say("tone_limit", { low: number(low), high: number(high) }));
+    }
   }
 
   async #play() {
     const noise = at("tone-noise").value;
+    const { value } = at("tone-level");
+    const { low, high } = this.#bounds;
+    if (value === "" || Number(value) < low || Number(value) > high) {
+      const key = value === "" ? "value_missing" : "value_bounds";
+      const name = () => say("tone_level");
+      throw new NotAllowed(key, { name, value, low, high, unit: "dB HL" }, "tone-level");
+    }
     this.#isTold = false;
     await this.#device.ask("TONE", {
       ear: at("tone-ear").value,
       frequency: at("tone-frequency").value,
-      level: at("tone-level").value,
+      level: value,
       ...(noise ? { noise } : {}),
     });
     if (!this.#isTold) {
-      fill(at("tone-told"), say("tone_asked"));
+      tell(at("tone-told"), () => say("tone_asked"));
     }
   }
 
@@ -52,11 +70,10 @@ export class HandTone {
     const keys = { "manual-tone": "tone_sounds", "manual-tone-over": "tone_over" };
     if (keys[what]) {
       this.#isTold = true; // perhaps in the same breath as that it was taken
-      fill(at("tone-told"), say(keys[what]));
-    } else if (what === "button-down") {
-      fill(at("button-told"), say("button_down", { button: about.button }));
-    } else if (what === "button-up") {
-      fill(at("button-told"), say("button_up", { button: about.button }));
+      tell(at("tone-told"), () => say(keys[what]));
+      this.load().catch(this.#problem);
+    } else if (what === "button-down" || what === "button-up") {
+      tell(at("button-told"), () => say(what === "button-down" ? "button_down" : "button_up", { button: about.button }));
     }
   }
 }

@@ -1,6 +1,6 @@
 // The fit of a hearing aid, and its tuning by comparison, as the console has them.
 
-import { at, fill, make, show, table } from "./dom.js";
+import { at, fill, make, show, table, tell } from "./dom.js";
 import { pairs } from "./lines.js";
 import { personTyped } from "./person.js";
 import { asTold } from "./remarks.js";
@@ -55,6 +55,10 @@ export class Tuning {
 
   async #result() {
     const found = JSON.parse(await this.#device.askOperator("TUNE:RES?"));
+    tell(at("tune-found"), () => this.#found(found));
+  }
+
+  #found(found) {
     const isNone = found.finding === "none"; // what was not found has no figure
     const rows = DIMENSIONS.map((name, i) => [
       say(`tune_${name}`),
@@ -65,13 +69,12 @@ export class Tuning {
     const columns = ["", say("tune_setting"), say("tune_wish"), say("column_band")];
     const remarks = found.remarks.map((each) => make("p", {}, asTold(each)));
     const isWish = found.finding === "wish";
-    fill(
-      at("tune-found"),
+    return [
       make("div", { class: "scroll" }, table(say("tune_caption"), columns, rows)),
       make("p", {}, say("tune_counts", found)),
       isWish ? make("p", {}, say("tune_found_wish")) : null,
       ...remarks,
-    );
+    ];
   }
 
   /** Show where the tuning is; without a hearing aid at the device there is none. */
@@ -103,11 +106,11 @@ export class Tuning {
   /** Show what an unasked line of a tuning tells. */
   told(what, about) {
     if (what === "speech") {
-      fill(at("tune-now"), say(`tune_sounds_${about.place}`, about));
+      tell(at("tune-now"), () => say(`tune_sounds_${about.place}`, about));
     } else if (what === "comparison") {
-      this.#note(say("tune_answered", { ...about, answer: say(`tune_${about.answer}`) }));
+      this.#note(() => say("tune_answered", { ...about, answer: say(`tune_${about.answer}`) }));
     } else if (what === "again" || what === "nobody-answers") {
-      this.#note(say(what === "again" ? "tune_again" : "tune_nobody", about));
+      this.#note(() => say(what === "again" ? "tune_again" : "tune_nobody", about));
     } else if (what === "tuning") {
       fill(at("tune-told"));
       fill(at("tune-found"));
@@ -115,7 +118,9 @@ export class Tuning {
   }
 
   #note(words) {
-    at("tune-told").prepend(make("li", {}, words));
+    const item = make("li");
+    tell(item, words);
+    at("tune-told").prepend(item);
     at("tune-told").children[NOTES_MAX]?.remove();
   }
 }

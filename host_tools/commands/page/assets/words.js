@@ -38,13 +38,14 @@ export function englishOf(prefix) {
   return Object.entries(catalogue.en).filter(([key]) => key.startsWith(prefix));
 }
 
-/** Return the sentence of a key with these values in its places. */
+/** Return the sentence of a key with these values in its places; a function says its own when asked. */
 export function say(key, values = {}) {
   const sentence = catalogue[language]?.[key] ?? catalogue.en?.[key];
   if (sentence === undefined) {
     throw new Error(`the catalogue has no sentence ${key}`);
   }
-  return sentence.replace(PLACE, (place, name) => (name in values ? String(values[name]) : place));
+  const valueOf = (value) => String(typeof value === "function" ? value() : value);
+  return sentence.replace(PLACE, (place, name) => (name in values ? valueOf(values[name]) : place));
 }
 
 /** Return a number as the language writes it, with so many decimals at most. */

@@ -52,7 +52,7 @@ def test_everybody_can_use_every_view(device: Device, operator: Operator) -> Non
     check_access(page, "prepare")
     page.fill("#birth_year", "12")
     page.click("#start")
-    expect(page.locator("#problems .alert")).to_be_visible()
+    expect(page.locator("#birth_year-wrong")).to_be_visible()
     check_access(page, "problem")
     page.fill("#birth_year", "")
     page.click("#start")

@@ -11,6 +11,7 @@ from firmware_py.archive import recorded_result
 from firmware_py.commands import COMMANDS
 from firmware_py.console.console import Console
 from firmware_py.console.table import Command
+from host_tools.catalogue import catalogue_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, NeverSet, StandIn, Stranger
 from tests.host.commands.page.test_whole import answers_of, enter_pin
@@ -120,7 +121,8 @@ def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Opera
     expect(page.locator("#view-prepare")).to_be_visible()
     page.fill("#identifier", "a b,c")
     page.click("#start")
-    expect(page.locator("#problems")).to_contain_text("Blanks and commas are not allowed")
+    wrong = page.locator("#identifier-wrong")
+    expect(wrong).to_have_text("Identifier is a b,c. Blanks and commas are not allowed in it.")
     assert not device.journal().exists(), "no test was begun"
 
     page.fill("#identifier", "Zoë-7")
@@ -128,7 +130,8 @@ def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Opera
     device.until_answers(2)
     answers_of(page, 2)
     expect(page.locator("#view-live")).to_be_visible()  # before that no key ends a test
-    page.keyboard.press("F9")
+    expect(page.locator("#problems")).to_be_empty()  # what was refused is no matter of the test
+    page.keyboard.press("Shift+E")
     expect(page.locator("#result-about")).to_contain_text(MARKUP)
     expect(page.locator("#result-outcome")).to_contain_text("ended by the operator")
     assert page.title() == "GP-PTA hearing test"
@@ -238,7 +241,99 @@ def test_a_year_of_birth_that_cannot_be_is_refused(
 ) -> None:
     device.start()
     page = operator.connect(device.stand_in())
-    page.fill("#birth_year", year)
+    field, told = page.locator("#birth_year"), page.locator("#birth_year-wrong")
+    field.fill(year)
     page.click("#start")
-    expect(page.locator("#problems")).to_contain_text(f"The year of birth is {year}.")
+    expect(told).to_contain_text(f"The year of birth is {year}.")
+    expect(field).to_be_focused()
+    expect(field).to_be_in_viewport()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_attribute("aria-describedby", "birth_year-wrong")
+    expect(told).to_have_attribute("role", "alert")
     assert not device.journal().exists()
+    field.fill("1958")
+    expect(told).to_have_count(0)
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    page.locator("#start-form details summary").first.click()
+    page.fill("#tones_max", "")
+    page.locator("#start-form details summary").first.click()  # folded away
+    page.click("#start")
+    expect(page.locator("#tones_max")).to_be_focused()
+    expect(page.locator("#tones_max-wrong")).to_have_text("A value is missing: Most tones an ear.")
+
+
+LONG = "Ελένη محمد 李 Wilhelmina-Konstantinopoulou " * 5
+
+
+def test_the_language_changes_at_once_in_every_state_and_nothing_is_lost(
+    device: Device, operator: Operator
+) -> None:
+    german, spanish = (catalogue_of(each).tables["page"] for each in ("de", "es"))
+    device.start()
+    page = operator.open(device.stand_in())
+    page.evaluate("window.kept = true")
+
+    def speak(language: str) -> None:
+        page.select_option("#language", language)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+
+    speak("de")
+    expect(page.locator("#choose")).to_have_text(german["connect"])
+    page.click("#choose")
+    page.fill("#name", LONG[:200])
+    page.fill("#birth_year", "57")
+    page.click("#start")
+    wrong = page.locator("#birth_year-wrong")
+    expect(wrong).to_contain_text("Geburtsjahr")
+    speak("es")
+    expect(wrong).to_contain_text("nacimiento")
+    assert page.input_value("#name") == LONG[:200]
+    page.fill("#birth_year", "1957")
+    page.click("#start")
+    device.until_answers(3)
+    answers_of(page, 3)
+    speak("de")
+    expect(page.locator("#pause-words")).to_have_text(german["pause"])
+    assert page.locator("#answers tr").count() == 3
+    expect(page.locator("#answers td:nth-child(2)").first).to_have_text(
+        re.compile(f"{german['ear_left']}|{german['ear_right']}")
+    )
+    expect(page.locator("#whose")).to_contain_text(LONG[:200].strip())
+    for button in ("#pause", "#abort"):  # a long name pushes neither off the screen
+        expect(page.locator(button)).to_be_in_viewport(ratio=1)
+    page.click("#pause")
+    expect(page.locator("#check-question")).to_have_text(german["check_pause"])
+    speak("es")
+    expect(page.locator("#check-question")).to_have_text(spanish["check_pause"])
+    page.click("#another-end")
+    expect(page.locator("#view-result")).to_be_visible()
+    ears = page.locator("#result-ears figcaption")
+    expect(ears.first).to_contain_text(spanish["ear_title_right"])
+    speak("de")
+    expect(ears.first).to_contain_text(german["ear_title_right"])
+    expect(page.locator("#status")).to_have_text(german["status_finished"])
+    assert page.evaluate("window.kept")  # it was never loaded again
+    page.reload()
+    expect(page.locator("#status")).to_have_text(german["status_finished"])
+
+
+@pytest.mark.parametrize("language", ["en", pytest.param("de", marks=pytest.mark.thorough)])
+def test_a_test_under_way_is_seen_at_one_glance(
+    language: str, device: Device, operator: Operator
+) -> None:
+    device.start()
+    page = operator.connect(device.stand_in())
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.select_option("#language", language)
+    page.fill("#name", "Zoë Konstantinopoulou")
+    page.click("#start")
+    device.until_answers(2)
+    answers_of(page, 2)
+    drawn = page.locator("#live-ears svg")
+    for seen in ("#whose", "#now-tone", "#now-left", "#now-so-far", "#pause", "#abort"):
+        expect(page.locator(seen)).to_be_in_viewport(ratio=1)
+    for ear in (0, 1):
+        expect(drawn.nth(ear)).to_be_in_viewport(ratio=1)
+    expect(page.locator("#now-presses")).to_have_text(re.compile(r"^0 \w+ \d+$"))
+    expect(page.locator("#answers").first).to_be_hidden()  # folded away
+    expect(page.locator("#view-live .legend")).to_be_visible()

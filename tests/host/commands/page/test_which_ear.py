@@ -90,7 +90,7 @@ def test_the_question_does_not_say_which_ear_it_could_be(
         ear = asked(page, device)
         expect(page.locator("#check-question")).to_have_text(question)
         assert buttons(page) == named
-        assert page.locator("#answers td:nth-child(2)").all_inner_texts() == ["–"]
+        assert page.locator("#answers td:nth-child(2)").all_text_contents() == ["–"]
         page.reload()
         expect(page.locator("#check-question")).to_have_text(question)
         assert buttons(page) == named

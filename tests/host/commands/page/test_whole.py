@@ -84,6 +84,7 @@ def run_whole_test(
     tones = page.locator("#live-ears figcaption").all_inner_texts()
     page.reload()
     expect(page.locator("#now-state")).to_have_text("PAUSED")
+    page.locator("#view-live summary").click()
     expect(page.locator("#answers-before")).to_be_visible()
     assert page.locator("#live-ears figcaption").all_inner_texts() == tones
 

@@ -140,7 +140,7 @@ def test_a_test_of_before_is_gone_on_with_only_when_it_is_said_whose_it_is(
     expect(page.locator("#check-whose")).to_have_text("session 1")
     assert "P-A" not in page.content()
     expect(page.locator("#pause")).to_be_disabled()
-    page.keyboard.press("F8")
+    page.keyboard.press("Escape")
     page.click("#live-unlock")
     enter_pin(page)
     expect(page.locator("#check-whose")).to_contain_text("Anna · P-A · session 1 · begun ")
