@@ -6,12 +6,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py import __version__
 from firmware_py.archive import DAMAGED, Entry, glance
+from firmware_py.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.verdicts import verdict_lines, verdict_word, which_ear_words
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
+from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.ear_result import verdict_so_far
@@ -20,7 +23,13 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
+from firmware_py.procedure.settings import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    HUGHSON_WESTLAKE,
+    LEFT,
+    OFF,
+    RIGHT,
+)
 from firmware_py.procedure.statements import has_thresholds, told_now
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
@@ -29,6 +38,15 @@ from firmware_py.simulation import is_simulated
 BESIDE_RESULT: Final = (
     "verdict", "calibration", "calibration_words", "session", "started", "simulated", "speed",
 )  # fmt: skip
+
+
+def version_words(board: BoardConnection, slot: str) -> str:
+    """Return the versions of firmware and wire, and what answers at its end; `slot`: of a card."""
+    serial = board.client.board.partition(" ")[2] or "-"
+    return (
+        f"firmware {__version__},wire {WIRE_VERSION},tone generator {board.board or '-'},"
+        f"serial number {serial}{slot and f',{slot}'}"
+    )
 
 
 def state_words(test: HearingTest, resumed: int, header: SessionHeader) -> str:
@@ -176,14 +194,15 @@ def calibration_words(in_force: CalibrationInForce) -> str:
     return json.dumps(words)
 
 
-def limit_words(highest_db_hl: Callable[[str, float], float], ears: Sequence[str]) -> str:
-    """Return the highest level that can be asked of each ear at the audiogram frequencies."""
+def limit_words(highest_db_hl: Callable[[str, float], float], ear: str | None = None) -> str:
+    """Return the highest level at the audiogram frequencies, of both ears or of one."""
 
     def limits(ear: str) -> str:
         levels = ((f, highest_db_hl(ear, f)) for f in AUDIOGRAM_FREQUENCIES_HZ)
         return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
 
-    return " ".join(f"{ear}={limits(ear)}" for ear in ears)
+    ears = (each for each in (RIGHT, LEFT) if ear in (None, each))
+    return " ".join(f"{each}={limits(each)}" for each in ears)
 
 
 def word(value: Any) -> str:

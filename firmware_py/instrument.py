@@ -16,6 +16,7 @@ from firmware_py.answers import (
     session_words,
     state_words,
     threshold_words,
+    version_words,
     whose_line,
 )
 from firmware_py.board_connection import BoardConnection
@@ -24,7 +25,6 @@ from firmware_py.console import grammar
 from firmware_py.console.console import Left
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
-from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
@@ -32,7 +32,6 @@ from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.refusals import refusing, require_hands_off
 from firmware_py.results import Results
 from firmware_py.runner import Runner
@@ -116,11 +115,7 @@ class Instrument:
 
     def version(self) -> str:
         """Return the versions of firmware and wire."""
-        serial = self._board.client.board.partition(" ")[2] or "-"
-        return (
-            f"firmware {__version__},wire {WIRE_VERSION},tone generator {self._board.board or '-'},"
-            f"serial number {serial}{self.slot and f',{self.slot}'}"
-        )
+        return version_words(self._board, self.slot)
 
     def self_test(self) -> str:
         """Return what is at fault, as a sum, and what was found of every part."""
@@ -325,8 +320,7 @@ class Instrument:
         """Return the highest level that can be asked at the audiogram frequencies."""
         today = self._runner.calibration_today()
         asked_db_hl = self.setting_desk.settings().level_max_db_hl
-        ears = [each for each in (RIGHT, LEFT) if ear in (None, each)]
-        return limit_words(lambda ear, f: min(asked_db_hl, today.highest_db_hl(ear, f)), ears)
+        return limit_words(lambda ear, f: min(asked_db_hl, today.highest_db_hl(ear, f)), ear)
 
     def play_calibration_tone(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
         """Play a steady tone for a sound level meter."""

@@ -15,7 +15,7 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.procedure.cross_hearing import OTHER
-from firmware_py.procedure.settings import LEFT, RIGHT, STEP_UP_MAX_DB, SettingError, Settings
+from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
 from firmware_py.procedure.words import NO_NOISE
 
 ID_PREFIX: Final = "man-"
@@ -105,7 +105,7 @@ class ManualTone:
         def highest_db_hl(ear: str, frequency_hz: float) -> float:
             return min(self._limits(ear, frequency_hz, settings, calibration).values())
 
-        return f"low={settings.level_min_db_hl:g} {limit_words(highest_db_hl, (RIGHT, LEFT))}"
+        return f"low={settings.level_min_db_hl:g} {limit_words(highest_db_hl)}"
 
     def _limits(
         self, ear: str, frequency_hz: float, settings: Settings, calibration: CalibrationInForce

@@ -467,7 +467,7 @@ class Page {
 
   listen() {
     const ask = (header, values) => () =>
-      this.device.ask(header, values).then(() => this.refresh(), (error) => this.problem(error));
+      this.device.askOperator(header, values).then(() => this.refresh(), (error) => this.problem(error));
     this.pauseOrGoOn = () => ask(this.about.state === "paused" ? "SESS:CONT" : "SESS:PAUS")();
     this.abort = ask("SESS:ABOR");
     at("pause").addEventListener("click", () => this.pauseOrGoOn());
