@@ -38,6 +38,7 @@ class Course:
     ended: str  # the last input
     breaks: list[BrokenOff] = field(default_factory=list)
     waits: list[Waited] = field(default_factory=list)
+    seconds: float = 0.0  # how long it took, without the breaks
 
     @classmethod
     def of(cls, header: SessionHeader, told: Iterable[Input | Output[Any]]) -> "Course":
@@ -52,6 +53,7 @@ class Course:
                 course.breaks.append(_broken_off(_later(since, last_us - since_us), each.resumed))
                 since, since_us = each.resumed, last_us
             last_us = each.at_us
+            course.seconds = last_us / 1e6
             course.ended = _later(since, last_us - since_us)
             if isinstance(each.event, Paused) and each.event.why:
                 course.waits.append(Waited(course.ended, each.event.why))

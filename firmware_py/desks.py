@@ -10,9 +10,12 @@ from firmware_py.console.pin import PinLock
 from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
 from firmware_py.identity_desk import IdentityDesk
 from firmware_py.link.client import Client
+from firmware_py.paper_desk import COMMANDS as OF_PAPER
+from firmware_py.paper_desk import PaperDesk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port
+from firmware_py.results import Results
 from firmware_py.runner import Runner
 from firmware_py.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.setting_desk import SettingDesk
@@ -47,9 +50,10 @@ def add_asked(
     data: DataDirectory,
     lock: PinLock,
 ) -> None:
-    """Have the console tell whose a session is, and what a test has as configured."""
+    """Have the console tell whose a session is, how it was made, and what is configured."""
     console.add(OF_IDENTITY, IdentityDesk(runner, data, lock))
     console.add(OF_SETTINGS, settings)
+    console.add(OF_PAPER, PaperDesk(Results(runner, data)))
 
 
 def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:

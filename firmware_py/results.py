@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from firmware_py.archive import ArchiveError, Found, recorded_result
+from firmware_py.broken_off import Course
 from firmware_py.console import grammar
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.platform.data_directory import DataDirectory, session_number
@@ -47,6 +48,12 @@ class Results:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
         found = self._found(number)
         return as_told(found.result), found.header
+
+    def course(self, header: SessionHeader) -> Course:
+        """Return when a session was; of one under way, or of a long one, its start alone."""
+        is_over = self._runner.session is None
+        course = self._found(header.session).course if is_over else None
+        return course or Course(header.started, header.started)
 
     def journals(self) -> list[Path]:
         """Return the journals of all sessions, the oldest first."""

@@ -83,6 +83,11 @@ def assert_waits(world: World, why: str) -> None:
     world.finish()
     state = replay(read_journal(world.journal()).records)
     assert (state.differences, state.resumed) == ([], 1)
+    paper = json.loads(world.ask("SESS:PAP?")[0])
+    assert [each["why"] for each in paper["waits"]] == [why]
+    assert len(paper["breaks"]) == 1
+    assert paper["settings"]["seed"] == 3
+    assert paper["minutes"] == round(state.at_us / MINUTE_US, 1)
     world.close()
 
 

@@ -1,0 +1,85 @@
+"""What stands on the paper of a session beside its result, for the console."""
+
+import json
+from dataclasses import asdict
+from typing import Any, Final
+
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.commands import LAST_RESULT
+from firmware_py.console.table import Command
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.results import Results
+
+PARTS: Final = ("calibration", "transducer")  # of a calibration that stand on paper
+
+
+class PaperDesk:
+    """Says how the last session was made.
+
+    Parameters
+    ----------
+    results : Results
+        Finds it.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    def paper(self) -> str:
+        """Return settings, calibration, course and checks of the last session, as JSON."""
+        test, header = self._results.last()
+        course = self._results.course(header)
+        return json.dumps(
+            {
+                "session": header.session,
+                "started": header.started,
+                "firmware": header.firmware,
+                "settings": header.to_record()["settings"],
+                "calibration": _calibration(course.calibration(header.calibration)),
+                "breaks": [asdict(each) for each in course.breaks],
+                "waits": [asdict(each) for each in course.waits],
+                "minutes": round(course.seconds / 60.0, 1),
+                "masked": _is_masked(test),
+                "checks": {name: _checks(ear) for name, ear in test.ears.items()},
+            }
+        )
+
+
+def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
+    made = in_force.calibration
+    about = {} if made is None else {part: made.content[part] for part in PARTS}
+    return {"state": in_force.state, "words": in_force.headline, **about}
+
+
+def _is_masked(test: HearingTest) -> bool:
+    """Return whether any noise was presented with a tone."""
+    answers = (each for ear in test.ears.values() for each in ear.attention.answers)
+    return any(each.cover.noise_db_hl is not None for each in answers)
+
+
+def _checks(ear: EarTest) -> dict[str, Any]:
+    """Return what checked the answers of an ear; None: its model has no such checks."""
+    attention = ear.attention
+    modelled = attention.modelled
+    return {
+        "pauses": attention.pauses.count,
+        "pauses_pressed": attention.pauses.pressed,
+        "checks": attention.checks_asked if modelled else None,
+        "checks_missed": attention.checks_missed if modelled else None,
+        "doubted_tones": ear.measurement.doubted_tones if modelled else None,
+        "retest": (ear.retest.verdict or "repeatable") if ear.retest else "",
+    }
+
+
+COMMANDS: Final = (
+    Command(
+        "SESSion:PAPer?", PaperDesk.paper, "how the last session was made, as JSON",
+        pin=LAST_RESULT,
+    ),
+)  # fmt: skip
+
+if __name__ == "__main__":  # for the page of the console
+    from firmware_py.console.table import page_lines
+
+    print(*page_lines(COMMANDS), sep="\n")
