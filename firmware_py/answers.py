@@ -189,7 +189,7 @@ def calibration_words(in_force: CalibrationInForce) -> str:
     if in_force.calibration is not None:
         words |= {"digest": in_force.calibration.digest}
         for table in ("calibration", "transducer"):
-            about = in_force.calibration.content[table]
+            about = in_force.calibration.content.get(table, {})  # simulated, it has no meter
             words |= {name: value for name, value in about.items() if isinstance(value, str)}
     return json.dumps(words)
 

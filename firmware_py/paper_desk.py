@@ -48,7 +48,8 @@ class PaperDesk:
 
 def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
     made = in_force.calibration
-    about = {} if made is None else {part: made.content[part] for part in PARTS}
+    known: dict[str, Any] = {} if made is None else made.content
+    about = {part: known[part] for part in PARTS if part in known}
     return {"state": in_force.state, "words": in_force.headline, **about}
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
-from firmware_py.procedure.settings import BOTH, NONE, OFF, RIGHT
+from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF, RIGHT
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import told
@@ -155,6 +155,8 @@ class RecordOfTest:
         noise = any(trial.noise_db_hl is not None for trial in self.session.trials)
         masking = "masking_automatic" if noise else "masking_not_needed"
         masking = "masking_off" if settings.masking == OFF else masking
+        usual = settings.profile == DEFAULT_PROFILE
+        profile = self.say("profile_default") if usual else settings.profile
         transducer, calibration, meter = self._calibration()
         return [
             ("device", device),
@@ -162,7 +164,7 @@ class RecordOfTest:
             calibration,
             transducer,
             meter,
-            ("method", self.say("method_value", profile=settings.profile)),
+            ("method", self.say("method_value", profile=profile)),
             ("conduct", conduct),
             ("masking", self.say(masking)),
             *self._which_ear(),

@@ -30,7 +30,7 @@ LONG: Final = {
     "half_width_db": "10", "frequency_hz": "8000", "count": "10", "tones": "120", "heard": "110",
     "unsure": "10", "aside": "10", "pressed": "10", "pauses": "120", "alarms": "10",
     "catches": "20", "some": "10", "all": "20", "difference_db": "+10.0", "median": "1200",
-    "mean": "10.0", "most": "12.0",
+    "mean": "10.0", "most": "12.0", "other": "izquierdo",
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command
 from firmware_py.identity import RULES, Meeting
 from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
+from firmware_py.paper_desk import COMMANDS as OF_PAPER
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
@@ -29,6 +30,7 @@ PLACE: Final = "page"
 INSTRUCTION: Final = "instruction"
 REPORT: Final = "report"
 RECORD: Final = "record"
+PRESCRIPTION: Final = "prescription"
 REMARK: Final = "remark"
 VERDICT: Final = "verdict"
 # Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
@@ -41,7 +43,32 @@ SHARED: Final = (
 )  # fmt: skip
 # Of the record of a test: whether the listener confirmed which ear is which.
 OF_RECORD: Final = ("which_ear", *(f"which_ear_{each.replace('-', '_')}" for each in WhichEar))
-OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_IDENTITY, *OF_SETTINGS)
+# Of the paper of a session, in the record's words and in those of a report.
+PAPER: Final = "paper"
+RECORD_ON_PAPER: Final = (
+    "audiogram", "final", "not_final", "name", "tested", "identifier", "session", "birth_date",
+    "tester", "age_sex", "place", "broken_off", "waited", "device", "board", "calibration",
+    "transducer", "meter", "method", "conduct", "masking", "not_told", "session_value",
+    "device_value", "device_alone", "of_ear", "broken_off_value", "broken_off_unknown",
+    "transducer_value", "transducer_unknown", "transducer_simulated", "kind_supra_aural",
+    "kind_circumaural",
+    "kind_insert", "calibration_value", "meter_value", "method_value", "profile_default",
+    "conduct_brisk", "conduct_clinical", "conduct_confirmed", "masking_automatic",
+    "masking_not_needed", "masking_off", "comments", "signed", "signed_on", "signed_name",
+)  # fmt: skip
+REPORT_ON_PAPER: Final = (
+    "status_complete", "status_aborted", "status_failed", "status_unfinished", "age", "age_one",
+    "female", "male", "simulated_mark", "simulated_means", "clock_mark", "clock_ran",
+    "clock_of_board", "overdue_means", "uncalibrated_means", "column_sd", "quality", "tones",
+    "tones_value", "tones_unsure", "silence", "silence_pauses", "silence_catches",
+    "silence_catches_unsure", "checks_missed", "doubted", "retest", "retest_none", "retest_value",
+    "retest_repeatable", "retest_doubtful", "retest_rejected", "posterior_sd",
+    "posterior_sd_value", "remarks", "whole", "presses", "presses_one", "ended_by",
+    "ear_sentence", "part_measured", "part_measured_one", "part_wide", "part_wide_one",
+    "part_above", "part_at_most", "part_perhaps_above", "part_unknown", "part_inferred",
+    "part_unreliable", "part_incomplete", "part_doubtful",
+)  # fmt: skip
+OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_IDENTITY, *OF_SETTINGS, *OF_PAPER)
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 JSON_FORMAT: Final = "gp-pta sessions 1"
@@ -119,6 +146,10 @@ def words_of(language: str) -> dict[str, str]:
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
     shared = {key: tables[REPORT][key] for key in (*grades, *SHARED)}
     shared |= {key: tables[RECORD][key] for key in OF_RECORD}
+    shared |= {f"{PAPER}_{key}": tables[RECORD][key] for key in RECORD_ON_PAPER}
+    shared |= {f"{PAPER}_{key}": tables[REPORT][key] for key in REPORT_ON_PAPER}
+    shared |= {f"{PAPER}_{key}": tables["format"][key] for key in ("time", "and")}
+    shared[f"{PAPER}_footer"] = tables[PRESCRIPTION]["footer"]
     told = {f"{REMARK}_{key}": text for key, text in tables[remarks.PLACE].items()}
     shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from firmware_py.procedure.cross_hearing import OTHER
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import has_thresholds
@@ -65,7 +66,8 @@ def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
         name = words.say(ear)
         yield _symbol(ear, MaskingMark.NOT_MASKED), words.say("mark_threshold", ear=name)
     for ear in ears if any(reading.masked for reading in readings) else ():
-        yield _symbol(ear, MaskingMark.MASKED), words.say("mark_masked", ear=words.say(ear))
+        names = {"ear": words.say(ear), "other": words.say(OTHER[ear])}
+        yield _symbol(ear, MaskingMark.MASKED), words.say("mark_masked", **names)
     yield _swatch(0.3, 0.8), words.say("mark_band")
     yield _swatch(0.1, 0.3), words.say("mark_pale")
     if any(reading.kind == Kind.INFERRED for reading in readings):

@@ -1,6 +1,7 @@
 // A test under way: both ears, the tone, the answers as they come, and what the operator can do.
 
 import { at, fill, make, show, tell } from "./dom.js";
+import { HOLDING, onPaper } from "./paper.js";
 import { plain } from "./problems.js";
 import { drawnEar } from "./reading.js";
 import { asTold, inWords } from "./remarks.js";
@@ -36,12 +37,15 @@ function toneWords(tone) {
 }
 
 /** Return what stands across the audiogram of an ear, "" for nothing: see report/drawn.py. */
-function watermarkOf(ear, { outcome, calibration }) {
-  const isCalibrated = calibration === "CALIBRATED";
+function watermarkOf(ear, { outcome, calibration, simulated }) {
+  const isCalibrated = HOLDING.includes(calibration);
   if (outcome && !mayConclude(ear) && (isCalibrated || !hasThresholds(ear))) {
     return verdictWord(ear).toLocaleUpperCase();
   }
-  return isCalibrated ? "" : say(calibration.toLowerCase());
+  if (!isCalibrated) {
+    return say(calibration.toLowerCase());
+  }
+  return simulated ? onPaper("simulated_mark") : "";
 }
 
 /** Draw the ears of a result beside one another, the right one first. */

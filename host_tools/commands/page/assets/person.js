@@ -4,7 +4,7 @@ import { at } from "./dom.js";
 
 const KEPT = "gp-pta-session"; // of one session, by its device, number and start
 // What is typed of a person, by the id of its field; only the first three ever reach the device.
-const FIELDS = ["identifier", "birth_year", "sex", "name", "tester", "remarks"];
+const FIELDS = ["identifier", "birth_year", "sex", "name", "tester", "place", "remarks"];
 const OF_PERSON = ["identifier", "birth_year", "sex", "name"];
 const APART_YEARS_MAX = 1.5; // two years of birth that may be one: as identity.py has it
 

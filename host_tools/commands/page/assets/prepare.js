@@ -142,15 +142,15 @@ export class Preparation {
     const isSaid = {
       title: false,
       both_ears: ears === "BOTH",
-      one_ear: ears !== "BOTH",
+      only_left: ears === "LEFT",
+      only_right: ears === "RIGHT",
       ear_check: ears === "BOTH" && at("ear_check").checked,
       noise: ears === "BOTH",
       unsure_button: at("unsure_button").checked,
     };
-    const ear = ears === "BOTH" ? "" : say(`${ears.toLowerCase()}_ear`);
     const spoken = this.#knows.instruction
       .filter((key) => isSaid[key] ?? true)
-      .map((key) => make("p", {}, say(`instruction_${key}`, { ear })));
+      .map((key) => make("p", {}, say(`instruction_${key}`)));
     fill(at("instruction"), ...spoken);
   }
 

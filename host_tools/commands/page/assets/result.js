@@ -5,12 +5,14 @@ import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
 import { drawEars, earTitle, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
+import {
+  alarmsOf, earSentence, endingOf, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf, wholeOf,
+} from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
 import { differsWords } from "./prepare.js";
-import { plain } from "./problems.js";
 import { drawnEar, pta4Of, readingOf, withoutGuesses } from "./reading.js";
 import { asTold } from "./remarks.js";
-import { hasThresholds, mayConclude, verdictsOf, verdictWord } from "./verdict.js";
+import { hasThresholds, mayConclude, shortVerdict, verdictsOf, verdictWord } from "./verdict.js";
 import { dateAndTime, number, say } from "./words.js";
 
 const LISTED_MAX = 50;
@@ -22,6 +24,7 @@ export class Result {
   #problem;
   #result = null;
   #means = null;
+  #paper = null; // how the device says that it was made
   #whose = null; // what the device tells of the session, and what was typed for it
   #earlier = new Map(); // results of earlier sessions that are shown, by number
 
@@ -45,7 +48,8 @@ export class Result {
   async showLast(answer) {
     const means = JSON.parse(await this.#device.ask("SESS:MEAN?"));
     const told = JSON.parse(await this.#device.ask("SESS:IDEN?"));
-    if (told.session !== answer.session) {
+    const paper = JSON.parse(await this.#device.ask("SESS:PAP?"));
+    if (told.session !== answer.session || paper.session !== answer.session) {
       return false; // meanwhile another test has begun
     }
     const { device, boards, transducer, calibration_digest } = told;
@@ -57,6 +61,7 @@ export class Result {
     // All at once: what is saved in the meantime is whole.
     this.#result = { ...answer, ears: answer.ears.map((e) => withoutGuesses(e, wanted)) };
     this.#means = means;
+    this.#paper = paper;
     this.#whose = whose;
     this.#earlier.clear();
     show(at("earlier-list"), false);
@@ -75,43 +80,27 @@ export class Result {
     const result = this.#result;
     const isDone = result.outcome === "complete";
     const isFinal = isDone && result.ears.every(mayConclude);
-    const ofDone = isFinal ? "result_final" : "result_final_not_valid";
-    fill(at("result-outcome"), say(isDone ? ofDone : `result_${result.outcome || "so_far"}`));
+    fill(at("result-outcome"), standingOf(result, isFinal ? "" : shortVerdict(result.ears)));
     fill(at("result-verdicts"), ...verdictsOf(result.ears));
     at("result").classList.toggle("not-final", !isFinal);
-    fill(at("result-about"), ...this.#about());
-    const uncalibrated = result.calibration !== "CALIBRATED";
-    show(at("result-calibration"), uncalibrated);
-    fill(at("result-calibration"), say(`calibration_${result.calibration.toLowerCase()}`));
+    const paper = this.#paper;
+    fill(at("result-about"), ...factsOf(result, this.#whose, paper));
+    fill(at("result-alarms"), ...alarmsOf(result, paper.calibration));
     drawEars(at("result-ears"), result, [], null, [...this.#earlier.values()].flat());
+    const wanted = (hz) => paper.settings.stop_half_width_db * (this.#knows.wider_at_hz?.[hz] ?? 1);
+    for (const figure of at("result-ears").children) {
+      const ear = result.ears.find((each) => each.ear === figure.dataset.ear);
+      const sentence = figure.querySelector("p") ?? figure.appendChild(make("p"));
+      fill(sentence, earSentence(ear, readingOf, wanted));
+    }
     fill(at("result-tables"), ...result.ears.filter(hasThresholds).map((ear) => thresholdTable(ear)));
     fill(at("result-means"), ...meanLines(result, this.#means).map((line) => make("li", {}, line)));
-    fill(at("result-quality"), qualityTable(result));
-    const ended = result.ears.filter((ear) => ear.why);
-    const remarks = [...ended.map(whyOf), ...result.remarks.map((each) => [asTold(each)])];
+    fill(at("result-quality"), qualityOf(result, paper));
+    fill(at("result-sign"), ...signatureOf(this.#whose));
+    fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
+    const ended = result.ears.map(endingOf).filter(Boolean);
+    const remarks = [wholeOf(result, paper), ...ended, ...result.remarks.map(asTold)].map((each) => [each]);
     fill(at("result-remarks"), ...remarks.map((each) => make("li", {}, ...each)));
-    show(at("result-remarks-part"), remarks.length > 0);
-  }
-
-  #about() {
-    const { typed, session, started, identifier, age_years: age = null, sex, device } = this.#whose;
-    const [maker, model, serial, ...version] = plain(this.#device.identity).split(",");
-    const isHere = device === null || device === serial;
-    const told = [
-      ["name", typed.name],
-      ["identifier", identifier],
-      ["birth_year", typed.birth_year],
-      ["age", typed.birth_year || age === null ? "" : number(age, 1)],
-      ["sex", sex && say(`sex_${sex.toLowerCase()}`)],
-      ["session", session],
-      ["started", dateAndTime(started)],
-      ["tester", typed.tester],
-      ["remarks", typed.remarks],
-      ["device", [maker, model, ...(isHere ? [serial, ...version] : [plain(device)])].join(", ")],
-    ];
-    return told
-      .filter(([, value]) => value)
-      .flatMap(([key, value]) => [make("dt", {}, say(`about_${key}`)), make("dd", {}, String(value))]);
   }
 
   async #findEarlier() {
@@ -174,9 +163,9 @@ export class Result {
 
   /** Return the session as `gp-pta export --format json` writes it. */
   asJson() {
-    const { outcome, verdict, ears, calibration, session, started, person, ...rest } = this.#result;
-    const { calibration_words: words, ...found } = rest;
+    const { outcome, verdict, ears, calibration, calibration_words: words, session, started, person, ...found } = this.#result;
     const { identifier = null, age_years = null, sex = null } = this.#whose;
+    const { calibration_digest: digest, transducer } = this.#whose;
     return {
       format: this.#knows.json_format,
       sessions: [
@@ -184,13 +173,15 @@ export class Result {
           journal: `session-${String(session).padStart(6, "0")}.journal`,
           session,
           started,
-          firmware: this.#device.version,
+          firmware: this.#paper.firmware,
           device: this.#whose.device || null,
+          breaks: this.#paper.breaks,
+          waits: this.#paper.waits,
           outcome: outcome || "unfinished",
           verdict,
           person: { identifier, age_years, sex },
-          calibration: { state: calibration, words },
-          settings: null,
+          calibration: { state: calibration, words, digest, transducer },
+          settings: this.#paper.settings,
           ...found,
           ears: ears.map(earAsJson),
         },
@@ -204,7 +195,7 @@ export class Result {
       {
         identifier: this.#whose.identifier,
         started: this.#whose.started,
-        firmware: this.#device.version,
+        firmware: this.#paper.firmware,
         device: this.#whose.device,
         transducer: this.#whose.transducer,
         calibration: this.#result.calibration_words,
@@ -238,10 +229,6 @@ function thresholdAsJson(found) {
   return { ...told, ...beside, inferred: null };
 }
 
-function whyOf(ear) {
-  return [`${earTitle(ear.ear)}: `, asTold(ear.why)];
-}
-
 function levelWords(found) {
   const { kind, level, doubtful } = readingOf(found);
   if (level === null) {
@@ -259,14 +246,19 @@ function bandWords(found) {
   return found.mark === "inferred" ? `(${words})` : words;
 }
 
+function spreadWords({ sd_db: sd, mark }) {
+  const words = sd === null ? "–" : oneDecimal(sd);
+  return mark === "inferred" ? `(${words})` : words;
+}
+
 function thresholdTable(ear) {
   const doubt = mayConclude(ear) ? "" : `${verdictWord(ear)}, `;
   const caption = `${earTitle(ear.ear)}: ${doubt}${outcomeWords(ear)}`;
   const isConfirmed = ear.confirmed.length > 0;
-  const columns = ["Hz", "dB HL", say("column_band"), ...(isConfirmed ? [say("column_confirmed")] : [])];
+  const columns = ["Hz", "dB HL", say("column_band"), onPaper("column_sd"), ...(isConfirmed ? [say("column_confirmed")] : [])];
   const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each]));
   const rows = ear.thresholds.map((found) => {
-    const row = [number(found.frequency_hz), levelWords(found), bandWords(found)];
+    const row = [number(found.frequency_hz), levelWords(found), bandWords(found), spreadWords(found)];
     return isConfirmed ? [...row, confirmedWords(again.get(found.frequency_hz))] : row;
   });
   const made = table(caption, columns, rows);
@@ -280,30 +272,4 @@ function confirmedWords(again) {
   }
   const level = again.threshold_db_hl;
   return level === null ? say(`outcome_${again.mark.replaceAll("-", "_")}`) : number(level);
-}
-
-function qualityTable(result) {
-  const of = (ear) => [
-    String(ear.tones),
-    String(ear.tones_heard),
-    String(ear.tones_unsure),
-    say("some_of", { some: ear.false_alarms, all: ear.catch_trials }),
-    ear.retest_difference_db === null ? "–" : `${number(ear.retest_difference_db, 1)} dB`,
-    String(ear.tones_masked),
-  ];
-  const names = ["tones", "heard", "unsure", "alarms", "retest", "masked"];
-  const ears = result.ears.map(of);
-  const rows = names.map((name, i) => [say(`quality_${name}`), ...ears.map((ear) => ear[i])]);
-  const time = result.response_time_mean_ms;
-  const both = [
-    [say("quality_stray"), String(result.stray_presses)],
-    [say("quality_response"), time === null ? "–" : `${number(time)} ms`],
-  ];
-  if (result.ears.length > 1) {
-    both.push([say("which_ear"), say(`which_ear_${result.which_ear.replaceAll("-", "_")}`)]);
-  }
-  const caption = say("quality");
-  const columns = ["", ...result.ears.map((ear) => earTitle(ear.ear))];
-  const whole = both.map(([name, value]) => [name, value, ...(ears.length > 1 ? [""] : [])]);
-  return table(caption, columns, [...rows, ...whole]);
 }

@@ -19,6 +19,13 @@ export function verdictWord(ear) {
   return say(keyOf(ear));
 }
 
+/** Return the verdicts in short; one word if they are the same. */
+export function shortVerdict(ears) {
+  const isSame = new Set(ears.map(verdictWord)).size === 1;
+  const told = (ear) => say("verdict_short", { ear: say(`${ear.ear}_ear`), verdict: verdictWord(ear) });
+  return isSame ? verdictWord(ears[0]) : ears.map(told).join(", ");
+}
+
 /** Return in the middle of a sentence why nothing follows from thresholds; "": it may. */
 export function whyNothingFollows(ear) {
   return mayConclude(ear) ? "" : say(`${keyOf(ear)}_why`);

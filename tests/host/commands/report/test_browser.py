@@ -97,7 +97,7 @@ def page(browser: Browser, html: Path) -> Iterator[Page]:
 
 def words_of(tone: Answered) -> str:
     if tone.frequency_hz is None or tone.level_db_hl is None:
-        return "silence, a catch trial"
+        return "catch trial, no tone"
     level = f"{tone.level_db_hl:g}".replace("-", "−")
     return f"{tone.frequency_hz:g} Hz at {level} dB HL"
 
@@ -105,7 +105,7 @@ def words_of(tone: Answered) -> str:
 def check_words(text: str, tone: Answered) -> None:
     assert text.startswith(f"Presentation {tone.number}, right ear: {words_of(tone)}")
     if tone.frequency_hz is None:
-        assert re.search("not pressed|a false alarm", text)
+        assert re.search("not pressed|a false positive", text)
     elif tone.pressed_ms is None:
         assert ", not heard." in text
     else:

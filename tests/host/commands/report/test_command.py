@@ -86,7 +86,7 @@ def test_the_page_has_the_noise_of_a_masked_session() -> None:
     table = page.split('id="presentations"')[1].split("</table>")[0]
     cells = re.findall(r"<td>([^<]*)</td></tr>", table)
 
-    assert '<th scope="col">noise, dB HL</th></tr>' in table
+    assert '<th scope="col">masking noise, dB</th></tr>' in table
     noise_db_hl = [trial.noise_db_hl for trial in session.trials]
     assert any(noise_db_hl)
     assert cells == ["-" if level is None else f"{level:g}" for level in noise_db_hl]

@@ -154,7 +154,7 @@ def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() ->
     assert session.settings.conduct == "brisk"
     assert not ear.quality.retest_wanted
     assert "1 kHz retest" not in rows
-    assert rows["presses in silence"] == f"{sum(pauses)} of {len(pauses)} in pauses"
+    assert rows["false positives"] == f"{sum(pauses)} of {len(pauses)} in pauses"
     assert len(pauses) > 5
     assert rows["clear tones, to check, missed"] == f"0 of {ear.quality.checks}"
     assert (ear.quality.checks or 0) > 0
@@ -174,7 +174,7 @@ def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Pa
     assert rows[
         "1 kHz retest"
     ] == f"{ear.quality.retest_difference_db:+.1f} dB (repeatable)".replace("-", "\u2212")
-    assert rows["presses in silence"].endswith(f"; 0 of {len(catches)} in catch trials")
+    assert rows["false positives"].endswith(f"; 0 of {len(catches)} in catch trials")
     tested = replace(ear, quality=replace(ear.quality, retest_difference_db=None))
     assert dict(quality_rows(tested, words))["1 kHz retest"] == "none", "it was to have one"
 

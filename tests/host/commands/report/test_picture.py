@@ -139,7 +139,7 @@ def test_right_is_red_and_left_blue_with_the_symbols_of_the_table(masking: Maski
             assert line.get_markerfacecolor() == "none"
         stars = 10 if masking == MaskingMark.UNCERTAIN else 0
         assert drawn(axes).count("*") == stars
-    assert ("masked right" in explained(found)) == (masking == MaskingMark.MASKED)
+    assert ("threshold right, left masked" in explained(found)) == (masking == MaskingMark.MASKED)
     assert ("* or the other ear" in explained(found)) == (masking == MaskingMark.UNCERTAIN)
 
 
@@ -321,5 +321,11 @@ def test_the_legend_has_every_mark_that_the_audiograms_have_and_each_is_an_svg()
         if svg:
             assert ElementTree.fromstring(svg).tag.endswith("}svg")
     said = " ".join(text for _, text in entries)
-    for words in ("masked left", "no response at the limit", "usual at this age", "limit", "~"):
+    for words in (
+        "threshold left, right masked",
+        "no response at the limit",
+        "usual at this age",
+        "limit",
+        "~",
+    ):
         assert words in said

@@ -1,0 +1,265 @@
+// The paper of a session, as `gp-pta report` has it: record.py, words.py, quality_words.py, page.py.
+
+import { make, table } from "./dom.js";
+import { inWords } from "./remarks.js";
+import { hasThresholds, mayConclude, verdictWord } from "./verdict.js";
+import { day, number, say, written } from "./words.js";
+
+const NOTHING = "–";
+export const HOLDING = ["CALIBRATED", "SIMULATED"]; // calibrations in which levels are what they say
+// What is said of the frequencies of an ear by their readings, after what was measured.
+const KINDS = {
+  above: "part_above",
+  "at-most": "part_at_most",
+  "perhaps-above": "part_perhaps_above",
+  unknown: "part_unknown",
+  inferred: "part_inferred",
+};
+const FIRST = { unreliable: "part_unreliable", incomplete: "part_incomplete" };
+
+/** Return a sentence of the paper. */
+export function onPaper(key, values) {
+  return say(`paper_${key}`, values);
+}
+
+/** Return a time by the clock of the device, wherever this page is read. */
+function time(iso) {
+  return onPaper("time", { date: day(iso.slice(0, 10)), hours: iso.slice(11, 16) });
+}
+
+/** Return words as a list in a sentence: "a, b and c". */
+function joined(words) {
+  const some = words.slice(0, -1).join(", ");
+  return some ? onPaper("and", { some, last: words.at(-1) }) : words[0];
+}
+
+/** Return a sentence about so many things; 1 has one of its own. */
+function counted(key, count) {
+  return onPaper(count === 1 ? `${key}_one` : key, { count, age: number(count, 1) });
+}
+
+function capital(text) {
+  return text.slice(0, 1).toLocaleUpperCase() + text.slice(1);
+}
+
+/** Return whether a result is final, and why it is not. */
+export function standingOf(result, why) {
+  const isDone = result.outcome === "complete";
+  const reason = isDone ? why : onPaper(`status_${result.outcome || "unfinished"}`);
+  return reason ? onPaper("not_final", { why: reason }) : onPaper("final");
+}
+
+/** Return everything that is known of a session, as pairs of elements. */
+export function factsOf(result, whose, paper) {
+  const facts = [...who(result, whose, paper), ...what(result, whose, paper)];
+  return facts.map(([key, value]) => {
+    const name = key.startsWith("which") ? say(key) : onPaper(key);
+    return make("div", {}, make("dt", {}, name), make("dd", {}, value || onPaper("not_told")));
+  });
+}
+
+function who(result, whose, paper) {
+  const { typed, session, started, identifier, sex } = whose;
+  const age = whose.age_years;
+  const told = [Number.isFinite(age) ? counted("age", age) : "", sex ? onPaper({ F: "female", M: "male" }[sex]) : ""];
+  const begun = [started, ...paper.breaks.map((each) => each.resumed)].map(time);
+  const status = onPaper(`status_${result.outcome || "unfinished"}`);
+  const breaks = paper.breaks.map(({ left, resumed }) =>
+    left
+      ? onPaper("broken_off_value", { left: time(left), resumed: time(resumed) })
+      : onPaper("broken_off_unknown", { resumed: time(resumed) }),
+  );
+  const waits = paper.waits.map((each) => inWords(each.why) ?? each.why);
+  return [
+    ["name", typed.name],
+    ["tested", joined(begun)],
+    ["identifier", identifier],
+    ["session", onPaper("session_value", { session, status })],
+    ["birth_date", typed.birth_year],
+    ["tester", typed.tester],
+    ["age_sex", told.filter(Boolean).join(", ")],
+    ["place", typed.place],
+    ...(breaks.length ? [["broken_off", breaks.join("; ")]] : []),
+    ...(waits.length ? [["waited", waits.join("; ")]] : []),
+  ];
+}
+
+function what(result, whose, { settings, firmware, calibration, masked }) {
+  const device = whose.device
+    ? onPaper("device_value", { version: firmware, serial: whose.device })
+    : onPaper("device_alone", { version: firmware });
+  const { transducer: phones, calibration: made, state } = calibration;
+  const isMade = Boolean(made);
+  const told = onPaper(`conduct_${settings.conduct}`);
+  const conduct = settings.confirm === "none" ? told : onPaper("conduct_confirmed", { conduct: told });
+  const noise = settings.masking === "off" ? "masking_off" : masked ? "masking_automatic" : "masking_not_needed";
+  const profile = settings.profile === "default" ? onPaper("profile_default") : settings.profile;
+  const isBoth = result.ears.length > 1;
+  return [
+    ["device", device],
+    ["board", boardsOf(result.ears)],
+    ["calibration", isMade ? calibrated(state, made) : headline(calibration)],
+    ["transducer", isMade ? earphones(phones) : onPaper(`transducer_${state === "SIMULATED" ? "simulated" : "unknown"}`)],
+    ["meter", isMade && onPaper("meter_value", { meter: made.meter, serial: made.meter_serial })],
+    ["method", onPaper("method_value", { profile })],
+    ["conduct", conduct],
+    ["masking", onPaper(noise)],
+    ...(isBoth ? [["which_ear", say(`which_ear_${result.which_ear.replaceAll("-", "_")}`)]] : []),
+  ];
+}
+
+/** Return which tone generators there were, ear by ear if they are not the same. */
+function boardsOf(ears) {
+  const told = ears.map((ear) => [ear.ear, ear.boards.join(", ")]);
+  if (new Set(told.map(([, boards]) => boards)).size === 1) {
+    return told[0][1];
+  }
+  const missing = onPaper("not_told");
+  return told
+    .map(([ear, boards]) => onPaper("of_ear", { ear: say(`${ear}_ear`), value: boards || missing }))
+    .join("; ");
+}
+
+function calibrated(state, { date, due, technician }) {
+  const days = { date: day(date), due: day(due) };
+  return onPaper("calibration_value", { state: say(state.toLowerCase()), technician, ...days });
+}
+
+function earphones({ name, kind, serial_left: left, serial_right: right }) {
+  return onPaper("transducer_value", { name, left, right, kind: onPaper(`kind_${kind.replace("-", "_")}`) });
+}
+
+function reasonOf({ words }) {
+  const reason = words.split(": ").slice(1).join(": ");
+  return inWords(reason) ?? reason;
+}
+
+function headline(calibration) {
+  const why = reasonOf(calibration);
+  return [say(calibration.state.toLowerCase()), why].filter(Boolean).join(": ");
+}
+
+/** Return what must not be overlooked, as elements: who was not tested, and levels that are none. */
+export function alarmsOf({ simulated, speed }, calibration) {
+  const told = [];
+  if (simulated || speed !== 1) {
+    const ran = speed === null ? onPaper("clock_of_board") : onPaper("clock_ran", { speed: number(speed, 5) });
+    const words = [simulated && onPaper("simulated_means"), speed !== 1 && ran].filter(Boolean).join(" ");
+    told.push([onPaper(simulated ? "simulated_mark" : "clock_mark"), words]);
+  }
+  if (!HOLDING.includes(calibration.state)) {
+    const state = calibration.state.toLowerCase();
+    told.push([say(state), `${capital(reasonOf(calibration))}. ${onPaper(`${state}_means`)}`]);
+  }
+  return told.map(([mark, words]) =>
+    make("div", { class: "alert warning verdict" }, make("b", {}, mark), make("p", {}, words)),
+  );
+}
+
+/**
+ * Return the sentence that says what came of an ear; `read` gives the reading of a threshold, and
+ * `wanted` how far its band was to reach to either side.
+ */
+export function earSentence(ear, read, wanted) {
+  const name = capital(say(`${ear.ear}_ear`));
+  return onPaper("ear_sentence", { ear: name, parts: earParts(ear, read, wanted).join("; ") });
+}
+
+function earParts(ear, read, wanted) {
+  const said = mayConclude(ear) ? [] : [verdictWord(ear)];
+  if (!hasThresholds(ear)) {
+    return [...said, ...ear.reasons.map((each) => inWords(each) ?? each)];
+  }
+  const first = FIRST[ear.outcome];
+  said.push(...(first ? [onPaper(first)] : []));
+  const of = (kind) => ear.thresholds.filter((each) => read(each).kind === kind);
+  const hertz = (found) => found.map((each) => number(each.frequency_hz)).join(", ");
+  const measured = of("measured");
+  if (measured.length) {
+    const half = (each) => (each.high_db_hl - each.low_db_hl) / 2;
+    const wide = ear.outcome === "measured" ? measured.filter((each) => half(each) > wanted(each.frequency_hz)) : [];
+    const key = `${wide.length ? "part_wide" : "part_measured"}${measured.length === 1 ? "_one" : ""}`;
+    said.push(
+      onPaper(key, {
+        count: measured.length,
+        all: ear.thresholds.length,
+        half_width_db: oneDecimal(Math.max(...measured.map(half))),
+        wanted_db: number(Math.min(...wide.map((each) => wanted(each.frequency_hz))), 3),
+        frequencies_hz: hertz(wide),
+      }),
+    );
+  }
+  for (const [kind, key] of Object.entries(KINDS)) {
+    const found = of(kind);
+    said.push(...(found.length ? [onPaper(key, { frequencies_hz: hertz(found) })] : []));
+  }
+  const doubtful = ear.thresholds.filter((each) => read(each).doubtful);
+  return [...said, ...(doubtful.length ? [onPaper("part_doubtful", { frequencies_hz: hertz(doubtful) })] : [])];
+}
+
+/** Return a number with one decimal, as the language writes it. */
+export function oneDecimal(value) {
+  return written(value.toFixed(1));
+}
+
+/** Return why an ear ended; how wide its bands are is said in its sentence, and only there. */
+export function endingOf(ear) {
+  const [cap, ...bands] = ear.why.split("; ");
+  const why = ear.outcome === "measured" ? (bands.length ? cap : "") : ear.why;
+  return why && onPaper("ended_by", { ear: say(`${ear.ear}_ear`), why: inWords(why) ?? why });
+}
+
+/** Return how the test went, as the first of the remarks. */
+export function wholeOf(result, { minutes }) {
+  return onPaper("whole", {
+    presentations: result.presentations,
+    minutes: oneDecimal(minutes),
+    presses: counted("presses", result.stray_presses),
+  });
+}
+
+/** Return the table of how good the test was. */
+export function qualityOf(result, { checks }) {
+  const columns = ["", ...result.ears.map((ear) => say(`${ear.ear}_ear`))];
+  const ears = result.ears.map((ear) => qualityRows(ear, checks[ear.ear]));
+  const rows = ears[0].map(([name], i) => [name, ...ears.map((each) => each[i][1])]);
+  const mean = result.response_time_mean_ms;
+  const response = [say("quality_response"), mean === null ? NOTHING : `${number(mean)} ms`];
+  return table(onPaper("quality"), columns, [...rows, [...response, ...(ears.length > 1 ? [""] : [])]]);
+}
+
+function qualityRows(ear, found) {
+  const unsure = ear.tones_unsure;
+  const tones = { tones: ear.tones, heard: ear.tones_heard, unsure };
+  const { pauses, pauses_pressed: pressed, checks, checks_missed: missed, retest } = found;
+  const of = (some, all) => say("some_of", { some, all });
+  const catches = { alarms: ear.false_alarms, catches: ear.catch_trials, unsure: ear.unsure_alarms };
+  const silences = [
+    pauses ? onPaper("silence_pauses", { pressed, pauses }) : "",
+    ear.catch_trials ? onPaper(ear.unsure_alarms ? "silence_catches_unsure" : "silence_catches", catches) : "",
+  ];
+  const difference = ear.retest_difference_db;
+  const again = { difference_db: `${difference >= 0 ? "+" : ""}${oneDecimal(difference ?? 0)}` };
+  const verdict = retest && onPaper(`retest_${retest}`);
+  const sds = ear.thresholds.filter((each) => each.mark === "measured").map((each) => each.sd_db);
+  const mean = sds.reduce((sum, sd) => sum + sd, 0) / sds.length;
+  return [
+    [onPaper("tones"), onPaper(unsure ? "tones_unsure" : "tones_value", tones)],
+    [onPaper("silence"), silences.filter(Boolean).join("; ") || NOTHING],
+    ...(checks === null ? [] : [[onPaper("checks_missed"), of(missed, checks)], [onPaper("doubted"), String(found.doubted_tones)]]),
+    [onPaper("retest"), difference === null ? onPaper("retest_none") : onPaper("retest_value", { ...again, verdict })],
+    [say("quality_masked"), String(ear.tones_masked)],
+    [onPaper("posterior_sd"), sds.length ? onPaper("posterior_sd_value", { mean: oneDecimal(mean), most: oneDecimal(Math.max(...sds)) }) : NOTHING],
+  ];
+}
+
+/** Return what is written by hand: the comments, unless they were typed, and the lines to sign on. */
+export function signatureOf({ typed }) {
+  const heading = make("h3", {}, onPaper("comments"));
+  const comments = typed.remarks
+    ? make("div", { class: "comments" }, heading, typed.remarks)
+    : make("div", { class: "to-write" }, heading);
+  const ruled = (key, value) => make("p", {}, `${onPaper(key)}${value ? `: ${value}` : ""}`);
+  const sign = [ruled("signed_name", typed.tester), ruled("signed_on"), ruled("signed")];
+  return [comments, make("div", { class: "to-sign" }, ...sign)];
+}
