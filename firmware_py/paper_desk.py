@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any, Final
 
-from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
 from firmware_py.commands import LAST_RESULT
 from firmware_py.console.table import Command
 from firmware_py.procedure.ear import EarTest
@@ -48,8 +48,9 @@ class PaperDesk:
 
 def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
     made = in_force.calibration
-    known: dict[str, Any] = {} if made is None else made.content
-    about = {part: known[part] for part in PARTS if part in known}
+    about: dict[str, Any] = {}
+    if made is not None and in_force.state != SIMULATED:  # that one nobody made
+        about = {part: made.content[part] for part in PARTS}
     return {"state": in_force.state, "words": in_force.headline, **about}
 
 
