@@ -52,6 +52,7 @@ DASHES: Final = dict(
 LIMIT_DASHES: Final = (0, (5, 1.5, 1, 1.5))
 LEGEND_COLUMNS: Final = {1: 2, 2: 4}  # by the count of ears
 LEGEND_COLUMNS_OF_TWO: Final = {1: 2, 2: 3}  # of two fits: the other one's name is long
+ROOM: Final = 1.1  # above the highest gain, for the marks
 DIFFERENCE_DB: Final = 5.0  # to either side at least, so that nothing looks like something
 LABEL_CHARACTERS: Final = 40
 
@@ -93,7 +94,7 @@ def prescription_figure(
         else:
             assert against is not None
             _difference(panels[1][column], ear, differences_db(fit, against, ear.ear))
-    panels[0][0].set_ylim(0.0)
+    panels[0][0].set_ylim(0.0, ROOM * panels[0][0].get_ylim()[1])
     if against is not None:
         low_db, high_db = panels[1][0].get_ylim()
         panels[1][0].set_ylim(min(low_db, -DIFFERENCE_DB), max(high_db, DIFFERENCE_DB))
