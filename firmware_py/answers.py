@@ -1,7 +1,7 @@
 """How the console's answers about tests, sessions and calibrations are written."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
+from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
@@ -31,6 +32,7 @@ from firmware_py.procedure.settings import (
     RIGHT,
 )
 from firmware_py.procedure.statements import has_thresholds, told_now
+from firmware_py.procedure.words import say
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
 
@@ -38,6 +40,8 @@ from firmware_py.simulation import is_simulated
 BESIDE_RESULT: Final = (
     "verdict", "calibration", "calibration_words", "session", "started", "simulated", "speed",
 )  # fmt: skip
+
+SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
 
 
 def version_words(board: BoardConnection, slot: str) -> str:
@@ -80,7 +84,7 @@ def _silences(test: HearingTest) -> tuple[int, int]:
 def _check(test: HearingTest) -> str:
     """Return which check is under way, if any, and why."""
     check = check_of(test)
-    return f" check={check} why={word(why_checked(test))}" if check else ""
+    return f" check={check} {pairs({'why': why_checked(test)})}" if check else ""
 
 
 def _masking(test: HearingTest) -> str:
@@ -151,7 +155,7 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     courses = [readable(_course(ear)) for ear in result.ears]
     courses += [_confirmed(ear) for ear in result.ears if ear.confirmed]
     courses += which_ear_words(result)
-    remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
+    remarks = [f"remark: {readable(say(remark))}" for remark in result.remarks]
     drawn = [*draw_audiogram(found), legend(found)] if found else []
     verdicts = verdict_lines(result.ears)
     return [*verdicts, *drawn, *courses, *remarks, calibration.headline]
@@ -162,7 +166,7 @@ def _course(ear: EarResult) -> str:
     unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
     heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
     heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
-    why = f"; {ear.why}" if ear.why else ""
+    why = f"; {say(ear.why)}" if ear.why else ""
     return f"{ear.ear} ear: {_outcome(ear)}, {heard}{why}"
 
 
@@ -184,8 +188,8 @@ def _confirmed(ear: EarResult) -> str:
 def calibration_words(in_force: CalibrationInForce) -> str:
     """Return the state of a calibration, and its figures as JSON values."""
     words: dict[str, Any] = {"state": in_force.state}
-    if in_force.why:
-        words["why"] = in_force.why
+    if in_force.why is not None:
+        words["why"] = in_force.why.to_record()
     if in_force.calibration is not None:
         words |= {"digest": in_force.calibration.digest}
         for table in ("calibration", "transducer"):
@@ -205,8 +209,21 @@ def limit_words(highest_db_hl: Callable[[str, float], float], ear: str | None = 
     return " ".join(f"{each}={limits(each)}" for each in ears)
 
 
-def word(value: Any) -> str:
+def pairs(about: Mapping[str, Any]) -> str:
+    """Return figures by name for an unasked line; reasons in words, and once more as JSON."""
+    told = [f"{name}={_word(value)}" for name, value in about.items()]
+    for value in about.values():
+        if value and isinstance(value, Reason | tuple):
+            several = (value,) if isinstance(value, Reason) else value
+            spaceless = json.dumps(as_json(several), separators=(",", ":")).replace(" ", SPACE)
+            told.append(f"reasons={spaceless}")
+    return " ".join(told)
+
+
+def _word(value: Any) -> str:
     """Return a value for an unasked line: without spaces, or in quotes."""
+    if isinstance(value, Reason | tuple):
+        value = say(value)
     if isinstance(value, float):
         return figure(value)
     text = str(value).lower() if isinstance(value, bool) else readable(str(value))

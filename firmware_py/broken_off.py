@@ -11,6 +11,7 @@ from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
 from firmware_py.procedure.events import Paused
+from firmware_py.procedure.reasons import Reasons
 from firmware_py.session_record import Input, Output, SessionHeader
 
 
@@ -27,7 +28,7 @@ class Waited:
     """The session waited for the operator's word."""
 
     at: str  # ISO 8601
-    why: str  # as recorded
+    why: Reasons
 
 
 @dataclass

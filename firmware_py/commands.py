@@ -56,6 +56,7 @@ LAST_RESULT: Final = Pin(earlier_test=True)
 COMMANDS: Final = (
     Command("*IDN?", Instrument.identify, "maker, model, serial number, version"),
     Command("*TST?", Instrument.self_test, "self-test: 0 and what was found, or what fails"),
+    Command("SYSTem:TEST?", Instrument.self_test_parts, "what the self-test found, as JSON"),
     Command("*RST", Instrument.reset, "abort a running session, settings as configured"),
     Command("SYSTem:VERSion?", Instrument.version, "versions of firmware and wire"),
     Command("SYSTem:TIME?", Instrument.time, "date and time of day, ISO 8601"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py import desks
-from firmware_py.answers import word
+from firmware_py.answers import pairs
 from firmware_py.board_connection import FALL_SILENT_S, BoardConnection
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.card_system import CardSystem
@@ -197,7 +197,7 @@ class Firmware:
             self._report(grammar.CALIBRATION, today.headline)
         clock = clock_part(self._clock.date())
         if not clock.works:
-            self._report(grammar.CLOCK, f"the clock says {clock.words}; sessions will be dated so")
+            self._report(grammar.CLOCK, f"the clock was {clock.words}; sessions get a wrong date")
         wrong = self._runner.load_last()
         if self._tuner is not None:
             wrong += self._tuner.load_last(self._runner.session)
@@ -359,8 +359,7 @@ class Firmware:
 
     def _tell(self, what: str, about: dict[str, Any]) -> None:
         if self._instrument.events_on:
-            figures = "".join(f" {name}={word(value)}" for name, value in about.items())
-            self._operator.say(f"! {what}{figures}")
+            self._operator.say(f"! {what} {pairs(about)}".rstrip())
 
     def _report_all(self, errors: Iterable[tuple[int, str]]) -> None:
         for error in errors:

@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from firmware_py.procedure.printable import shown
+from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.words import say
 
 if TYPE_CHECKING:
     from firmware_py.calibration.in_force import CalibrationInForce
@@ -122,11 +124,6 @@ RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
     Meeting.FIT: {"identifier": Rule.REFUSED, "device": Rule.SAID},
     Meeting.TUNE: {"identifier": Rule.REFUSED, "fit": Rule.REFUSED},
 }
-NAMES: Final = {
-    "identifier": "identifier", "sex": "sex", "born_year": "year of birth", "device": "device",
-    "board_kind": "kind of tone generator", "board": "tone generator",
-    "calibration": "calibration", "transducer": "earphones", "aid": "hearing aid", "fit": "fit",
-}  # fmt: skip
 DIGESTS: Final = ("calibration", "fit")
 DIGEST_CHARACTERS: Final = 8  # are shown
 
@@ -139,17 +136,26 @@ class Difference:
     one: Any
     other: Any
     rule: Rule
+    meeting: Meeting
+
+    @property
+    def reason(self) -> Reason:
+        """Say what differs; of an unfinished session, what it was and what is there now."""
+        field = self.field.replace("_", "-")
+        one, other = _told(self.field, self.one), _told(self.field, self.other)
+        if self.meeting == Meeting.RESUME:
+            return reason(Code.DIFFERS_NOW, field=field, was=one, now=other)
+        return reason(Code.DIFFERS, field=field, one=one, other=other)
 
     @property
     def words(self) -> str:
-        """Say what differs."""
-        one, other = _words(self.field, self.one), _words(self.field, self.other)
-        return f"{NAMES[self.field]} {one}, not {other}"
+        """Say the same in English."""
+        return say(self.reason)
 
     @property
-    def words_to_anybody(self) -> str:
+    def reason_for_anybody(self) -> Reason:
         """Say what differs where nobody asked for a PIN: persons are not named."""
-        return "it is another person's" if self.field == "identifier" else self.words
+        return reason(Code.ANOTHER_PERSONS) if self.field == "identifier" else self.reason
 
 
 def differences(meeting: Meeting, one: Identity, other: Identity) -> list[Difference]:
@@ -159,7 +165,7 @@ def differences(meeting: Meeting, one: Identity, other: Identity) -> list[Differ
         mine, yours = getattr(one, field), getattr(other, field)
         if mine is None or yours is None or _is_same(field, mine, yours):
             continue
-        told.append(Difference(field, mine, yours, rule))
+        told.append(Difference(field, mine, yours, rule, meeting))
     return told
 
 
@@ -169,12 +175,12 @@ def _is_same(field: str, one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _words(field: str, value: Any) -> str:
+def _told(field: str, value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.0f}"
     if field in DIGESTS:
         value = value[:DIGEST_CHARACTERS]
-    return shown(value) if value else "none"
+    return shown(value) if value else ""
 
 
 def _born(age_years: float | None, started: str) -> float | None:

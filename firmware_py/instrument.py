@@ -32,6 +32,8 @@ from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.words import say
 from firmware_py.refusals import refusing, require_hands_off
 from firmware_py.results import Results
 from firmware_py.runner import Runner
@@ -39,6 +41,7 @@ from firmware_py.self_check import (
     ButtonWatch,
     Part,
     answer,
+    answer_as_json,
     board_parts,
     calibration_part,
     clock_part,
@@ -50,6 +53,12 @@ SESSIONS_LISTED: Final = 10
 NOT_BEGUN: Final = "no test was begun"
 NOT_PLAYED: Final = "nothing was played"
 ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"
+
+
+def _end_test(runner: Runner, code: Code) -> None:
+    """End the test at once: the operator's next line, in the same bytes, may begin another."""
+    runner.feed(Aborted.by(code))
+    runner.settle()
 
 
 class Instrument:
@@ -121,6 +130,10 @@ class Instrument:
         """Return what is at fault, as a sum, and what was found of every part."""
         return answer(self.parts())
 
+    def self_test_parts(self) -> str:
+        """Return what was found of every part, as JSON."""
+        return answer_as_json(self.parts())
+
     def parts(self) -> list[Part]:
         """Return what was found of every part.
 
@@ -141,7 +154,7 @@ class Instrument:
 
     def reset(self) -> None:
         """Abort a running test; settings as configured."""
-        self._end_test("reset by the operator")
+        _end_test(self._runner, Code.RESET)
         self._manual_tone.forget()
         self.setting_desk.forget()
 
@@ -218,7 +231,7 @@ class Instrument:
         if test is None or (test.state != PAUSED and not check_of(test)):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
         if self._runner.foreign_board:
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, self._runner.foreign_board)
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, say(self._runner.foreign_board))
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:
@@ -237,12 +250,7 @@ class Instrument:
 
     def abort(self) -> None:
         """End the test."""
-        self._end_test("aborted by the operator")
-
-    def _end_test(self, why: str) -> None:
-        """End the test at once: the operator's next line, in the same bytes, may begin another."""
-        self._runner.feed(Aborted(why))
-        self._runner.settle()
+        _end_test(self._runner, Code.ABORTED)
 
     def state(self) -> str:
         """Return where the test is."""

@@ -15,8 +15,9 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.procedure.cross_hearing import OTHER
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
-from firmware_py.procedure.words import NO_NOISE
+from firmware_py.procedure.words import say
 
 ID_PREFIX: Final = "man-"
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"
@@ -77,7 +78,7 @@ class ManualTone:
         level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
         if noise_db_hl is not None:
             if not self._client.can_mask:
-                raise SettingError(NO_NOISE)
+                raise SettingError(say(reason(Code.NO_NOISE)))
             limits = {MOST: settings.level_max_db_hl}
             limits[REACH] = calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)
             limits[f"{STEP_UP_MAX_DB:g} dB above the tone"] = level_db_hl + STEP_UP_MAX_DB

@@ -9,6 +9,7 @@ from firmware_py.commands import LAST_RESULT
 from firmware_py.console.table import Command
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.reasons import as_json
 from firmware_py.results import Results
 
 PARTS: Final = ("calibration", "transducer")  # of a calibration that stand on paper
@@ -38,7 +39,7 @@ class PaperDesk:
                 "settings": header.to_record()["settings"],
                 "calibration": _calibration(course.calibration(header.calibration)),
                 "breaks": [asdict(each) for each in course.breaks],
-                "waits": [asdict(each) for each in course.waits],
+                "waits": as_json(course.waits),
                 "minutes": round(course.seconds / 60.0, 1),
                 "masked": _is_masked(test),
                 "checks": {name: _checks(ear) for name, ear in test.ears.items()},
@@ -51,7 +52,7 @@ def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
     about: dict[str, Any] = {}
     if made is not None and in_force.state != SIMULATED:  # that one nobody made
         about = {part: made.content[part] for part in PARTS}
-    return {"state": in_force.state, "words": in_force.headline, **about}
+    return {"state": in_force.state, "about": in_force.about.to_record(), **about}
 
 
 def _is_masked(test: HearingTest) -> bool:

@@ -20,7 +20,8 @@ from firmware_py.platform.data_directory import (
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.procedure.printable import printable
-from firmware_py.self_check import Part, clock_part, disk_part
+from firmware_py.procedure.reasons import Code, reason
+from firmware_py.self_check import Part, calibration_part, clock_part, disk_part
 
 # The exit code if this part is at fault. The firmware runs in spite of a part with 0, and every
 # result says what is wrong.
@@ -50,6 +51,10 @@ def line(part: Part) -> str:
     return printable(f"{verdict:8} {part.name:15} {part.words}")
 
 
+def _part(name: str, works: bool, told: str) -> Part:
+    return Part(name, works, reason(Code.TOLD, told=told))
+
+
 def _code(part: Part) -> int:
     return EXIT_DONE if part.works else CODES[part.name]
 
@@ -73,7 +78,7 @@ def readiness(
     yield part
     now = SteadyClock().date()
     in_force = load_calibration(calibration or configured.calibration).judged(now.date())
-    yield Part("calibration", not in_force.why, in_force.headline)
+    yield calibration_part(in_force)
     yield from _disk_and_ports(data, ports)
     yield clock_part(now)
     yield _kernels(configured.test.profile)
@@ -81,11 +86,11 @@ def readiness(
 
 def _configuration(path: Path | None) -> tuple[Part, Configuration]:
     if path is None:
-        return Part("configuration", True, "no file, all as it comes"), Configuration()
+        return _part("configuration", True, "no file, all as it comes"), Configuration()
     try:
-        return Part("configuration", True, str(path)), read_configuration(path)
+        return _part("configuration", True, str(path)), read_configuration(path)
     except ConfigurationError as error:
-        return Part("configuration", False, str(error)), Configuration()
+        return _part("configuration", False, str(error)), Configuration()
 
 
 def _disk_and_ports(path: Path, ports: tuple[Port, Port]) -> Iterator[Part]:
@@ -93,10 +98,10 @@ def _disk_and_ports(path: Path, ports: tuple[Port, Port]) -> Iterator[Part]:
         data = DataDirectory(path)
     except DataDirectoryInUseError:
         for name in ("disk", *(port.role for port in ports)):
-            yield Part(name, True, "not looked at: a running firmware has it")
+            yield _part(name, True, "not looked at: a running firmware has it")
         return
     except DataDirectoryError as error:
-        yield Part("disk", False, str(error))
+        yield _part("disk", False, str(error))
     else:
         yield disk_part(data, write=True)
         data.close()
@@ -107,9 +112,9 @@ def _port(port: Port) -> Part:
     try:
         port.open()
     except PortError as error:
-        return Part(port.role, False, str(error).removeprefix(f"{port.role}: "))
+        return _part(port.role, False, str(error).removeprefix(f"{port.role}: "))
     port.close()
-    return Part(port.role, True, port.url)
+    return _part(port.role, True, port.url)
 
 
 def _kernels(profile: str) -> Part:
@@ -123,5 +128,5 @@ def _kernels(profile: str) -> Part:
 
         ThresholdEstimator(profile, max_trials=1).next_stimulus()
     except Exception as error:  # whatever it is, it is what the check found
-        return Part("kernels", False, f"{type(error).__name__}: {error}")
-    return Part("kernels", True, f"ready after {time.monotonic() - began_s:.1f} s")
+        return _part("kernels", False, f"{type(error).__name__}: {error}")
+    return _part("kernels", True, f"ready after {time.monotonic() - began_s:.1f} s")

@@ -4,11 +4,13 @@ After a power cut the person still sits there, and the test goes on. After a lon
 another tone generator or calibration, only the operator can say whether all is as it was.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.procedure import words
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
+from firmware_py.procedure.words import say
 from firmware_py.self_check import clock_part
 from firmware_py.session import HearingSession, Session
 
@@ -22,8 +24,8 @@ def why_to_wait(
     here: Identity,
     clock: SteadyClock,
     within_s: float,
-) -> str:
-    """Return why a session has to wait for the operator, in words; "": it may go on.
+) -> Reasons:
+    """Return why a session has to wait for the operator; nothing: it may go on.
 
     Parameters
     ----------
@@ -41,15 +43,15 @@ def why_to_wait(
     known = -CLOCK_S_MAX <= away_s <= clock.date_known_s()
     dates = (session.left_at(clock.speed), clock.date())
     if not (known and all(clock_part(date).works for date in dates)):
-        why.append(words.WAITS_CLOCK)
+        why.append(reason(Code.WAITS_CLOCK))
     elif away_s > within_s:
-        why.append(words.WAITS_LONG.format(since=duration_words(away_s)))
+        why.append(reason(Code.WAITS_LONG, ago=duration(away_s)))
     why += [
-        words.WAITS_DIFFERS.format(differs=each.words)
+        reason(Code.WAITS_DIFFERS, differs=each.reason)
         for each in differences(Meeting.RESUME, before, here)
         if each.rule != Rule.SAID
     ]
-    return "; ".join(why)
+    return tuple(why)
 
 
 def away_for_s(session: Session[Any, Any], clock: SteadyClock) -> float:
@@ -73,6 +75,12 @@ def another_board(session: HearingSession | None, board: str) -> list[Difference
     return differences(Meeting.RESUME, before, Identity.of_now(board=board))
 
 
+def foreign_board(another: Iterable[Difference]) -> Reason | None:
+    """Return why no test goes on with a board that differs so; None: it may."""
+    refused = (each.reason for each in another if each.rule == Rule.REFUSED)
+    return next((reason(Code.FOREIGN_BOARD, differs=each) for each in refused), None)
+
+
 class Absence:
     """How long a session was without its tone generator, its firmware, or somebody to go on.
 
@@ -82,11 +90,11 @@ class Absence:
         Its clock.
     within_s : float
         An absence up to this long is none for a person.
-    why : str, optional
-        What is said of a longer one; `since` is filled in.
+    why : Code, optional
+        What is said of a longer one; its part is `ago`.
     """
 
-    def __init__(self, clock: SteadyClock, within_s: float, why: str = words.WAITS_LONG) -> None:
+    def __init__(self, clock: SteadyClock, within_s: float, why: Code = Code.WAITS_LONG) -> None:
         self.within_s = within_s
         self._clock = clock
         self._why = why
@@ -98,30 +106,30 @@ class Absence:
             self._since_s = self._clock.world_s() - before_s
 
     @property
-    def why(self) -> str:
-        """Return why the session would have to wait for the operator; "": it may go on."""
+    def why(self) -> Reasons:
+        """Return why the session would have to wait for the operator; nothing: it may go on."""
         away_s = 0.0 if self._since_s is None else self._clock.world_s() - self._since_s
-        return self._why.format(since=duration_words(away_s)) * (away_s > self.within_s)
+        return (reason(self._why, ago=duration(away_s)),) if away_s > self.within_s else ()
 
-    def ends(self) -> str:
+    def ends(self) -> Reasons:
         """Return why the session has to wait for the operator, as `why`: it is back."""
         why, self._since_s = self.why, None
         return why
 
 
-def duration_words(seconds: float) -> str:
+def duration(seconds: float) -> Reason:
     """Return a time in its largest whole unit."""
-    for unit, size_s in (("days", 86400.0), ("hours", 3600.0)):
+    for unit, size_s in ((Code.DAYS, 86400.0), (Code.HOURS, 3600.0)):
         if seconds >= 2.0 * size_s:
-            return f"{seconds // size_s:.0f} {unit}"
-    return f"{seconds // 60.0:.0f} minutes"
+            return reason(unit, count=int(seconds // size_s))
+    return reason(Code.MINUTES, count=int(seconds // 60.0))
 
 
 def waits_words(session: Session[Any, Any] | None, kind: str = "session") -> str:
     """Say which session waits for the operator's word, and why; "": none does."""
     if session is None or not session.test.waits_why:
         return ""
-    return f"{kind} {session.number} waits: {session.test.waits_why}"
+    return f"{kind} {session.number} waits: {say(session.test.waits_why)}"
 
 
 class Waits:

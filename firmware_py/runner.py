@@ -8,17 +8,18 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
-from firmware_py.identity import Identity, Rule
+from firmware_py.identity import Identity
 from firmware_py.link import notices
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.newest_journal import load_newest
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.procedure import events, tells, words
+from firmware_py.procedure import events, tells
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import READY, STARTING
+from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.resumption import (
     RESUME_WITHIN_S,
@@ -26,6 +27,7 @@ from firmware_py.resumption import (
     another_board,
     away_for_s,
     board_of,
+    foreign_board,
     waits_words,
     why_to_wait,
 )
@@ -79,8 +81,8 @@ class Runner:
         self.has_begun = False  # the last test, itself; not one before it, whose test it took up
         self._taken_up_after: int | None = None  # so many tones, by this firmware
         self._told_event = 0
-        # In what the board cannot be one for the test under way, in words; "": it can.
-        self.foreign_board = ""
+        # In what the board cannot be one for the test under way; None: it can.
+        self.foreign_board: Reason | None = None
 
     @property
     def session(self) -> HearingSession | None:
@@ -172,7 +174,7 @@ class Runner:
     def _adopt(self, session: HearingSession) -> None:
         self._loop.adopt(session)
         self.last_test, self.last_header = session.test, session.header
-        self.last_resumed, self._taken_up_after, self.foreign_board = session.resumed, None, ""
+        self.last_resumed, self._taken_up_after, self.foreign_board = session.resumed, None, None
 
     def _start(self, event: int) -> None:
         started = events.Started(self._client.can_mask, self._client.board)
@@ -229,17 +231,19 @@ class Runner:
                 self.feed(events.NoiseEnded())
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
-                self.feed(events.Aborted(words.TONE_REFUSED.format(why=what)))
+                self.feed(events.Aborted.by(Code.TONE_REFUSED, told=what))
             case Refused("mask", code, name):
-                self.feed(events.NoiseRefused(f"{code} {name}".strip()))
+                what = f"{code} {name}".strip()
+                self.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told=what))
             case Missed(count, event):
                 # Ask again what is under way: nobody knows what became of it.
-                self.feed(events.BoardLost(words.EVENTS_LOST.format(count=count)))
+                self.feed(events.BoardLost.by(Code.EVENTS_LOST, count=count))
                 ready = events.BoardReady(False, self._client.can_mask, self._client.board)
                 self.feed(ready, self._mark(event))
             case Lost(why, disbelieved):
                 self.absence.begins()
-                self.feed((events.BoardDisbelieved if disbelieved else events.BoardLost)(why))
+                lost = events.BoardDisbelieved if disbelieved else events.BoardLost
+                self.feed(lost.by(Code.BOARD_LOST, told=why))
 
     def _tone_is_asked(self) -> bool:
         """Return whether it is a tone of the test that the board owes an answer for.
@@ -253,12 +257,11 @@ class Runner:
         if self.session is None:
             return
         another = another_board(self.session, board.name)
-        refused = (d.words for d in another if d.rule == Rule.REFUSED)
-        self.foreign_board = next((words.FOREIGN_BOARD.format(differs=d) for d in refused), "")
+        self.foreign_board = foreign_board(another)
         if long_away and not self.session.test.waits_why:
             self.feed(events.Paused(long_away))
         if another:
-            self.feed(events.Paused(words.WAITS_DIFFERS.format(differs=another[-1].words)))
+            self.feed(events.Paused.by(Code.WAITS_DIFFERS, differs=another[-1].reason))
         if self.foreign_board:
             return  # the test is told of no board until one of its own kind is back
         if self.session.test.state == READY:
@@ -331,7 +334,7 @@ class Runner:
                 case events.Unmask():
                     self._client.unmask()
         except TooLoudError as error:
-            self.feed(events.Aborted(str(error)))
+            self.feed(events.Aborted((error.why,)))
 
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0

@@ -1,6 +1,7 @@
 """The self-test: one word on every part of the device, and one number for all."""
 
 import datetime
+import json
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,6 +9,8 @@ from firmware_py.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.words import say
 
 # In the order of the answer. A part that is at fault adds its number to the code.
 PARTS: Final = {"wire": 1, "board": 2, "button": 4, "calibration": 8, "disk": 16, "clock": 32}
@@ -26,13 +29,19 @@ class Part:
 
     name: str  # one of `PARTS`
     works: bool  # also True for a part that nobody has used yet
-    words: str  # figures, or what is wrong
+    why: Reason  # figures, or what is wrong
     state: str = OK  # `OK`, or another word of a part that works
+    headline: str = ""  # what stands for the words
 
     @property
     def told_state(self) -> str:
         """Return the word on it."""
         return self.state if self.works else FAULT
+
+    @property
+    def words(self) -> str:
+        """Return figures, or what is wrong, in English."""
+        return self.headline or say(self.why)
 
 
 def answer(parts: list[Part]) -> str:
@@ -44,18 +53,21 @@ def answer(parts: list[Part]) -> str:
     return f'{code},"{words}"'
 
 
+def answer_as_json(parts: list[Part]) -> str:
+    """Return what was found of every part, as JSON."""
+    found = [
+        {"name": part.name, "state": part.told_state, "why": part.why.to_record()} for part in parts
+    ]
+    return json.dumps(found)
+
+
 def board_parts(board: BoardConnection) -> list[Part]:
     """Return what is known of the wire, and of the board at its end."""
     client = board.client
-    wire = f"{client.counters.garbled} garbled, {client.counters.repeats} repeated"
-    found = board.board if client.connected else "does not answer"
+    counters = client.counters
+    wire = reason(Code.WIRE_COUNTS, garbled=counters.garbled, repeats=counters.repeats)
+    found = reason(Code.TOLD, told=board.board) if client.connected else reason(Code.SILENT)
     return [Part("wire", board.port.is_open, wire), Part("board", client.connected, found)]
-
-
-def calibration_part(in_force: CalibrationInForce) -> Part:
-    """Return the state of the calibration; a device without one works."""
-    state = NONE if in_force.calibration is None else OK
-    return Part("calibration", not in_force.why, in_force.headline, state)
 
 
 def disk_part(data: DataDirectory, *, write: bool) -> Part:
@@ -65,14 +77,22 @@ def disk_part(data: DataDirectory, *, write: bool) -> Part:
             data.try_writing()
         free_bytes = data.free_bytes()
     except DataDirectoryError as error:
-        return Part("disk", False, str(error))
-    return Part("disk", True, f"{free_bytes // 1_000_000} MB free")
+        return Part("disk", False, reason(Code.TOLD, told=str(error)))
+    return Part("disk", True, reason(Code.FREE, free_mb=free_bytes // 1_000_000))
 
 
 def clock_part(now: datetime.datetime) -> Part:
     """Return what is known of the clock."""
     time, set_once = now.isoformat(timespec="seconds"), now.year >= YEAR_MIN
-    return Part("clock", set_once, time if set_once else f"{time} was never set")
+    code = Code.CLOCK_SAYS if set_once else Code.NEVER_SET
+    return Part("clock", set_once, reason(code, time=time))
+
+
+def calibration_part(in_force: CalibrationInForce) -> Part:
+    """Return the state of the calibration; a device without one works."""
+    state = NONE if in_force.calibration is None else OK
+    works = in_force.why is None
+    return Part("calibration", works, in_force.about, state, in_force.headline)
 
 
 class ButtonWatch:
@@ -119,7 +139,7 @@ class ButtonWatch:
         """Return what is known of the button; `board_us` as of `held`."""
         stuck = self.held(board_us, STUCK_US)
         if stuck is not None:
-            return Part("button", False, f"button {stuck} is held down for ever")
+            return Part("button", False, reason(Code.HELD_DOWN, button=stuck))
         if not self.presses:
-            return Part("button", True, "not pressed since the start", UNCHECKED)
-        return Part("button", True, f"{self.presses} presses since the start")
+            return Part("button", True, reason(Code.NOT_PRESSED), UNCHECKED)
+        return Part("button", True, reason(Code.PRESSES, presses=self.presses))

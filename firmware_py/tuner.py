@@ -12,7 +12,8 @@ from firmware_py.link.client import Client
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import TUNING, DataDirectory
 from firmware_py.platform.ports import Port
-from firmware_py.procedure import events, tells, words
+from firmware_py.procedure import events, tells
+from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.tuning.events import (
     AidLost,
     AidReady,
@@ -32,9 +33,6 @@ from firmware_py.session_record import BoardMark
 from firmware_py.tuning_record import TuningHeader, TuningSession, replay_tuning
 
 NO_AID: Final = "the hearing aid does not answer"
-# Why a tuning waits, beside what `procedure.words` has for a test.
-WAITS_TEST: Final = "session {number} goes first: is it the same person?"
-FOREIGN: Final = "{differs}: use what it began with, or end the tuning"
 
 
 class Tuner:
@@ -70,7 +68,7 @@ class Tuner:
         self.last_header: TuningHeader | None = None  # of the last tuning
         self._resume_within_s = resume_within_s
         self._board_away, self._aid_away = (Absence(clock, resume_within_s) for _ in range(2))
-        self._person_away = Absence(clock, resume_within_s, words.WAITS_PAUSED)
+        self._person_away = Absence(clock, resume_within_s, Code.WAITS_PAUSED)
         self._data = data
         self._board = board
         self._clock = clock
@@ -88,12 +86,12 @@ class Tuner:
         return self._loop.session is not None
 
     @property
-    def foreign(self) -> str:
-        """Return in what aid or board cannot be those of the tuning, in words; "": they can."""
-        refused = (
-            each.words_to_anybody for each in self._differences() if each.rule == Rule.REFUSED
-        )
-        return next((FOREIGN.format(differs=each) for each in refused), "")
+    def foreign(self) -> Reasons:
+        """Return in what aid or board cannot be those of the tuning; nothing: they can."""
+        for each in self._differences():
+            if each.rule == Rule.REFUSED:
+                return (reason(Code.FOREIGN_AID, differs=each.reason_for_anybody),)
+        return ()
 
     def _differences(self) -> list[Difference]:
         """Return in what aid and board are others than the tuning had; unknown ones are none."""
@@ -138,13 +136,13 @@ class Tuner:
             return
         before = Identity.of_tuning(session.header, session.test.board)
         here = Identity.of_now(self._data.device)
-        why = [why_to_wait(session, before, here, self._clock, self._resume_within_s)]
+        why = why_to_wait(session, before, here, self._clock, self._resume_within_s)
         if test is not None:
-            why.insert(0, WAITS_TEST.format(number=test.number))
-        if any(why):
-            self.feed(events.Paused("; ".join(filter(None, why))))
+            why = (reason(Code.WAITS_TEST, number=test.number), *why)
+        if why:
+            self.feed(events.Paused(why))
         for away in (self._board_away, self._aid_away):
-            away.begins(0.0 if any(why) else away_for_s(session, self._clock))
+            away.begins(0.0 if why else away_for_s(session, self._clock))
         self._tell("tuning-resumed", {"tuning": session.number})
 
     def begin(self, settings: TuningSettings, identifier: str | None) -> None:
@@ -197,7 +195,7 @@ class Tuner:
                 self.feed(events.ButtonPressed(at_us, button), self._mark(event))
             case notices.Lost(why):
                 self._board_away.begins()
-                self.feed(events.BoardLost(why))
+                self.feed(events.BoardLost.by(Code.BOARD_LOST, told=why))
 
     def _wait_if_long_away(self, absence: Absence) -> None:
         """Have the tuning wait for the operator if what comes back was away for long."""
@@ -219,7 +217,8 @@ class Tuner:
         """Have the tuning wait for the operator if one of these differs; return if it may go on."""
         another = [each for each in self._differences() if each.field in fields]
         for each in another[-1:]:
-            self.feed(events.Paused(words.WAITS_DIFFERS.format(differs=each.words_to_anybody)))
+            differs = reason(Code.WAITS_DIFFERS, differs=each.reason_for_anybody)
+            self.feed(events.Paused((differs,)))
         return all(each.rule != Rule.REFUSED for each in another)
 
     def _mark(self, event: int) -> BoardMark:
@@ -235,10 +234,11 @@ class Tuner:
                 case SpeechPlayed(number):
                     self.feed(SpeechEnded(number))
                 case AidRefused(command, why):
-                    self.feed(events.Aborted(f"the hearing aid refused {command}: {why}"))
+                    refused = reason(Code.AID_REFUSED, command=command, told=why)
+                    self.feed(events.Aborted((refused,)))
                 case AidGone(why):
                     self._aid_away.begins()
-                    self.feed(AidLost(why))
+                    self.feed(AidLost.by(Code.AID_LOST, told=why))
 
     def _aid_greeted(self) -> None:
         """Go on with a tuning, if the aid is fitted as it was, and for whom it was."""

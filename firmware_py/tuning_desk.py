@@ -5,7 +5,7 @@ import secrets
 from operator import attrgetter
 from typing import Final
 
-from firmware_py.answers import word
+from firmware_py.answers import pairs
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
@@ -18,11 +18,13 @@ from firmware_py.link.aid import AidGreeted
 from firmware_py.platform.data_directory import DataDirectoryError
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State, Tuning
+from firmware_py.procedure.words import say
 from firmware_py.setting_desk import SEED_BITS
 from firmware_py.tuner import NO_AID, Tuner
 
@@ -68,7 +70,7 @@ class TuningDesk:
         """Return who is tuned, as a journal names him: the one for whom the aid is fitted."""
         recorded = self._configuration.recorded(person).identifier
         for each in differences(Meeting.TUNE, Identity.of_aid(aid), Identity(recorded)):
-            words = f"the fit is somebody else's: {each.words}; {NOT_BEGUN}"
+            words = f"the fit is somebody else's: {say(each.reason)}; {NOT_BEGUN}"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
         return recorded or aid.person
 
@@ -86,12 +88,12 @@ class TuningDesk:
         if self._tuner.last is None or self._tuner.last.state != State.PAUSED:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the tuning is not paused")
         if self._tuner.foreign:
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, self._tuner.foreign)
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, say(self._tuner.foreign))
         self._tuner.feed(Continued())
 
     def abort(self) -> None:
         """End the tuning; the aid is left at the best setting so far."""
-        self._tuner.feed(Aborted("aborted by the operator"))
+        self._tuner.feed(Aborted.by(Code.ABORTED))
         self._tuner.settle()
 
     def answer(self, answer: Answer) -> None:
@@ -120,7 +122,7 @@ class TuningDesk:
     def _check(self, tuning: Tuning) -> str:
         """Say that the tuning waits for the operator's word, and why; "" if it does not."""
         why = self._tuner.foreign or tuning.waits_why
-        return f" check=identity why={word(why)}" if why and not tuning.outcome else ""
+        return f" check=identity {pairs({'why': why})}" if why and not tuning.outcome else ""
 
     def identity(self) -> str:
         """Return whose the last tuning is, and with what, as JSON."""

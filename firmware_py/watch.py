@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from firmware_py.console import grammar
 from firmware_py.link.client import Client
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.procedure import words
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.settings import Settings
 from firmware_py.resumption import Absence, Waits
 from firmware_py.runner import Runner
@@ -43,7 +43,7 @@ class Watch:
         self._client = client
         self._buttons = buttons
         self._standstill = Standstill(clock.of_wire())
-        self._pause = Absence(clock, runner.absence.within_s, words.WAITS_PAUSED)
+        self._pause = Absence(clock, runner.absence.within_s, Code.WAITS_PAUSED)
         self._waits = Waits()
         self._buttons_told_us = 0  # by which the button was looked at last
 

@@ -20,6 +20,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.words import say
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -349,7 +350,7 @@ def show_result(
     if shown and truth is not None:
         screen.print(TRUTH_WORDS)
     for remark in result.remarks:
-        show(screen, f"remark: {readable(remark)}", "yellow")
+        show(screen, f"remark: {readable(say(remark))}", "yellow")
 
 
 def show_verdict(screen: "Console", verdict: "Verdict") -> None:

@@ -19,9 +19,11 @@ SEXES: Final = {"F": "female", "M": "male"}
 
 def calibration_words(calibration: CalibrationInForce, catalogue: Catalogue) -> str:
     """Return the state of a calibration, and why it is that."""
-    _, between, why = calibration.headline.partition(": ")
+    about = told(calibration.about, catalogue)
+    if calibration.state == SIMULATED:
+        return about
     state = catalogue.say("report", calibration.state.lower())
-    return f"{state}{between}{told(why, catalogue)}"
+    return f"{state}: {about}"
 
 
 def simulated_words(

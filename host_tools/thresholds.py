@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.results import ThresholdResult, as_json
+from firmware_py.procedure.reasons import as_json
+from firmware_py.procedure.results import ThresholdResult
 
 # The numbers of a measured threshold, and the names that they have under `inferred`.
 NUMBERS: Final = {

@@ -9,6 +9,7 @@ from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.procedure.words import say
 from host_tools.errors import HostError
 from host_tools.hearing_aid import HearingAidProcess
 from host_tools.patience import Wait
@@ -227,4 +228,4 @@ def show_result(
         f"{FINDINGS[result.finding]}{off}"
     )
     for remark in result.remarks:
-        show(screen, f"remark: {remark}", "yellow")
+        show(screen, f"remark: {say(remark)}", "yellow")

@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import told
@@ -27,8 +28,8 @@ class JudgedEar(Protocol):
         ...
 
     @property
-    def reasons(self) -> Sequence[str]:
-        """Return why, as recorded."""
+    def reasons(self) -> Reasons:
+        """Return why."""
         ...
 
 
@@ -43,7 +44,7 @@ class ToldVerdict:
 
 def told_verdicts(ears: Sequence[JudgedEar], catalogue: Catalogue) -> list[ToldVerdict]:
     """Return the verdict on each ear with its reasons, or one that is true of all."""
-    if len({(ear.verdict, tuple(ear.reasons)) for ear in ears}) == 1:
+    if len({(ear.verdict, ear.reasons) for ear in ears}) == 1:
         return [_told(ears[0], "of_test", catalogue)]
     return [_told(ear, "of_ear", catalogue) for ear in ears]
 

@@ -16,6 +16,9 @@ from firmware_py.calibration.levels import NOISE_CORRECTION, Calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.masking import Earphones, attenuation_db
 from firmware_py.procedure.printable import shown
+from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.record_checks import ResultError
+from firmware_py.procedure.words import say
 
 NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
 
@@ -25,7 +28,6 @@ UNCALIBRATED: Final = "UNCALIBRATED"
 SIMULATED: Final = "SIMULATED"  # calibrated as well, as the simulated board is by its making
 STATES: Final = (CALIBRATED, OVERDUE, UNCALIBRATED, SIMULATED)
 HOLDING: Final = (CALIBRATED, SIMULATED)  # in these, levels are what they say
-SIMULATED_WORDS: Final = f"{CALIBRATED} (simulated board)"
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class CalibrationInForce:
     state: str = UNCALIBRATED  # one of `STATES`
     calibration: Calibration | None = None  # None if UNCALIBRATED
     judged_on: str = ""  # date by which the state was judged, ISO 8601; "" if UNCALIBRATED
-    # what makes it not CALIBRATED, in words; "" if the device was given no calibration
-    why: str = ""
+    # what makes it not CALIBRATED; None of a device that was given no calibration, too
+    why: Reason | None = None
 
     def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
         """Return what the tone generator is told for a level in dB HL."""
@@ -69,19 +71,25 @@ class CalibrationInForce:
 
     @property
     def headline(self) -> str:
-        """Return one line for every screen and report, the state first."""
+        """Return one line for every screen, the state first."""
+        told = say(self.about)
+        return told if self.state == SIMULATED else f"{self.state}: {told}"
+
+    @property
+    def about(self) -> Reason:
+        """Return what is to be said beside the state."""
+        if self.why is not None:
+            return self.why
         if self.calibration is None:
-            return f"{UNCALIBRATED}: levels are nominal" + (f" ({self.why})" if self.why else "")
-        if self.state == OVERDUE:
-            return f"{OVERDUE}: {self.why}"
+            return reason(Code.NOMINAL)
         if self.state == SIMULATED:
-            return SIMULATED_WORDS
+            return reason(Code.SIMULATED_BOARD)
         date, due = self.calibration.date, self.calibration.due
-        return f"{CALIBRATED}: {date.isoformat()}, due {due.isoformat()}"
+        return reason(Code.CALIBRATED, date=date.isoformat(), due=due.isoformat())
 
     def as_record(self) -> dict[str, Any]:
         """Return it as JSON values for a journal's header."""
-        why = {"why": self.why} if self.why else {}
+        why = {"why": self.why.to_record()} if self.why else {}
         if self.calibration is None:
             return {"state": self.state, "full_scale_db_hl": NOMINAL_FULL_SCALE_DB_HL, **why}
         return {
@@ -102,7 +110,11 @@ class CalibrationInForce:
             If the record is not one of this version.
         """
         told = record if isinstance(record, dict) else {}
-        state, why = told.get("state"), str(told.get("why", ""))
+        state = told.get("state")
+        try:
+            why = Reason.from_record("why", told["why"]) if "why" in told else None
+        except ResultError as error:
+            raise CalibrationError(f"its {error}") from None
         if state not in STATES:
             raise CalibrationError(f"its state is {shown(state)}; allowed are {', '.join(STATES)}")
         if state == UNCALIBRATED:
@@ -142,15 +154,16 @@ class CalibrationOnFile:
         if made is None and board == simulated.BOARD and not self.fault:
             made = simulated.CALIBRATION
         if made is None:
-            return CalibrationInForce(why=self.fault)
+            fault = reason(Code.NOMINAL_SINCE, told=self.fault) if self.fault else None
+            return CalibrationInForce(why=fault)
         if made is simulated.CALIBRATION:
             return CalibrationInForce(SIMULATED, made, today.isoformat())
-        state, why, date = CALIBRATED, "", made.date.isoformat()
+        why, date = None, made.date.isoformat()
         if today > made.due:
-            state, why = OVERDUE, f"calibrated {date}, was due {made.due.isoformat()}"
+            why = reason(Code.OVERDUE, date=date, due=made.due.isoformat())
         elif today < made.date:
-            state = OVERDUE
-            why = f"calibrated {date}, but the clock says {today.isoformat()}: is it right?"
+            why = reason(Code.CLOCK_IS_WRONG, date=date, today=today.isoformat())
+        state = CALIBRATED if why is None else OVERDUE
         return CalibrationInForce(state, made, today.isoformat(), why)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.procedure.words import say
 
 
 def verdict_lines(ears: Sequence[EarResult]) -> list[str]:
@@ -29,8 +30,8 @@ def short_verdict(verdicts: Mapping[str, str]) -> str:
 
 
 def verdict_words(ear: EarResult) -> str:
-    """Return the verdict on an ear with its reasons, as recorded."""
-    return ": ".join(filter(None, (verdict_word(ear.verdict), "; ".join(ear.reasons))))
+    """Return the verdict on an ear with its reasons."""
+    return ": ".join(filter(None, (verdict_word(ear.verdict), say(ear.reasons))))
 
 
 def which_ear_words(result: SessionResult) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Literal
 from firmware_py.procedure import events
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.reasons import Reasons
 
 
 def check_of(
@@ -22,10 +23,10 @@ def check_of(
     return "earphones" if test.ear_check.waits and test.state == PAUSED else ""
 
 
-def why_checked(test: HearingTest) -> str:
-    """Return what that check is for, in words."""
+def why_checked(test: HearingTest) -> Reasons:
+    """Return what that check is for."""
     if check_of(test) == "identity":
         return test.waits_why
     if test.checking:
         return test.ear.listening.why
-    return test.ear_check.why if check_of(test) else ""
+    return (test.ear_check.why,) if check_of(test) else ()

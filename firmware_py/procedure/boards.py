@@ -1,5 +1,7 @@
 """Which tone generators the tones of each ear came from: another one may be louder."""
 
+from firmware_py.procedure.reasons import Code, Reason, reason
+
 
 class Boards:
     """The tone generators of one test, each by its name and serial number."""
@@ -23,7 +25,9 @@ class Boards:
         """Return whether the ears had different ones."""
         return len({tuple(of_ear) for of_ear in self._by_ear.values()}) > 1
 
-    @property
-    def words(self) -> str:
+    def remark(self) -> Reason:
         """Say which ear had which."""
-        return "; ".join(f"{ear} ear: {', '.join(of)}" for ear, of in self._by_ear.items())
+        by_ear = [
+            reason(Code.BOARDS_OF_EAR, ear=ear, boards=of) for ear, of in self._by_ear.items()
+        ]
+        return reason(Code.EARS_BY_BOARDS, by_ear=by_ear)

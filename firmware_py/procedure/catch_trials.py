@@ -13,10 +13,10 @@ import math
 from typing import Final
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure import words
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
+from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import CLINICAL, Settings
 
 CATCH_GAP: Final = 3  # presentations between two catch trials at least; fewer at high rates
@@ -97,6 +97,9 @@ class CatchTrials:
         """Return whether more silences were answered than an attentive listener answers."""
         return self.judgeable and self.alarm_share > CATCHES_ANSWERED_HIGH
 
-    def alarm_words(self) -> str:
+    def alarms(self) -> Reason:
         """Say how many of them were answered."""
-        return words.false_alarms(self.count, self.false_alarms, self.unsure_alarms)
+        unsure, alarms = self.unsure_alarms, self.false_alarms + self.unsure_alarms
+        if not unsure:
+            return reason(Code.FALSE_ALARMS, alarms=alarms, catches=self.count)
+        return reason(Code.FALSE_ALARMS_UNSURE, alarms=alarms, catches=self.count, unsure=unsure)

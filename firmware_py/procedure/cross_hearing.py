@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from firmware_py.procedure import masking, words
+from firmware_py.procedure import masking
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
@@ -18,6 +18,7 @@ from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB
 from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
+from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
 
 OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
@@ -29,7 +30,7 @@ class Verdict:
     """What is sure of a threshold: its mark, why it is uncertain, and for which air-bone gap."""
 
     mark: MaskingMark  # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`
-    why: str = ""  # of an uncertain one
+    why: Reason | None = None  # of an uncertain one
     # an air-bone gap of the other ear from here on could have changed it; None: none that there can
     # be, or it is uncertain without any
     air_bone_gap_db: float | None = None
@@ -85,14 +86,15 @@ class CrossHearing:
         if crossing_db_hl < other.cochlea_db_hl:
             return NO_COVER
         if not self.can_mask:
-            return Cover(why=words.NO_NOISE)
+            return Cover(why=reason(Code.NO_NOISE))
         try:
             level_db_hl = self._noise(ear, presentation, other)
         except masking.UnmaskableError as error:
-            return Cover(why=str(error))
+            return Cover(why=error.why)
         return Cover(
             level_db_hl,
-            words.CROSSES.format(
+            reason(
+                Code.CROSSES,
                 level_db_hl=presentation.level_db_hl,
                 ear=OTHER[ear],
                 crossing_db_hl=crossing_db_hl,
@@ -104,8 +106,8 @@ class CrossHearing:
         check = self._plateaus[ear].due
         assert check is not None, "it is under way"
         if not self.can_mask:
-            return Cover(why=words.NO_NOISE)
-        return Cover(check.noise_db_hl, words.CHECKED.format(ear=OTHER[ear], gap_db=check.gap_db))
+            return Cover(why=reason(Code.NO_NOISE))
+        return Cover(check.noise_db_hl, reason(Code.CHECKED, ear=OTHER[ear], gap_db=check.gap_db))
 
     def ask_again(self, ear: str) -> bool:
         """Forget what the other ear may have heard, if it can be asked again with noise.
@@ -143,7 +145,7 @@ class CrossHearing:
         said_db = _said_db(found)
         if said_db and plateau.missed is None:
             # The same words for all: marks share them.
-            why = words.GAP_EXPLAINS.format(gap_db=min(said_db.values()), ear=OTHER[ear])
+            why = reason(Code.GAP_EXPLAINS, gap_db=min(said_db.values()), ear=OTHER[ear])
             found |= {f: Verdict(MaskingMark.UNCERTAIN, why, gap) for f, gap in said_db.items()}
         return found
 
@@ -157,7 +159,8 @@ class CrossHearing:
         missed = plateau.missed
         if missed is None:
             return verdict
-        why = words.MOVES_WITH_NOISE.format(
+        why = reason(
+            Code.MOVES_WITH_NOISE,
             level_db_hl=missed.level_db_hl,
             frequency_hz=missed.frequency_hz,
             noise_db_hl=missed.noise_db_hl,
@@ -217,19 +220,19 @@ class CrossHearing:
         level_db_hl = min(estimate.mean_db_hl, self._ears[ear].levels.limit_db_hl(frequency_hz))
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
         if self._crossing(frequency_hz, level_db_hl) < other.cochlea_db_hl:
-            return Verdict(MaskingMark.NOT_MASKED, "", self._gap(estimate, other, None))
+            return Verdict(MaskingMark.NOT_MASKED, None, self._gap(estimate, other, None))
         suspects = [each for each in self._suspects(ear) if _near(each, frequency_hz)]
         if suspects:
             return Verdict(MaskingMark.UNCERTAIN, self._why(ear, suspects[-1]))
         near = [each for each in self._ears[ear].observations if _near(each, frequency_hz)]
         if any(each.cover.noise_db_hl is not None for each in near):
             noise = self.cover(ear, tone).noise_db_hl
-            return Verdict(MaskingMark.MASKED, "", self._gap(estimate, other, noise))
+            return Verdict(MaskingMark.MASKED, None, self._gap(estimate, other, noise))
         beyond = estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
         if beyond and not any(each.heard is not False for each in near):
             return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
-        why = words.NOT_MASKED_NEARBY if self.watched else words.MASKING_OFF
-        return Verdict(MaskingMark.UNCERTAIN, why)
+        why = Code.NOT_MASKED_NEARBY if self.watched else Code.MASKING_OFF
+        return Verdict(MaskingMark.UNCERTAIN, reason(why))
 
     def _other(self, ear: str, frequency_hz: float) -> masking.Threshold | None:
         """Return what is known of the other ear; None if it is not measured, or not to be trusted.
@@ -271,14 +274,14 @@ class CrossHearing:
                     suspects.append(each)
         return suspects
 
-    def _why(self, ear: str, suspect: Observation) -> str:
+    def _why(self, ear: str, suspect: Observation) -> Reason | None:
         if suspect.cover.why:
             return suspect.cover.why
         other = self._other(ear, suspect.presentation.frequency_hz)
         if other is None:
-            return words.NOT_MEASURED.format(ear=OTHER[ear])
+            return reason(Code.NOT_MEASURED, ear=OTHER[ear])
         if not self.watched:
-            return words.MASKING_OFF
+            return reason(Code.MASKING_OFF)
         return self.cover(ear, suspect.presentation).why
 
     def _gap(

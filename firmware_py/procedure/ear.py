@@ -10,7 +10,6 @@ unsure means outside the estimator, each phase says.
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.stories import Told
 from firmware_py.inference.trial_time import TrialTime
-from firmware_py.procedure import words
 from firmware_py.procedure.attention import (
     ATTENTION_TONES_MAX,
     RUN_AGAIN_TONES,
@@ -22,12 +21,13 @@ from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.confirmation import Confirmation, confirmation_of
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, Levels, unlimited
-from firmware_py.procedure.listening import CHECKS_MAX, Listening, story_words
+from firmware_py.procedure.listening import CHECKS_MAX, Listening, story_reason
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.model_checks import Pauses
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
+from firmware_py.procedure.reasons import Code, Reasons
 from firmware_py.procedure.retest import Retest, retest_of
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, Stop, StoppingRule
@@ -80,7 +80,7 @@ class EarTest:
         self.listening = Listening(settings, self.estimator, self.levels, self.audiogram.asked)
         self.phase: Purpose | None = Purpose.FAMILIARISE  # None: there is nothing more to present
         self.outcome: Outcome = Outcome.INCOMPLETE
-        self.why = ""
+        self.why: Reasons = ()
 
     @property
     def over(self) -> bool:
@@ -202,8 +202,8 @@ class EarTest:
         if (story := self.listening.likely()) is None or self.heard_nothing:
             return False
         if self.listening.checks == CHECKS_MAX:
-            why = story_words(story, self.measurement.tones())
-            self.outcome, self.why, self.phase = Outcome.UNRELIABLE, why, None
+            why = story_reason(story, self.measurement.tones())
+            self.outcome, self.why, self.phase = Outcome.UNRELIABLE, (why,), None
         else:
             self._begin_check(story)
         return True
@@ -286,7 +286,7 @@ class EarTest:
             return stop
         if self.attention.runs_asked_again == RUNS_AGAIN_MAX:
             tones = len(away) + self.attention.away_tones
-            return Stop(Outcome.UNRELIABLE, words.AWAY.format(away=tones, tones=self.tally.tones))
+            return Stop.by(Outcome.UNRELIABLE, Code.AWAY, away=tones, tones=self.tally.tones)
         self.attention.runs_asked_again += 1
         self.attention.away_tones += len(away)
         self._rule.allow(RUN_AGAIN_TONES)
@@ -328,7 +328,7 @@ class EarTest:
         """
         self._rule.ask_again()
         self._forget(observations)
-        self.outcome, self.why, self.phase = Outcome.INCOMPLETE, "", Purpose.MEASURE
+        self.outcome, self.why, self.phase = Outcome.INCOMPLETE, (), Purpose.MEASURE
 
     def _forget(self, observations: list[Observation]) -> None:
         self.measurement.forget(observations)

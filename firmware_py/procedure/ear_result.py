@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from firmware_py.procedure import words
 from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.listening import DOUBTED, story_words
+from firmware_py.procedure.listening import DOUBTED, story_reason
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.supposed import supposed
 
@@ -31,7 +31,7 @@ def result_of(ear: EarTest) -> EarResult:
         None if ear.retest is None else ear.retest.difference_db,
         confirmed=() if ear.confirmation is None else ear.confirmation.results(),
         verdict=verdict,
-        reasons=tuple(reasons),
+        reasons=reasons,
     )
 
 
@@ -41,8 +41,9 @@ def result_in(
     """Return what was found of an ear in its session: with its boards and the marks of masking."""
     of_ear = boards.of(ear.ear)
     result = replace(result_of(ear), boards=of_ear)
-    doubts = [words.EARS_CONTRADICTED] * (which_ear == WhichEar.CONTRADICTED)
-    doubts += [words.SEVERAL_BOARDS.format(boards=", ".join(of_ear))] * (len(of_ear) > 1)
+    doubts = [reason(Code.EARS_CONTRADICTED)] * (which_ear == WhichEar.CONTRADICTED)
+    if len(of_ear) > 1:
+        doubts.append(reason(Code.SEVERAL_BOARDS, boards=of_ear))
     if doubts and result.verdict != Verdict.NOT_TESTED:
         reasons = (*result.reasons, *doubts)
         result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
@@ -59,11 +60,11 @@ def result_in(
     return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
 
 
-def verdict_of(ear: EarTest) -> tuple[Verdict, list[str]]:
+def verdict_of(ear: EarTest) -> tuple[Verdict, Reasons]:
     """Return whether this was a test of an ear, and why not."""
     if failed := _why_not_tested(ear):
-        return Verdict.NOT_TESTED, [failed]
-    doubts = [*_why_doubtful(ear)]
+        return Verdict.NOT_TESTED, failed
+    doubts = (*_why_doubtful(ear),)
     return (Verdict.DOUBTFUL if doubts else Verdict.VALID), doubts
 
 
@@ -74,33 +75,33 @@ def verdict_so_far(ear: EarTest) -> Verdict:
     return Verdict.DOUBTFUL if [*_doubted_stories(ear)] else Verdict.VALID
 
 
-def _why_not_tested(ear: EarTest) -> str:
-    """Say why there was no test at all, "" if there was one."""
+def _why_not_tested(ear: EarTest) -> Reasons:
+    """Say why there was no test at all; nothing if there was one."""
     if ear.tally.tones == 0:
-        return words.NOT_BEGUN_YET
+        return (reason(Code.NOT_BEGUN_YET),)
     if ear.outcome == Outcome.UNRELIABLE:
         return ear.why
     if ear.heard_nothing and not ear.listening.equipment_heard_by:
-        return words.NOTHING_HEARD
+        return (reason(Code.NOTHING_HEARD),)
     story = ear.listening.likely()
-    return "" if story is None else story_words(story, ear.measurement.tones())
+    return () if story is None else (story_reason(story, ear.measurement.tones()),)
 
 
-def _why_doubtful(ear: EarTest) -> Iterator[str]:
+def _why_doubtful(ear: EarTest) -> Iterator[Reason]:
     """Say what leaves it in doubt if there was a test."""
     if not ear.found:
-        yield words.ENDED_EARLY
+        yield reason(Code.ENDED_EARLY)
     yield from _doubted_stories(ear)
 
 
-def _doubted_stories(ear: EarTest) -> Iterator[str]:
+def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
     """Tell the stories that leave it in doubt if somebody listened, and the same person."""
     probable = ear.listening.probable(DOUBTED)
     if probable is not None:
-        yield story_words(probable, ear.measurement.tones())
+        yield story_reason(probable, ear.measurement.tones())
     change = ear.listening.change
     if change is not None and change.probability >= DOUBTED:
-        yield story_words(change, ear.measurement.tones())
+        yield story_reason(change, ear.measurement.tones())
 
 
 def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:

@@ -1,12 +1,13 @@
 """What goes into a hearing test and what comes out, each with its form in the journal."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, Self
 
 from firmware_py.procedure.outcomes import UNSURE
-from firmware_py.procedure.printable import printable, shown
+from firmware_py.procedure.printable import shown
+from firmware_py.procedure.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 HEARD_BUTTON: Final = 1
@@ -147,31 +148,26 @@ class EarNamed(Event, what="ear-named"):
 
 @dataclass(frozen=True)
 class Explained(Event):
-    """What happened, and why in words.
+    """What happened, and why."""
 
-    The words may come from anywhere, and go to pages and screens: they are kept as they can be
-    printed.
-    """
+    why: Reasons = ()
 
-    why: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "why", printable(self.why))
+    @classmethod
+    def by(cls, code: Code, **parts: Any) -> Self:
+        """Return what happened for one reason."""
+        return cls((reason(code, **parts),))
 
 
-@dataclass(frozen=True)
 class Paused(Explained, what="paused"):
     """The operator pauses the test; or it waits for the operator's word, and `why`."""
 
-    why: str = ""
-
 
 class Aborted(Explained, what="aborted"):
-    """The operator ends the test, `why` in words."""
+    """The operator ends the test, or nothing can go on."""
 
 
 class BoardLost(Explained, what="board-lost"):
-    """The tone generator does not answer, or its port is gone; `why` in words."""
+    """The tone generator does not answer, or its port is gone."""
 
 
 class BoardDisbelieved(BoardLost, what="board-disbelieved"):
@@ -191,8 +187,13 @@ class BoardReady(Event, what="board-ready"):
     board: str = ""
 
 
+@dataclass(frozen=True)
 class NoiseRefused(Explained, what="noise-refused"):
-    """The tone generator refused the last `Mask`; `why` as it said."""
+    """The tone generator refused the last `Mask`."""
+
+    def __post_init__(self) -> None:
+        if not self.why:
+            raise ValueError("why is []; allowed is a list of 1 reason, what the refusal said")
 
 
 class NoiseEnded(Event, what="noise-ended"):
@@ -220,7 +221,7 @@ class Play(RecordedAction, what="play"):
 
 @dataclass(frozen=True)
 class Mask(RecordedAction, what="mask"):
-    """Play noise in the ear that is not under test, `why` in words, until told otherwise.
+    """Play noise in the ear that is not under test, and `why`, until told otherwise.
 
     `level_db_hl` is the effective masking level; `number` that of the presentation it is for.
     """
@@ -229,7 +230,7 @@ class Mask(RecordedAction, what="mask"):
     ear: str
     frequency_hz: float
     level_db_hl: float
-    why: str
+    why: Reason
 
 
 class Unmask(RecordedAction, what="unmask"):
@@ -268,7 +269,7 @@ def board_us(event: Event) -> int:
 
 def as_record(what: Event | RecordedAction) -> dict[str, Any]:
     """Return an event or an action as JSON values, its name under "what"."""
-    values = {"result": what.result.to_record()} if isinstance(what, Finish) else asdict(what)
+    values = {"result": what.result.to_record()} if isinstance(what, Finish) else as_json(what)
     return {"what": what.WHAT, **values}
 
 
@@ -306,6 +307,9 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
             f"event is {shown(record)}; allowed is an object of {', '.join(['what', *types])}"
         )
     for name, value in values.items():
+        if types[name] == Reasons:
+            values[name] = reasons_at(f"event.{name}", value)
+            continue
         # Types are exact: True is no number, and 1 is not true.
         whole = type(value) is not int or 0 <= value <= NUMBER_MAX
         if type(value) is not types[name] or not whole:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from firmware_py.inference.stories import Story
-from firmware_py.procedure import events, tells, words
+from firmware_py.procedure import events, tells
 from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
@@ -27,6 +27,7 @@ from firmware_py.procedure.presenter import (
     Answer,
     Presenter,
 )
+from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.remarks import remarks_on
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
@@ -85,7 +86,7 @@ class HearingTest:
         self._told_ear = ""
         self._check_until_us = 0
         self.boards = Boards()
-        self.waits_why = ""  # why it is paused, and waits for the operator's word; "": it does not
+        self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
 
     @property
     def state(self) -> str:
@@ -185,7 +186,7 @@ class HearingTest:
         return self.ears[self.presenter.ear]
 
     def _continued(self, now_us: int) -> list[Action]:
-        self.waits_why = ""
+        self.waits_why = ()
         if self.ear_check.waits:
             self.ear_check.ask_again()
             return [tells.GoingOnTold(), *self._next(now_us)]
@@ -236,7 +237,7 @@ class HearingTest:
         if ear is None:
             ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
             if ear is not None:
-                told.append(tells.EarAgainTold(ear, words.CROSS_HEARD))
+                told.append(tells.EarAgainTold(ear, reason(Code.CROSS_HEARD)))
         if ear is None:
             check = self.cross_hearing.next_check()
             if check is not None:
@@ -250,7 +251,7 @@ class HearingTest:
                 self._check_until_us = now_us + CHECK_US_MAX
                 told.append(tells.EquipmentCheckTold(ear, self.ears[ear].listening.why))
         if ear is None:
-            return self._finish(SessionOutcome.COMPLETE, "")
+            return self._finish(SessionOutcome.COMPLETE)
         self._expect_listener(self.ears[ear])
         time = self.presenter.pace.trial_time if self.settings.per_second else None
         presentation = self.ears[ear].next_presentation(self.number + 1, time)
@@ -328,7 +329,7 @@ class HearingTest:
     def _ear_over(ear: EarTest) -> list[Action]:
         return [tells.EarOverTold(ear.ear, ear.outcome, ear.why)] if ear.over else []
 
-    def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
+    def _finish(self, outcome: SessionOutcome, why: Reasons = ()) -> list[Action]:
         self.outcome = outcome
         return [
             self.presenter.fall_silent(FINISHED),

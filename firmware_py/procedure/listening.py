@@ -15,13 +15,13 @@ from typing import Final
 from firmware_py.inference.elementary import log
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.stories import ACCIDENT, Story, Told, changed
-from firmware_py.procedure import words
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.attention import Attention
 from firmware_py.procedure.levels import Levels, near
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import SILENCE, Observation, Presentation
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
 
 LIKELY: Final = 0.95  # a story that is so probable breaks off the test
@@ -44,7 +44,7 @@ class Listening:
         What the check under way is about; None: there is none.
     checks : int
         How many were begun.
-    why, last_why : str
+    why, last_why : reasons
         Of the last one, for the operator; and of the last that was about the listener.
     equipment_asked : bool
         Whether the operator was asked who hears tones of this ear.
@@ -64,7 +64,8 @@ class Listening:
         self._asked = asked
         self.story: Told | None = None
         self.checks = 0
-        self.why = self.last_why = ""
+        self.why: Reasons = ()
+        self.last_why: Reasons = ()
         self._frequency_hz: float = FAMILIAR_FREQUENCY_HZ
         self._level_db_hl = 0.0
         self._silence_due = False
@@ -148,7 +149,7 @@ class Listening:
         """Begin a check; `tones` are those that the estimator has, in its order."""
         self.checks += 1
         self.story = story
-        self.why = self.last_why = story_words(story, tones)
+        self.why = self.last_why = (story_reason(story, tones),)
         # What was heard before is heard again, if anybody listens; and it is no louder: what was
         # faint at another frequency may hurt at this one.
         before = [each.presentation for each in tones[: story.began] if each.heard is not False]
@@ -169,7 +170,7 @@ class Listening:
         if self.equipment_asked:
             return False
         self.equipment_asked, self.story = True, None
-        self.why = words.WHO_HEARS
+        self.why = (reason(Code.WHO_HEARS),)
         self._frequency_hz, self._level_db_hl = FAMILIAR_FREQUENCY_HZ, self._familiar_level_db_hl
         self._silence_due = False
         return True
@@ -198,13 +199,18 @@ class Listening:
         return story
 
 
-def story_words(story: Told, tones: list[Observation]) -> str:
+def story_reason(story: Told, tones: list[Observation]) -> Reason:
     """Say what seems to have happened, and what to look after."""
-    since = words.SINCE.format(began=story.began) if story.began else ""
-    if story.story == Story.SILENT:
-        return words.FELL_SILENT.format(count=len(tones) - story.began, since=since)
-    if story.story == Story.PRESSING:
-        return words.PRESSES_ANYWAY.format(since=since)
-    if story.story == Story.CHANGED:
-        return words.ANOTHER_LISTENER.format(began=story.began + 1)
-    return words.PRESSES_UNRELATED
+    match story.story:
+        case Story.SILENT if story.began:
+            count = len(tones) - story.began
+            return reason(Code.FELL_SILENT_SINCE, count=count, began=story.began)
+        case Story.SILENT:
+            return reason(Code.FELL_SILENT, count=len(tones))
+        case Story.PRESSING if story.began:
+            return reason(Code.PRESSES_ANYWAY_SINCE, began=story.began)
+        case Story.PRESSING:
+            return reason(Code.PRESSES_ANYWAY)
+        case Story.CHANGED:
+            return reason(Code.ANOTHER_LISTENER, began=story.began + 1)
+    return reason(Code.PRESSES_UNRELATED)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure import words
 from firmware_py.procedure.levels import Highest, unlimited
+from firmware_py.procedure.reasons import Code, reason
 
 SUPRA_AURAL: Final = "supra-aural"
 CIRCUMAURAL: Final = "circumaural"
@@ -49,6 +49,10 @@ Attenuation = Callable[[float], float]
 
 class UnmaskableError(ValueError):
     """A tone for which there is no right noise, and why: without figures, for marks share it."""
+
+    def __init__(self, code: Code) -> None:
+        super().__init__(code.word)
+        self.why = reason(code)
 
 
 def least_attenuation_db(_frequency_hz: float) -> float:
@@ -118,8 +122,8 @@ def noise_db_hl(
     least = max(other.high_db_hl, level_db_hl - attenuation_db + AIR_BONE_GAP_DB)
     most = level_db_hl + attenuation_db - AIR_BONE_GAP_DB
     if least > most:
-        raise UnmaskableError(words.DILEMMA)
+        raise UnmaskableError(Code.DILEMMA)
     if least > highest_db_hl:
-        raise UnmaskableError(words.NOISE_LIMIT)
+        raise UnmaskableError(Code.NOISE_LIMIT)
     wanted = math.ceil(min(least + SAFETY_DB, 0.5 * (least + most)))
     return min(float(wanted), highest_db_hl)

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from firmware_py.procedure import tells, words
+from firmware_py.procedure import tells
 from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
 from firmware_py.procedure.events import Action, Mask, Unmask
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import NO_COVER, Cover, Presentation
+from firmware_py.procedure.reasons import Reasons
 
 
 class MaskingNoise:
@@ -43,7 +44,7 @@ class MaskingNoise:
             self.cover = self._cover(number, ear, presentation)
             level_db_hl, why = self.cover.noise_db_hl, self.cover.why
             self.due = None
-            if level_db_hl is not None:
+            if level_db_hl is not None and why is not None:
                 frequency_hz = presentation.frequency_hz
                 self.due = Mask(number, OTHER[ear], frequency_hz, level_db_hl, why)
         elif self.due is not None:
@@ -66,14 +67,14 @@ class MaskingNoise:
             self._looked_at = looked_at
         return self._needed
 
-    def refused(self, number: int, why: str) -> list[Action]:
+    def refused(self, number: int, why: Reasons) -> list[Action]:
         """Go on without noise, and remember that it was missing.
 
         Nothing of a refused command is done: the noise of the tone before may still play.
         """
         if self.due is None:
             return []
-        refusal = words.NOISE_REFUSED.format(why=why)
+        refusal, *_ = why
         self.due, self._plays = None, False
         self.cover = Cover(why=refusal)
         return [Unmask(), tells.UnmaskedTold(number, refusal)]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from firmware_py.procedure.outcomes import ASKED, Purpose
+from firmware_py.procedure.reasons import Reason
 
 Kept = TypeVar("Kept")
 
@@ -37,7 +38,7 @@ class Cover:
 
     # effective masking level of the noise it had; None: it had none
     noise_db_hl: float | None = None
-    why: str = ""  # why it needed noise, and if it had none, why not; "": it needed none
+    why: Reason | None = None  # it needed noise, and if it had none, why not
 
 
 NO_COVER: Final = Cover()

@@ -21,13 +21,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.inference.estimator import RESPONSE_TIME_LIMITS_S
-from firmware_py.procedure import events, tells, words
+from firmware_py.procedure import events, tells
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.events import UNSURE_BUTTON, Action, Event
 from firmware_py.procedure.noise import MaskingNoise
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.silent_time import SilentTime
 
@@ -71,10 +72,13 @@ class _Tries:
 
     starts: int = 0
     early_presses: int = 0
-    void_why: str = ""  # of the last start that came to nothing
+    void_why: Reason | None = None  # of the last start that came to nothing
 
-    def void_words(self) -> str:
-        return f": {self.void_why}" if self.void_why else ""
+    def failure(self, number: int) -> Reason:
+        """Say that the test fails at this presentation."""
+        if self.void_why is None:
+            return reason(Code.NOT_PLAYED, number=number)
+        return reason(Code.NOT_PLAYED_BUT, number=number, why=self.void_why)
 
 
 class Presenter:
@@ -88,7 +92,7 @@ class Presenter:
         What is under way or due.
     answer : Answer or None
         When there is one the presentation is over, and waits for `begin`.
-    failure : str, why the test cannot go on, in words; "": it can.
+    failure : reasons, why the test cannot go on; none: it can.
     silent_time, pace
         What the pauses tell of presses without a tone, and the times of this test.
     onset_us, pause_since_us : int
@@ -106,7 +110,7 @@ class Presenter:
         self.ear = ear
         self.presentation: Presentation | None = None
         self.answer: Answer | None = None
-        self.failure = ""
+        self.failure: Reasons = ()
         self.onset_us: int | None = None
         self.pause_since_us = 0
         self._pause_began_us = 0
@@ -188,7 +192,7 @@ class Presenter:
             case events.NoiseRefused(why):
                 actions = self.noise.refused(self.number, why)
             case events.NoiseEnded() if self.state == STARTING and self.noise.due is not None:
-                actions = self._void(now_us, words.NOISE_ENDED)
+                actions = self._void(now_us, Code.NOISE_ENDED)
         return actions
 
     # Events
@@ -214,7 +218,7 @@ class Presenter:
             if self._is_catch():
                 self.pause_since_us = self.onset_us = at_us
                 return self._begin_silence(now_us)
-            return self._void(now_us, words.NOT_BEGUN)
+            return self._void(now_us, Code.NOT_BEGUN)
         # A tone's pause may not be over yet when the board tells its time, asked for before.
         waited = self.state == LATE and self._time_asked
         listened = self.state == LISTENING and self._is_catch()
@@ -246,7 +250,7 @@ class Presenter:
                 self.onset_us = max(self.onset_us, offset_us + self.pace.pause_us(self.number))
             return []
         ended = cut and number == self.number and self.state in (LISTENING, LATE)
-        return self._void(now_us, words.CUT_SHORT) if ended else []
+        return self._void(now_us, Code.CUT_SHORT) if ended else []
 
     def _pressed(self, now_us: int, at_us: int, button: int) -> list[Action]:
         unsure = button == UNSURE_BUTTON
@@ -281,7 +285,7 @@ class Presenter:
         """Ask the tone again after the first press that was too early; pass over the others."""
         self.silent_time.pressed()
         self._tries.early_presses += 1
-        return self._void(now_us, words.TOO_EARLY) if self._tries.early_presses == 1 else []
+        return self._void(now_us, Code.TOO_EARLY) if self._tries.early_presses == 1 else []
 
     def _stray_press(self, now_us: int) -> list[Action]:
         """Count a press without a tone, however late it is told; begin a pause that lasts anew."""
@@ -293,7 +297,7 @@ class Presenter:
         until_us = self.pace.anew_us(now_us, self._pause_began_us)
         return self._wait(until_us) if until_us > self._deadline_us else []
 
-    def _board_lost(self, why: str) -> list[Action]:
+    def _board_lost(self, why: Reasons) -> list[Action]:
         if not self._board_ready:
             return []
         self._board_ready = False
@@ -340,7 +344,7 @@ class Presenter:
             return self._begin_silence(now_us)
         self._tries.starts += 1
         if self._tries.starts > STARTS_MAX:
-            self.failure = words.NOT_PLAYED.format(number=self.number) + self._tries.void_words()
+            self.failure = (self._tries.failure(self.number),)
             return []
         self.state = STARTING
         told = _told(self.number, self.ear, tone, self.noise)
@@ -355,8 +359,8 @@ class Presenter:
         self.state = LISTENING
         return [tells.CatchTold(self.number, self.ear), *self._wait(now_us + self._listening_us())]
 
-    def _void(self, now_us: int, why: str) -> list[Action]:
-        self._tries.void_why = why
+    def _void(self, now_us: int, code: Code) -> list[Action]:
+        self._tries.void_why = why = reason(code)
         return [self._silence(), tells.VoidTold(self.number, why), *self._pause_again(now_us)]
 
     # Small things
@@ -383,7 +387,7 @@ def _told(number: int, ear: str, tone: Presentation, noise: MaskingNoise) -> tel
     return tells.ToneTold(
         number, ear, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.information_bits,
         noise_db_hl=due.level_db_hl if due else None,
-        unmasked=noise.cover.why or None if due is None else None,
+        unmasked=noise.cover.why if due is None else None,
     )  # fmt: skip
 
 

@@ -1,92 +1,93 @@
-"""What makes the result of a session less than sure, in words."""
+"""What makes the result of a session less than sure."""
 
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from firmware_py.procedure import words
 from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.model_checks import ClearTones, Pauses
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, WhichEar
+from firmware_py.procedure.reasons import Code, Reason, reason
 
 UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
 
 def remarks_on(
     ears: Collection[EarTest], cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
-) -> list[str]:
+) -> list[Reason]:
     """Return the remarks on a session, ear by ear, then those on all of it."""
-    remarks: list[str] = []
+    remarks: list[Reason] = []
     for ear in ears:
         remarks += _happened(ear)
-        remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
+        remarks += [reason(Code.OF_EAR, ear=ear.ear, doubt=doubt) for doubt in _doubts(ear)]
         remarks += _masking_doubts(ear, cross_hearing)
     if signs := _inattention(ears):
-        remarks.append(words.INATTENTIVE.format(signs=", ".join(signs)))
+        remarks.append(reason(Code.INATTENTIVE, signs=signs))
     asked = [ear for ear in ears if ear.tally.tones]
     answered = any(ear.tally.answered for ear in asked)
     # Whose equipment was heard was deaf: nothing of it is to be checked.
     heard = all(ear.listening.equipment_heard_by for ear in asked)
     if asked and not answered and not heard:
-        remarks.append(words.NEVER_ANSWERED)
+        remarks.append(reason(Code.NEVER_ANSWERED))
     if which_ear == WhichEar.NOT_CONFIRMED:
-        remarks.append(words.EARS_NOT_CONFIRMED)
+        remarks.append(reason(Code.EARS_NOT_CONFIRMED))
     if boards.differ:
-        remarks.append(words.EARS_BY_BOARDS.format(boards=boards.words))
+        remarks.append(boards.remark())
     return remarks
 
 
-def _masking_doubts(ear: EarTest, cross_hearing: CrossHearing) -> list[str]:
+def _masking_doubts(ear: EarTest, cross_hearing: CrossHearing) -> list[Reason]:
     """Say where the other ear may have heard the tones, and why it could."""
     if not cross_hearing.judged:
         return []
-    found: dict[str, list[int]] = {}
+    found: dict[Reason, list[int]] = {}
     inferred_hz = [e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED]
     for frequency_hz, verdict in cross_hearing.verdicts(ear.ear).items():
         if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
+            assert verdict.why is not None, "it is uncertain"
             found.setdefault(verdict.why, []).append(frequency_hz)
-    sentence = words.MASKING_UNCERTAIN
     return [
-        sentence.format(ear=ear.ear, frequencies_hz=", ".join(map(str, at_hz)), why=why)
+        reason(Code.MASKING_UNCERTAIN, ear=ear.ear, frequencies_hz=at_hz, why=why)
         for why, at_hz in found.items()
     ]
 
 
-def _happened(ear: EarTest) -> Iterable[str]:
+def _happened(ear: EarTest) -> Iterable[Reason]:
     """Say what an ear was asked again for, and who heard its tones."""
     retest, listening = ear.retest, ear.listening
     if retest is not None and retest.verdict:
         difference_db = retest.difference_db or 0.0
-        yield words.RETEST_DIFFERS.format(
-            ear=ear.ear, verdict=retest.verdict, difference_db=difference_db
+        yield reason(
+            Code.RETEST_DIFFERS, ear=ear.ear, verdict=retest.verdict, difference_db=difference_db
         )
     if listening.checks:
-        yield words.BROKEN_OFF.format(ear=ear.ear, checks=listening.checks, why=listening.last_why)
+        yield reason(
+            Code.BROKEN_OFF, ear=ear.ear, checks=listening.checks, why=listening.last_why[0]
+        )
     if listening.equipment_heard_by and ear.heard_nothing:
-        by = words.HEARERS[listening.equipment_heard_by]
-        yield words.EQUIPMENT_HEARD.format(ear=ear.ear, by=by)
+        yield reason(Code.EQUIPMENT_HEARD, ear=ear.ear, hearer=listening.equipment_heard_by)
 
 
-def _doubts(ear: EarTest) -> Iterable[str]:
+def _doubts(ear: EarTest) -> Iterable[Reason]:
     """Say what makes the answers of an ear less than sure."""
     doubts = []
     tally = ear.tally
     if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
-        doubts.append(words.MOSTLY_UNSURE.format(unsure=tally.unsure, answered=tally.answered))
+        doubts.append(reason(Code.MOSTLY_UNSURE, unsure=tally.unsure, answered=tally.answered))
     if ear.outcome != Outcome.UNRELIABLE:
         signs = []
         if ear.catch_trials.inattentive:
-            signs.append(ear.catch_trials.alarm_words())
+            signs.append(ear.catch_trials.alarms())
         if ear.attention.away_tones:
-            signs.append(words.RUN_AWAY.format(away=ear.attention.away_tones))
+            signs.append(reason(Code.RUN_AWAY, away=ear.attention.away_tones))
         if signs:
-            doubts.append(words.INATTENTIVE.format(signs=", ".join(signs)))
+            doubts.append(reason(Code.INATTENTIVE, signs=signs))
     return doubts
 
 
-def _inattention(ears: Iterable[EarTest]) -> list[str]:
+def _inattention(ears: Iterable[EarTest]) -> list[Reason]:
     """Say what shows in both ears together that the listener did not attend."""
     clear, pauses = ClearTones(), Pauses()
     for ear in ears:
@@ -94,7 +95,7 @@ def _inattention(ears: Iterable[EarTest]) -> list[str]:
         pauses += ear.attention.pauses
     signs = []
     if clear.inattentive:
-        signs.append(words.MISSES.format(missed=clear.missed, asked=clear.asked))
+        signs.append(reason(Code.MISSES, missed=clear.missed, asked=clear.asked))
     if pauses.inattentive:
-        signs.append(words.PRESSED_IN_PAUSES.format(pressed=pauses.pressed, count=pauses.count))
+        signs.append(reason(Code.PRESSED_IN_PAUSES, pressed=pauses.pressed, count=pauses.count))
     return signs

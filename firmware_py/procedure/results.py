@@ -6,7 +6,7 @@ be stands beside the field.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Self
 
 from firmware_py.procedure.outcomes import (
@@ -17,6 +17,7 @@ from firmware_py.procedure.outcomes import (
     Verdict,
     WhichEar,
 )
+from firmware_py.procedure.reasons import Reasons, as_json, reasons_at
 from firmware_py.procedure.record_checks import (
     count,
     number_or_none,
@@ -31,8 +32,6 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 # Wide bounds, for no test comes near them: they only keep nonsense out.
 LEVEL_DB_MAX: Final = 1000.0
 RESPONSE_MS_MAX: Final = 60_000.0
-REMARKS_MAX: Final = 100
-REASONS_MAX: Final = 10
 BOARDS_MAX: Final = 100
 
 _LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
@@ -139,8 +138,8 @@ class EarResult:
     ear : str
         "left" or "right".
     outcome : Outcome
-    why : str
-        Why its test ended, in words; "": it did not.
+    why : reasons
+        Why its test ended; none: it did not.
     thresholds : sequence of ThresholdResult
         From the lowest frequency on.
     tones, tones_heard, tones_unsure : int
@@ -155,15 +154,15 @@ class EarResult:
         What was measured again by the classical rule; its tones are in none of the counts above.
     verdict : Verdict
         Whether this was a test. `statements` says what may be told by it.
-    reasons : sequence of str
-        Why it is no valid one, a sentence each.
+    reasons : reasons
+        Why it is no valid one.
     boards : sequence of str
         Which tone generators its tones came from, by names and serial numbers.
     """
 
     ear: Annotated[str, one_of(LEFT, RIGHT)]
     outcome: Annotated[Outcome, _OUTCOME]
-    why: Annotated[str, text]
+    why: Annotated[Reasons, reasons_at]
     thresholds: Annotated[
         Sequence[ThresholdResult],
         several(_threshold, 1, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
@@ -181,7 +180,7 @@ class EarResult:
         several(_confirmed, 0, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
     ] = ()
     verdict: Annotated[Verdict, one_of(*Verdict)] = Verdict.VALID
-    reasons: Annotated[Sequence[str], several(text, 0, REASONS_MAX)] = ()
+    reasons: Annotated[Reasons, reasons_at] = ()
     boards: Annotated[Sequence[str], several(text, 0, BOARDS_MAX)] = ()
 
 
@@ -197,8 +196,8 @@ class SessionResult:
     stray_presses: Annotated[int, count]  # presses without a tone
     # None: nothing was answered
     response_time_mean_ms: Annotated[float | None, number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
-    # what makes the result less than sure, in words
-    remarks: Annotated[Sequence[str], several(text, 0, REMARKS_MAX)]
+    # what makes the result less than sure
+    remarks: Annotated[Reasons, reasons_at]
     # whether the listener confirmed which ear is which
     which_ear: Annotated[WhichEar, one_of(*WhichEar)] = WhichEar.NOT_ASKED
 
@@ -214,7 +213,8 @@ class SessionResult:
 
     def to_record(self) -> dict[str, Any]:
         """Return the result as JSON values."""
-        return asdict(self, dict_factory=_json_object)
+        record: dict[str, Any] = as_json(self)
+        return record
 
     @classmethod
     def from_record(cls, record: object, *, so_far: bool = False) -> Self:
@@ -236,12 +236,3 @@ class SessionResult:
         if not found.outcome and not so_far:
             raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
         return found
-
-
-def as_json(found: EarResult | ThresholdResult) -> dict[str, Any]:
-    """Return the result of an ear or a frequency as JSON values, as in that of its session."""
-    return asdict(found, dict_factory=_json_object)
-
-
-def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs}

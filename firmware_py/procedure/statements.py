@@ -76,7 +76,7 @@ def _ear_as_told(ear: EarResult) -> EarResult:
     return replace(
         ear,
         outcome=Outcome.NOT_TESTED,
-        why="",  # such as "no response at 100 dB HL", which nobody knows
+        why=(),  # such as "no response at 100 dB HL", which nobody knows
         thresholds=tuple(map(_nothing, ear.thresholds)),
         retest_difference_db=None,
         confirmed=(),

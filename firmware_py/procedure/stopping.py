@@ -1,12 +1,13 @@
 """When the measurement of an ear ends, and why."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Self
 
-from firmware_py.procedure import words
 from firmware_py.procedure.audiogram import Audiogram, Estimate
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.retest import RETEST_TONES_MAX
 from firmware_py.procedure.settings import Settings
 
@@ -20,14 +21,19 @@ AGAIN_TONES_MAX: Final = 20
 
 @dataclass(frozen=True)
 class Stop:
-    """The end of a measurement: its outcome, and why in words.
+    """The end of a measurement: its outcome, and why.
 
     `enough`: the answers are enough for numbers, or no tone is left for more.
     """
 
     outcome: Outcome
-    why: str
+    why: Reasons
     enough: bool = False
+
+    @classmethod
+    def by(cls, outcome: Outcome, code: Code, **parts: Any) -> Self:
+        """Return an end for one reason, without enough answers."""
+        return cls(outcome, (reason(code, **parts),))
 
 
 class StoppingRule:
@@ -42,7 +48,7 @@ class StoppingRule:
         self._catch_trials = catch_trials
         self._tones_max = settings.tones_max
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
-        self._cap = ""  # that the tones were used up, in words; "": they are not yet
+        self._cap: Reason | None = None  # that the tones were used up
 
     def ask_again(self) -> None:
         """Allow the tones for what is asked again with noise; there is no second retest."""
@@ -52,7 +58,7 @@ class StoppingRule:
     def allow(self, tones: int) -> None:
         """Allow so many tones on top of the cap, and of the checks of attention above it."""
         self._tones_max = max(self._tones_max, self._tally.tones) + tones
-        self._cap = ""
+        self._cap = None
 
     def retest_is_over(self) -> None:
         """Free the tones that were kept for it and not needed.
@@ -88,23 +94,22 @@ class StoppingRule:
         """Return the end of the measurement, None if it goes on."""
         catches = self._catch_trials
         if catches.judgeable and catches.unreliable:
-            return Stop(Outcome.UNRELIABLE, catches.alarm_words())
+            return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
         if self._hears_nothing():
             limits_db_hl = self._levels.limits_db_hl(self._audiogram.frequencies_hz)
-            return Stop(Outcome.NO_RESPONSE, words.no_response(limits_db_hl))
+            return Stop(Outcome.NO_RESPONSE, (_no_response(limits_db_hl),))
         if self._hears_all():
             if self.needs_catches:
                 return None
             if catches.unreliable:
-                return Stop(Outcome.UNRELIABLE, catches.alarm_words())
-            return Stop(
-                Outcome.HEARS_ALL, words.ALL_HEARD.format(floor_db_hl=self._levels.floor_db_hl)
-            )
+                return Stop(Outcome.UNRELIABLE, (catches.alarms(),))
+            floor_db_hl = self._levels.floor_db_hl
+            return Stop.by(Outcome.HEARS_ALL, Code.ALL_HEARD, floor_db_hl=floor_db_hl)
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
-        why = self._enough() if both_sides and self._estimator.trial_count else ""
-        if not why:
+        enough = self._enough() if both_sides and self._estimator.trial_count else ()
+        if not enough:
             return None
-        return Stop(self._audiogram.common_mark() or Outcome.MEASURED, why, enough=True)
+        return Stop(self._audiogram.common_mark() or Outcome.MEASURED, enough, enough=True)
 
     def _hears_nothing(self) -> bool:
         """Return whether nothing was heard, or by accident only, up to the limit."""
@@ -127,40 +132,69 @@ class StoppingRule:
             tally.heard == tally.tones or self._audiogram.common_side() == Outcome.HEARS_ALL
         )
 
-    def _enough(self) -> str:
-        """Return why the answers are enough, "" if they are not."""
+    def _enough(self) -> Reasons:
+        """Return why the answers are enough; nothing if they are not."""
         s = self._settings
         if self._tally.tones < min(s.tones_min, self._tones_max - self._kept):
-            return ""
+            return ()
         widest = self._audiogram.widest()
         if widest.half_width_db <= s.wanted_half_width_db(widest.frequency_hz):
-            return _band(words.NARROW_ENOUGH, widest)
+            return (_band(Code.NARROW_ENOUGH, widest),)
         if self.exhausted and not self._cap:
-            self._cap = words.cap_reached(self._tones_max, self._tally.tones, self._kept)
+            self._cap = _cap_reached(self._tones_max, self._tally.tones, self._kept)
         if self._cap:
             return self._short(self._cap, widest)
         if s.stop_information_bits > 0.0:
             candidates_hz = self._estimator.candidate_frequencies_hz
             best = self._estimator.next_stimulus(self._levels.limits_db_hl(candidates_hz))
             if best.information_bits <= s.stop_information_bits:
-                return self._short(
-                    words.NEXT_ANSWER_TELLS.format(information_bits=best.information_bits), widest
-                )
-        return ""
+                end = reason(Code.NEXT_ANSWER_TELLS, information_bits=best.information_bits)
+                return self._short(end, widest)
+        return ()
 
-    def _short(self, end: str, widest: Estimate) -> str:
+    def _short(self, end: Reason, widest: Estimate) -> Reasons:
         """Say why the measurement ended short of what was wanted, and what it was short of."""
         wanted_db = self._settings.wanted_half_width_db(widest.frequency_hz)
-        why = [end, _band(words.WIDE_STILL, widest, wanted_db=wanted_db)]
+        why = [end, _band(Code.WIDE_STILL, widest, wanted_db=wanted_db)]
         at_hz = [
             e.frequency_hz for e in self._audiogram.estimates() if e.mark == Outcome.INCOMPLETE
         ]
         if at_hz:
             limits_db_hl = self._levels.limits_db_hl(at_hz)
-            why.append(words.perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))
-        return "; ".join(why)
+            why.append(_perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))
+        return tuple(why)
 
 
-def _band(sentence: str, widest: Estimate, **more: float) -> str:
+def _band(code: Code, widest: Estimate, **more: float) -> Reason:
     half_width_db, frequency_hz = widest.half_width_db, widest.frequency_hz
-    return sentence.format(half_width_db=half_width_db, frequency_hz=frequency_hz, **more)
+    return reason(code, half_width_db=half_width_db, frequency_hz=frequency_hz, **more)
+
+
+def _no_response(limits_db_hl: Sequence[float]) -> Reason:
+    """Say that nothing was heard up to the limits of the audiogram frequencies."""
+    low_db_hl, high_db_hl = min(limits_db_hl), max(limits_db_hl)
+    if low_db_hl == high_db_hl:
+        return reason(Code.NO_RESPONSE, limit_db_hl=high_db_hl)
+    return reason(Code.NO_RESPONSE_AT_EACH, low_db_hl=low_db_hl, high_db_hl=high_db_hl)
+
+
+def _cap_reached(tones_max: int, tones: int, kept: int) -> Reason:
+    """Say that the tones are used up; `kept` are wanted for the retest."""
+    left = tones_max - tones
+    if not kept:
+        return reason(Code.CAP, tones_max=tones_max)
+    if left >= kept:
+        return reason(Code.CAP_KEPT, tones_max=tones_max, tones=tones, kept=kept)
+    return reason(Code.CAP_TOO_FEW, tones_max=tones_max, tones=tones, left=left)
+
+
+def _perhaps_beyond(limits_db_hl: Mapping[int, float]) -> Reason:
+    """Name the limits at the frequencies where the threshold lies perhaps beyond them."""
+    levels = {*limits_db_hl.values()}
+    if len(levels) == 1:
+        return reason(Code.PERHAPS_BEYOND, limit_db_hl=levels.pop(), frequencies_hz=[*limits_db_hl])
+    limits = [
+        reason(Code.LIMIT_AT, limit_db_hl=limit, frequency_hz=f)
+        for f, limit in limits_db_hl.items()
+    ]
+    return reason(Code.PERHAPS_BEYOND_EACH, limits=limits)

@@ -1,10 +1,11 @@
 """What an operator is told as it happens, each with its figures."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.reasons import Reason, Reasons
 
 
 class Tell(Action):
@@ -12,7 +13,11 @@ class Tell(Action):
 
     def figures(self) -> dict[str, Any]:
         """Return what the line says of it, by name; what is None is left out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in _all(self).items() if value is not None}
+
+
+def _all(told: Tell) -> dict[str, Any]:
+    return {field.name: getattr(told, field.name) for field in fields(told)}
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class ToneTold(Tell, what="tone"):
     level_db_hl: float
     information_bits: float | None = None
     noise_db_hl: float | None = None
-    unmasked: str | None = None
+    unmasked: Reason | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class AnswerTold(Tell, what="answer"):
 
     def figures(self) -> dict[str, Any]:
         """Return the same, with the word for an answer that was unsure."""
-        given = {**asdict(self), "heard": UNSURE if self.heard is None else self.heard}
+        given = {**_all(self), "heard": UNSURE if self.heard is None else self.heard}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -62,7 +67,7 @@ class VoidTold(Tell, what="void"):
     """A presentation came to nothing and is asked again."""
 
     number: int
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class UnmaskedTold(Tell, what="unmasked"):
     """A presentation goes on without its noise."""
 
     number: int
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class EarAgainTold(Tell, what="ear-again"):
     """An ear that was over is asked again with noise."""
 
     ear: str
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class ListenerCheckTold(Tell, what="listener-check"):
     """Somebody should look after the listener: the test is broken off for a check."""
 
     ear: str
-    why: str
+    why: Reasons
 
 
 @dataclass(frozen=True)
@@ -101,21 +106,21 @@ class EquipmentCheckTold(Tell, what="equipment-check"):
     """The operator is to say who hears the tones of an ear in which nothing was heard."""
 
     ear: str
-    why: str
+    why: Reasons
 
 
 @dataclass(frozen=True)
 class EarCheckTold(Tell, what="ear-check"):
     """The operator is to ask the listener in which ear a clear tone is, and to say it."""
 
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True)
 class EarphonesTold(Tell, what="earphones"):
     """The listener named the other ear: the test waits until somebody looked at the earphones."""
 
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ class EarOverTold(Tell, what="ear-over"):
 
     ear: str
     outcome: Outcome
-    why: str
+    why: Reasons
 
 
 class PauseTold(Tell, what="paused"):
@@ -139,7 +144,7 @@ class GoingOnTold(Tell, what="continued"):
 class BoardLostTold(Tell, what="board-lost"):
     """The tone generator is lost."""
 
-    why: str
+    why: Reasons
 
 
 class BoardReadyTold(Tell, what="board-ready"):
@@ -151,4 +156,4 @@ class FinishTold(Tell, what="finished"):
     """The test is over."""
 
     outcome: SessionOutcome
-    why: str
+    why: Reasons

@@ -15,13 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure import tells, words
+from firmware_py.procedure import tells
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.familiarisation import FAMILIAR_UP_DB
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import UNSURE, Purpose, WhichEar
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.randomness import EAR_STREAM, uniform
+from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import (
     BOTH,
     FAMILIAR_FREQUENCY_HZ,
@@ -85,11 +86,11 @@ class EarCheck:
         return self.under_way and not self.waits and self._question.ear != ""
 
     @property
-    def why(self) -> str:
-        """Return what the operator is to do, in words; "": nothing now."""
+    def why(self) -> Reason:
+        """Return what the operator is to do: to ask, or to look at the earphones."""
         if self.waits:
-            return words.TURN_EARPHONES.format(ear=self._played)
-        return words.WHICH_EAR if self.asks else ""
+            return reason(Code.TURN_EARPHONES, ear=self._played)
+        return reason(Code.WHICH_EAR)
 
     def tone(self) -> tuple[str, Presentation]:
         """Return the next tone, and for which ear.

@@ -1,153 +1,258 @@
-"""All sentences of the procedure for people: why a test or an ear ended, and what is to be doubted.
+"""The words of the device for every reason: English. The host tools have other languages.
 
-They stand in results and in journals: another word here makes another record. Names in braces are
-filled in by `str.format`.
+What stands here does not reach a journal.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
-# Why an ear ended.
-NARROW_ENOUGH: Final = "95 % band at most +-{half_width_db:.1f} dB ({frequency_hz} Hz)"
-WIDE_STILL: Final = (
-    "95 % band up to +-{half_width_db:.1f} dB ({frequency_hz} Hz), +-{wanted_db:g} wanted"
-)
-NEXT_ANSWER_TELLS: Final = "the next answer would tell {information_bits:.2f} bit"
-ALL_HEARD: Final = "everything heard at {floor_db_hl:g} dB HL"
-
-# What shows that a listener does not attend.
-MISSES: Final = "{missed} of {asked} clearly audible tones were missed"
-PRESSED_IN_PAUSES: Final = "the button was pressed in {pressed} of {count} pauses before a tone"
-RUN_AWAY: Final = "{away} tones were answered in runs regardless of their level, and asked again"
-AWAY: Final = "{away} of {tones} tones were answered in runs regardless of their level"
-INATTENTIVE: Final = "inattentive listener: {signs}"
-
-# What seems to have happened in place of listening.
-FELL_SILENT: Final = (
-    "none of {count} tones was answered{since}: check earphones, button and listener"
-)
-PRESSES_ANYWAY: Final = "the button is pressed whatever is played{since}: explain the task again"
-PRESSES_UNRELATED: Final = "presses have nothing to do with the tones: explain the task again"
-ANOTHER_LISTENER: Final = (
-    "the answers since about tone {began} seem to be another person's, or the earphones moved: "
-    "test this ear again"
-)
-SINCE: Final = ", since tone {began}"  # of what did not begin at once
-BROKEN_OFF: Final = "{ear} ear: the test was broken off, checks: {checks}; {why}"
-
-# Why the test of an ear is no valid one, or is in doubt.
-NOT_BEGUN_YET: Final = "no tone was played"
-NOTHING_HEARD: Final = (
-    "nothing was heard: a deaf ear, an earphone, the button and the listener look the same"
-)
-WHO_HEARS: Final = (
-    "nothing was heard in this ear: hold its earphone to the listener's other ear, or to your own, "
-    "and say who hears its tones"
-)
-ENDED_EARLY: Final = "it was ended early"
-EARS_CONTRADICTED: Final = (
-    "the listener heard a tone in the other ear: the earphones may be the wrong way round"
-)
-SEVERAL_BOARDS: Final = (
-    "it was measured with several tone generators, and one may be louder than the other: {boards}"
+from firmware_py.procedure.reasons import (
+    DATES,
+    DECIMALS,
+    SEVERAL,
+    SIGNED,
+    TEXTS,
+    WORDS,
+    Reason,
 )
 
-# Why a test waits for the operator, who knows who sits there.
-WAITS_LONG: Final = "it was broken off {since} ago: is it the same person?"
-WAITS_PAUSED: Final = "it has been paused for {since} and more: is it the same person?"
-WAITS_CLOCK: Final = "the clock does not say how long ago it was broken off: is it the same person?"
-FOREIGN_BOARD: Final = "{differs}: use one of its kind, or end the test"
-WAITS_DIFFERS: Final = "{differs}: are the levels the same?"
+BETWEEN: Final = "; "  # reasons beside one another
+NOTHING: Final = "nothing"  # the key of the word for a text that is empty
 
-# Of the question which ear is which.
-WHICH_EAR: Final = (
-    "a clear tone is played again and again: ask the listener in which ear it is, and say which"
-)
-TURN_EARPHONES: Final = (
-    "a tone for the {ear} ear was heard in the other one: turn the earphones round if the red one "
-    "is not on the right ear, or else look at their plugs, and go on"
-)
-EARS_NOT_CONFIRMED: Final = "the listener did not confirm which ear is which"
+# By codes, and by the words of `WORDS`; the parts in braces are filled in by `Language`.
+SENTENCES: Final[Mapping[str, str]] = {
+    # Why an ear ended.
+    "narrow-enough": "95 % band at most +-{half_width_db} dB ({frequency_hz} Hz)",
+    "wide-still": "95 % band up to +-{half_width_db} dB ({frequency_hz} Hz), +-{wanted_db} wanted",
+    "next-answer-tells": "the next answer would tell {information_bits} bit",
+    "all-heard": "everything heard at {floor_db_hl} dB HL",
+    "no-response": "no response at {limit_db_hl} dB HL",
+    "no-response-at-each": (
+        "no response at the limit of each frequency, {low_db_hl} to {high_db_hl} dB HL"
+    ),
+    "cap": "the cap of {tones_max} tones",
+    "cap-kept": "the cap of {tones_max} tones: {tones} asked, {kept} kept for the retest",
+    "cap-too-few": (
+        "the cap of {tones_max} tones: {tones} asked, {left} left, too few for the retest"
+    ),
+    "perhaps-beyond": "perhaps beyond the limit of {limit_db_hl} dB HL at {frequencies_hz} Hz",
+    "perhaps-beyond-each": "perhaps beyond the limits of {limits}",
+    "limit-at": "{limit_db_hl} dB HL at {frequency_hz} Hz",
+    # What shows that a listener does not attend.
+    "misses": "{missed} of {asked} clearly audible tones were missed",
+    "pressed-in-pauses": "the button was pressed in {pressed} of {count} pauses before a tone",
+    "run-away": "{away} tones were answered in runs regardless of their level, and asked again",
+    "away": "{away} of {tones} tones were answered in runs regardless of their level",
+    "false-alarms": "{alarms} of {catches} catch trials without a tone were answered",
+    "false-alarms-unsure": (
+        "{alarms} of {catches} catch trials without a tone were answered, {unsure} of them unsure"
+    ),
+    "inattentive": "inattentive listener: {signs}",
+    # What seems to have happened in place of listening.
+    "fell-silent": "none of {count} tones was answered: check earphones, button and listener",
+    "fell-silent-since": (
+        "none of {count} tones was answered, since tone {began}: check earphones, button and "
+        "listener"
+    ),
+    "presses-anyway": "the button is pressed whatever is played: explain the task again",
+    "presses-anyway-since": (
+        "the button is pressed whatever is played, since tone {began}: explain the task again"
+    ),
+    "presses-unrelated": "presses have nothing to do with the tones: explain the task again",
+    "another-listener": (
+        "the answers since about tone {began} seem to be another person's, or the earphones "
+        "moved: test this ear again"
+    ),
+    "broken-off": "{ear}: the test was broken off, checks: {checks}; {why}",
+    # Why the test of an ear is no valid one, or is in doubt.
+    "not-begun-yet": "no tone was played",
+    "nothing-heard": (
+        "nothing was heard: a deaf ear, an earphone, the button and the listener look the same"
+    ),
+    "who-hears": (
+        "nothing was heard in this ear: hold its earphone to the listener's other ear, or to "
+        "your own, and say who hears its tones"
+    ),
+    "ended-early": "it was ended early",
+    "ears-contradicted": (
+        "the listener heard a tone in the other ear: the earphones may be the wrong way round"
+    ),
+    "several-boards": (
+        "it was measured with several tone generators, and one may be louder than the other: "
+        "{boards}"
+    ),
+    # Why a test waits for the operator, who knows who sits there.
+    "waits-long": "it was broken off {ago} ago: is it the same person?",
+    "waits-paused": "it has been paused for {ago} and more: is it the same person?",
+    "waits-clock": "the clock does not say how long ago it was broken off: is it the same person?",
+    "waits-differs": "{differs}: are the levels the same?",
+    "waits-test": "session {number} goes first: is it the same person?",
+    "foreign-board": "{differs}: use one of its kind, or end the test",
+    "foreign-aid": "{differs}: use what it began with, or end the tuning",
+    "ago-days": "{count} days",
+    "ago-hours": "{count} hours",
+    "ago-minutes": "{count} minutes",
+    # In what two sessions differ, or a session and what is there now.
+    "differs": "{field} {one}, not {other}",
+    "differs-now": "{field}: now there is {now}, it began with {was}",
+    "another-persons": "it is another person's",
+    # Of the question which ear is which.
+    "which-ear": (
+        "a clear tone is played again and again: ask the listener in which ear it is, and say which"
+    ),
+    "turn-earphones": (
+        "a tone for the {ear} was heard in the other one: turn the earphones round if the red "
+        "one is not on the right ear, or else look at their plugs, and go on"
+    ),
+    "ears-not-confirmed": "the listener did not confirm which ear is which",
+    # Remarks on a result.
+    "of-ear": "{ear}: {doubt}",
+    "retest-differs": "{ear} {verdict}: 1 kHz came out {difference_db} dB different in the retest",
+    "mostly-unsure": "{unsure} of {answered} answers were unsure: are the buttons understood?",
+    "masking-uncertain": "{ear}: masking uncertain at {frequencies_hz} Hz: {why}",
+    "equipment-heard": "{ear}: nothing was heard; the equipment was heard by {hearer}",
+    "ears-by-boards": (
+        "each ear was measured with another tone generator: do not compare them; {by_ear}"
+    ),
+    "boards-of-ear": "{ear}: {boards}",
+    "never-answered": "no tone was ever answered: check earphones and button",
+    "gap-explains": "an air-bone gap of {gap_db} dB or more in the {ear} would explain it",
+    "moves-with-noise": (
+        "{level_db_hl} dB HL at {frequency_hz} Hz was not heard with {noise_db_hl} dB of noise "
+        "in the {ear}: the threshold may be that ear's"
+    ),
+    # Why a tone has noise in the other ear, or none.
+    "cross-heard": "the other ear may have heard some of its tones: they are asked with noise",
+    "crosses": (
+        "{level_db_hl} dB HL reaches the {ear} at {crossing_db_hl} dB HL, which it may hear "
+        "from {cochlea_db_hl} on"
+    ),
+    "masking-is-off": "masking is switched off",
+    "checked": "enough to hide it from the {ear} behind an air-bone gap of {gap_db} dB",
+    "no-noise": "the tone generator has no masking noise",
+    "not-masked-nearby": "no tone near it was masked",
+    "not-measured": "the {ear} was not measured",
+    "dilemma": "masking dilemma: enough noise would hide the tone itself",
+    "noise-limit": "enough noise would be above its limit",
+    "noise-refused": "the tone generator refused the noise: {told}",
+    # Why a presentation came to nothing.
+    "not-begun": "the tone did not begin",
+    "cut-short": "the tone was cut short",
+    "too-early": "the button was pressed before the tone could be heard",
+    "noise-ended": "its noise had ended: this device stood still for a second",
+    # Why the test did, or what it needs was lost.
+    "aborted": "aborted by the operator",
+    "reset": "reset by the operator",
+    "not-played": "the tone generator did not play tone {number}",
+    "not-played-but": "the tone generator did not play tone {number}: {why}",
+    "tone-refused": "the tone generator refused a tone: {told}",
+    "tone-too-loud": (
+        "a tone of {level_db_hl} dB HL was not played: it is above the {highest_db_hl} dB HL "
+        "that can be reached with this calibration"
+    ),
+    "noise-too-loud": (
+        "noise of {level_db_hl} dB HL was not played: it is above the {highest_db_hl} dB HL "
+        "that can be reached with this calibration"
+    ),
+    "events-lost": "{count} events of the tone generator are lost",
+    "board-lost": "{told}",
+    "aid-lost": "{told}",
+    "aid-refused": "the hearing aid refused {command}: {told}",
+    # What is known of the calibration, and of the other parts of the device.
+    "calibrated": "{date}, due {due}",
+    "overdue": "calibrated {date}, was due {due}",
+    "clock-is-wrong": "calibrated {date}, but the clock says {today}: is it right?",
+    "nominal": "levels are nominal",
+    "simulated-board": "CALIBRATED (simulated board)",
+    "nominal-since": "levels are nominal ({told})",
+    "wire-counts": "{garbled} garbled, {repeats} repeated",
+    "silent": "does not answer",
+    "not-pressed": "not pressed since the start",
+    "presses": "{presses} presses since the start",
+    "held-down": "button {button} is held down for ever",
+    "free": "{free_mb} MB free",
+    "clock-says": "{time}",
+    "never-set": "never set: it says {time}",
+    "told": "{told}",
+    # Remarks on a tuning.
+    "no-wish": (
+        "the answers are as they come by chance, or by place: the prescription stays as it is"
+    ),
+    "changed": (
+        "the later answers are not of the wish of the earlier ones: the prescription stays; "
+        "compare again another day"
+    ),
+    "not-sure": "the wish is less sure than it should be: compare again another day",
+    # Words in them.
+    "ear-left": "left ear",
+    "ear-right": "right ear",
+    "verdict-doubtful": "doubtful",
+    "verdict-rejected": "rejected",
+    "hearer-operator": "the operator",
+    "hearer-other-ear": "the other ear",
+    "field-identifier": "identifier",
+    "field-sex": "sex",
+    "field-born-year": "year of birth",
+    "field-device": "device",
+    "field-board-kind": "kind of tone generator",
+    "field-board": "tone generator",
+    "field-calibration": "calibration",
+    "field-transducer": "earphones",
+    "field-aid": "hearing aid",
+    "field-fit": "fit",
+    NOTHING: "none",
+}
 
-# Remarks on a result.
-RETEST_DIFFERS: Final = (
-    "{ear} ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
-)
-MOSTLY_UNSURE: Final = "{unsure} of {answered} answers were unsure: are the buttons understood?"
-MASKING_UNCERTAIN: Final = "{ear} ear: masking uncertain at {frequencies_hz} Hz: {why}"
-EQUIPMENT_HEARD: Final = "{ear} ear: nothing was heard; the equipment was heard by {by}"
-HEARERS: Final = {"operator": "the operator", "other-ear": "the other ear"}
-EARS_BY_BOARDS: Final = (
-    "each ear was measured with another tone generator: do not compare them; {boards}"
-)
-NEVER_ANSWERED: Final = "no tone was ever answered: check earphones and button"
 
-GAP_EXPLAINS: Final = "an air-bone gap of {gap_db:.0f} dB or more in the {ear} ear would explain it"
-MOVES_WITH_NOISE: Final = (
-    "{level_db_hl:g} dB HL at {frequency_hz} Hz was not heard with {noise_db_hl:g} dB of noise in "
-    "the {ear} ear: the threshold may be that ear's"
-)
+@dataclass(frozen=True)
+class Language:
+    """Says reasons.
 
-# Why a tone has noise in the other ear, or none.
-CROSS_HEARD: Final = "the other ear may have heard some of its tones: they are asked with noise"
-CROSSES: Final = (
-    "{level_db_hl:g} dB HL reaches the {ear} ear at {crossing_db_hl:g} dB HL, which it may hear "
-    "from {cochlea_db_hl:.0f} on"
-)
-MASKING_OFF: Final = "masking is switched off"
-CHECKED: Final = "enough to hide it from the {ear} ear behind an air-bone gap of {gap_db:.0f} dB"
-NO_NOISE: Final = "the tone generator has no masking noise"
-NOT_MASKED_NEARBY: Final = "no tone near it was masked"
-NOT_MEASURED: Final = "the {ear} ear was not measured"
-DILEMMA: Final = "masking dilemma: enough noise would hide the tone itself"
-NOISE_LIMIT: Final = "enough noise would be above its limit"
-NOISE_REFUSED: Final = "the tone generator refused the noise: {why}"
+    Parameters
+    ----------
+    sentences : mapping of str to str
+        With the keys of `SENTENCES`.
+    written : callable, optional
+        Writes a number that was written with a point and a hyphen.
+    date : callable, optional
+        Writes a date of ISO 8601.
+    """
 
-# Why a presentation came to nothing.
-NOT_BEGUN: Final = "the tone did not begin"
-CUT_SHORT: Final = "the tone was cut short"
-TOO_EARLY: Final = "the button was pressed before the tone could be heard"
-NOISE_ENDED: Final = "its noise had ended: this device stood still for a second"
+    sentences: Mapping[str, str]
+    written: Callable[[str], str] = str
+    date: Callable[[str], str] = str
 
-# Why the test did, or the tone generator was lost.
-NOT_PLAYED: Final = "the tone generator did not play tone {number}"
-TONE_REFUSED: Final = "the tone generator refused a tone: {why}"
-TOO_LOUD: Final = (
-    "{what} of {level_db_hl:g} dB HL was not played: it is above the {highest_db_hl:g} dB HL that "
-    "can be reached with this calibration"
-)
-EVENTS_LOST: Final = "{count} events of the tone generator are lost"
+    def say(self, why: Reason | Iterable[Reason] | None) -> str:
+        """Return one reason, or several, in words; "" of none."""
+        several = [why] if isinstance(why, Reason) else why or ()
+        return BETWEEN.join(map(self._sentence, several))
+
+    def _sentence(self, why: Reason) -> str:
+        parts = {name: self._part(name, part) for name, part in why.parts}
+        return self.sentences[why.code.word].format_map(parts)
+
+    def _part(self, name: str, part: Any) -> str:
+        if isinstance(part, tuple):
+            return SEVERAL[name].join(self._part(name, each) for each in part)
+        if isinstance(part, Reason):
+            return self._sentence(part)
+        if name in WORDS:
+            return self.sentences[f"{name}-{part}"]
+        if name in TEXTS:
+            return part or self.sentences[NOTHING]
+        return self.date(part) if name in DATES else self.written(figure(name, part))
 
 
-def false_alarms(catches: int, heard: int, unsure: int) -> str:
-    """Say how many silences were answered, and how many of these with the second button."""
-    of_them = f", {unsure} of them unsure" if unsure else ""
-    return f"{heard + unsure} of {catches} catch trials without a tone were answered{of_them}"
+def figure(name: str, value: float) -> str:
+    """Return a number as it is written with a point, by the name of its part."""
+    sign = "+" if name in SIGNED else ""
+    return format(value, f"{sign}.{DECIMALS[name]}f" if name in DECIMALS else "g")
 
 
-def no_response(limits_db_hl: Sequence[float]) -> str:
-    """Say that nothing was heard up to the limits of the audiogram frequencies."""
-    low, high = min(limits_db_hl), max(limits_db_hl)
-    if low == high:
-        return f"no response at {high:g} dB HL"
-    return f"no response at the limit of each frequency, {low:g} to {high:g} dB HL"
+_ENGLISH: Final = Language(SENTENCES)
 
 
-def cap_reached(tones_max: int, tones: int, kept: int) -> str:
-    """Say that the tones are used up; `kept` are wanted for the retest."""
-    cap = f"the cap of {tones_max} tones"
-    left = tones_max - tones
-    if not kept:
-        return cap
-    spared = f"{kept} kept" if left >= kept else f"{left} left, too few"
-    return f"{cap}: {tones} asked, {spared} for the retest"
-
-
-def perhaps_beyond(limits_db_hl: Mapping[int, float]) -> str:
-    """Name the limits at the frequencies where the threshold lies perhaps beyond them."""
-    levels = {*limits_db_hl.values()}
-    if len(levels) == 1:
-        at = ", ".join(map(str, limits_db_hl))
-        return f"perhaps beyond the limit of {levels.pop():g} dB HL at {at} Hz"
-    each = ", ".join(f"{limit:g} dB HL at {f} Hz" for f, limit in limits_db_hl.items())
-    return f"perhaps beyond the limits of {each}"
+def say(why: Reason | Iterable[Reason] | None) -> str:
+    """Return one reason, or several, in English; "" of none."""
+    return _ENGLISH.say(why)

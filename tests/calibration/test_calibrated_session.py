@@ -100,7 +100,9 @@ def test_a_bad_file_is_journaled_and_the_session_is_uncalibrated(tmp_path: Path)
     fault = "c.toml: [left.sensitivity_db_spl] lacks 3000 Hz"
     journal = world_with(tmp_path / "data", CalibrationOnFile(fault=fault)).live(LEFT)
 
-    assert header_of(journal)["calibration"] == NOMINAL | {"why": fault}
+    assert header_of(journal)["calibration"] == NOMINAL | {
+        "why": {"code": "nominal-since", "told": fault}
+    }
     verdict = replay_journal(journal)
     assert verdict.code == IDENTICAL
     assert verdict.calibration == f"UNCALIBRATED: levels are nominal ({fault})"
@@ -116,7 +118,7 @@ def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) ->
     other = world.fork(tmp_path / "again")
     world.close()
     other.until(lambda: other.client.connected)
-    assert " check=identity why=\"calibration '" in other.ask("SESS:STAT?")[0]
+    assert " check=identity why=\"calibration: now there is '" in other.ask("SESS:STAT?")[0]
     assert other.ask("SESS:CONT") == ["OK"]
     other.end()
 

@@ -29,6 +29,7 @@ from firmware_py.calibration.in_force import (
 )
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Curve
 from firmware_py.configuration import ConfigurationError, read_configuration
+from firmware_py.procedure.reasons import Code, reason
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
 
 DAY = datetime.timedelta(days=1)
@@ -242,7 +243,7 @@ def test_only_the_simulated_board_has_its_own_and_a_file_goes_before(board: str)
         NO_CALIBRATION.judged(MADE, simulated.BOARD),
         on_file().judged(DUE + DAY),
         CalibrationInForce(),
-        CalibrationInForce(why="x.toml: is not TOML"),
+        CalibrationInForce(why=reason(Code.NOMINAL_SINCE, told="x.toml: is not TOML")),
     ],
 )
 def test_what_is_recorded_is_all_there_is(in_force: CalibrationInForce) -> None:

@@ -189,7 +189,8 @@ NEED_IT = [
 # For a test that was begun before the device was switched on.
 NEED_IT_FOR_AN_EARLIER_TEST = ["SESS:RES?", "SESS:MEAN?", "THR?", "THR? LEFT", "AUD"]
 NEED_NONE = [
-    "HELP", "*IDN?", "*TST?", "*RST", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
+    "HELP", "*IDN?", "*TST?", "*RST", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TEST?",
+    "SYST:TIME?", "SYST:PIN?",
     "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SYST:EXIT", "SESS:STAR", "SESS:STAR LEFT",
     "SESS:STAR SEED=7,EAR=LEFT", "SESS:PAUS", "SESS:CONT", "SESS:HEAR OTHER", "SESS:EAR LEFT",
     "SESS:ABOR", "SESS:STAT?",

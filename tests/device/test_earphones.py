@@ -6,6 +6,7 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn, pointed_to
 from device.simulator.listener import EARS, Ear, Noise, SimulatedListener
 from firmware_py.procedure.events import Continued, EarNamed, Play
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.tells import EarCheckTold, EarphonesTold
 from tests.firmware.world import Leaves
 
@@ -52,12 +53,18 @@ def test_a_listener_points_to_the_ear_that_hears_it_better() -> None:
 def test_the_operator_says_where_it_was_and_turns_the_earphones_round() -> None:
     worn = Worn(head(attenuation_db=100.0), swapped=True)
     operator = EarOperator(worn)
-    assert operator.told(EarCheckTold("x")) is None, "nothing was played"
+    assert operator.told(EarCheckTold(reason(Code.WHICH_EAR))) is None, "nothing was played"
     operator.played = play("left", 40.0)
 
-    assert operator.told(EarCheckTold("x")) == (ASK_US, EarNamed("right"))
-    assert operator.told(EarphonesTold("x")) == (TURN_US, Continued())
+    assert operator.told(EarCheckTold(reason(Code.WHICH_EAR))) == (ASK_US, EarNamed("right"))
+    assert operator.told(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
+        TURN_US,
+        Continued(),
+    )
     assert not worn.swapped
-    assert operator.told(EarphonesTold("x")) == (TURN_US, Continued())
+    assert operator.told(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
+        TURN_US,
+        Continued(),
+    )
     assert not worn.swapped, "they are the right way round"
     assert operator.told(play("left", 40.0)) is None

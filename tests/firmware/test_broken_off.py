@@ -1,11 +1,14 @@
 """When a session was, of one that was broken off and gone on with."""
 
+from typing import Final
+
 import pytest
 
 from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE
 from firmware_py.procedure.events import Paused, TimePassed
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.session_record import BoardMark, Input, SessionHeader
 from tests.calibration.calibrations import MADE, on_file
@@ -14,7 +17,10 @@ STARTED = "2026-01-02T10:00:00+00:00"
 MINUTE_US = 60_000_000
 
 
-def course(*resumed: str, why: str = "") -> Course:
+WHO: Final = (reason(Code.WAITS_CLOCK),)
+
+
+def course(*resumed: str, why: Reasons = ()) -> Course:
     """Return that of a session of three minutes between its breaks."""
     header = SessionHeader(1, Settings(), Person(), on_file().judged(MADE), STARTED)
     inputs = [Input(1, 3 * MINUTE_US, TimePassed(), BoardMark(), "")]
@@ -26,7 +32,7 @@ def course(*resumed: str, why: str = "") -> Course:
 
 
 def test_each_break_is_dated_from_where_it_was_gone_on_with() -> None:
-    found = course("2026-01-03T09:00:00+00:00", "2027-02-01T09:00:00+00:00", why="who?")
+    found = course("2026-01-03T09:00:00+00:00", "2027-02-01T09:00:00+00:00", why=WHO)
     assert [(each.left, each.resumed) for each in found.breaks] == [
         ("2026-01-02T10:03:00+00:00", "2026-01-03T09:00:00+00:00"),
         ("2026-01-03T09:03:00+00:00", "2027-02-01T09:00:00+00:00"),

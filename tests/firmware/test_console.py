@@ -29,7 +29,9 @@ from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.presenter import LATE
+from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.settings import CONDUCTS, Settings
+from firmware_py.procedure.words import say
 from firmware_py.self_check import PARTS
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
@@ -116,7 +118,7 @@ def test_a_clock_that_was_never_set_is_at_fault(
     assert time == "1970-01-01T00:03:00+00:00"
     code, parts = parts_of(test)
     assert code == PARTS["clock"]
-    assert parts["clock"] == "FAULT, 1970-01-01T00:03:00+00:00 was never set"
+    assert parts["clock"] == "FAULT, never set: it says 1970-01-01T00:03:00+00:00"
 
 
 def test_a_button_is_counted_told_and_seen_to_be_stuck(
@@ -386,8 +388,8 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
         Device(tmp_path), "THR? ,1", "SESS:RES? 1", "AUD 1"
     )  # fmt: skip
     right, left = picture[1:3]
-    assert right == f"verdict, right ear: DOUBTFUL: {AWAY}"
-    assert left == f"verdict, left ear: COULD NOT BE TESTED: {SILENT}; {AWAY}"
+    assert right == f"verdict, right ear: DOUBTFUL: {say(AWAY)}"
+    assert left == f"verdict, left ear: COULD NOT BE TESTED: {say((SILENT, AWAY))}"
     assert any(line.startswith("left ear: could not be tested, ") for line in picture)
     assert not any("X left" in line or "no-response" in line for line in picture)
     told = dict(word.split("=") for word in thresholds.split())
@@ -398,14 +400,14 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
     assert re.search(r"1000,\d+\.\d,", told["right"])
     assert json.loads(result)["verdict"] == "could-not-be-tested"
     ears = {ear["ear"]: ear for ear in json.loads(result)["ears"]}
-    assert (ears["left"]["reasons"], ears["right"]["reasons"]) == ([SILENT, AWAY], [AWAY])
+    assert [ears["left"]["reasons"], ears["right"]["reasons"]] == as_json([[SILENT, AWAY], [AWAY]])
     assert {t["threshold_db_hl"] for t in ears["left"]["thresholds"]} == {None}
 
 
 def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
     write_judged(tmp_path / "session-000001.journal", NOBODY)
     _, head, *others = told_by(Device(tmp_path), "AUD 1")
-    assert head == f"verdict: COULD NOT BE TESTED: {SILENT}"
+    assert head == f"verdict: COULD NOT BE TESTED: {say(SILENT)}"
     assert [line.split(":")[0] for line in others[:2]] == ["right ear", "left ear"]
 
 

@@ -196,11 +196,11 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     world = in_tone(begun(tmp_path), 4)
     world.swap_board(SimulatedBoard(a_listener("S2"), boot=2, serial=serial))
     is_another = serial != SERIAL
-    differs = f"tone generator 'sim {SERIAL}', not 'sim {serial}'"
+    differs = f"tone generator: now there is 'sim {serial}', it began with 'sim {SERIAL}'"
     if is_another:
         world.until(lambda: is_told(world, "board-ready"))
         words = f' check=identity why="{differs}: are the levels the same?"'
-        assert state(world).endswith(words)
+        assert words in state(world)
         tones = len(world.board.played)
         world.run(60 * S)
         assert len(world.board.played) == tones, "nothing is played before the operator's word"
@@ -216,8 +216,7 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     assert another == [f'105,"{differs}"', f'111,"{waits}"'] * is_another
     (ear,) = result_of(world.journal())["ears"]
     assert ear["boards"] == [f"sim {SERIAL}", *[f"sim {serial}"] * is_another]
-    several = "it was measured with several tone generators"
-    assert any(reason.startswith(several) for reason in ear["reasons"]) is is_another
+    assert any(each["code"] == "several-boards" for each in ear["reasons"]) is is_another
     world.close()
 
 
@@ -374,7 +373,7 @@ def test_a_bad_calibration_is_named_everywhere_and_not_used(tmp_path: Path) -> N
     assert errors(world)[0].startswith(f'104,"UNCALIBRATED: levels are nominal ({path}: {words}')
     header = read_journal(world.journal()).header["calibration"]
     assert header["state"] == "UNCALIBRATED"
-    assert words in header["why"]
+    assert words in header["why"]["told"]
     assert world.ask("THR?")[0].endswith(" calibration=UNCALIBRATED")
     world.close()
 

@@ -32,6 +32,7 @@ from firmware_py.session import HearingSession, Session
 from tests.firmware.device import Device, told_by
 from tests.firmware.world import a_listener, result_of
 from tests.host.journals import recorded
+from tests.said import said
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -268,9 +269,9 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     )
     assert (
         f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "
-        f"{ear['tones_unsure']} unsure; {readable(ear['why'])}"
+        f"{ear['tones_unsure']} unsure; {readable(said(ear['why']))}"
     ) in picture
-    assert ear["why"].startswith("the cap of 26 tones; 95 % band")
+    assert said(ear["why"]).startswith("the cap of 26 tones; 95 % band")
     assert (ok, threshold[:9]) == ("OK", "left=250,")
     assert threshold.endswith(" calibration=SIMULATED")
 

@@ -17,12 +17,13 @@ from firmware_py.broken_off import Course
 from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.configuration import Configuration
-from firmware_py.identity import NAMES, RULES, Identity, Meeting, Rule, differences
+from firmware_py.identity import RULES, Identity, Meeting, Rule, differences
 from firmware_py.journal import read_journal
 from firmware_py.platform import clock
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.words import SENTENCES, say
 from firmware_py.session import replay
 from firmware_py.session_record import SessionHeader, inputs_and_outputs
 from tests.calibration.calibrations import calibration
@@ -39,12 +40,12 @@ def test_each_field_has_one_rule_in_each_meeting_and_the_same_differs_in_nothing
     meeting: Meeting,
 ) -> None:
     assert differences(meeting, SOMEBODY, SOMEBODY) == []
-    assert RULES[meeting].keys() <= {field.name for field in fields(Identity)} == NAMES.keys()
+    assert RULES[meeting].keys() <= {field.name for field in fields(Identity)}
     for name, rule in RULES[meeting].items():
         value: Any = 1990.0 if name == "born_year" else "another"
         (told,) = differences(meeting, SOMEBODY, replace(SOMEBODY, **{name: value}))
         assert (told.field, told.rule) == (name, rule)
-        assert NAMES[name] in told.words
+        assert SENTENCES[f"field-{name.replace('_', '-')}"] in told.words
         unknown: Any = {name: None}
         assert differences(meeting, SOMEBODY, replace(SOMEBODY, **unknown)) == []
 
@@ -77,7 +78,7 @@ def assert_waits(world: World, why: str) -> None:
     world.until(lambda: world.client.connected)
     world.run(MINUTE_US)
     assert world.board.played == []
-    assert world.ask("SESS:STAT?")[0].endswith(f' check=identity why="{why}"')
+    assert f' check=identity why="{why}" reasons=[' in world.ask("SESS:STAT?")[0]
     assert json.loads(world.ask("SESS:IDEN?")[0])["identifier"] == "P-A"
     assert world.ask("SESS:CONT") == ["OK"]
     world.finish()
@@ -171,7 +172,7 @@ def test_a_test_that_was_paused_for_long_waits_to_be_told_whose_it_is(tmp_path: 
     assert replay(records).differences == []
     header = SessionHeader.from_record(records[0])
     course = Course.of(header, inputs_and_outputs(header, records))
-    assert [each.why for each in course.waits] == [why]
+    assert [say(each.why) for each in course.waits] == [why]
     world.close()
 
 
@@ -224,7 +225,8 @@ def test_beside_another_calibration_a_test_waits_for_the_operator(
     now = CalibrationOnFile(calibration())
     world = started_at(tmp_path, 61, boot=2, calibration=now)
     made, digest = simulated.CALIBRATION.digest[:8], calibration().digest[:8]
-    assert_waits(world, f"calibration {made!r}, not {digest!r}: are the levels the same?")
+    differs = f"calibration: now there is {digest!r}, it began with {made!r}"
+    assert_waits(world, f"{differs}: are the levels the same?")
 
 
 @pytest.mark.usefixtures("quick_disk")
@@ -243,7 +245,10 @@ def test_another_kind_of_board_never_goes_on_with_a_test(
     world.run(MINUTE_US)
     assert world.board.played == []
     (refused,) = world.ask("SESS:CONT")
-    why = "kind of tone generator 'sim', not 'pico': use one of its kind, or end the test"
+    why = (
+        "kind of tone generator: now there is 'pico', it began with 'sim': use one of its kind, or "
+        "end the test"
+    )
     assert refused == f'ERROR -221,"{why}"'
     world.swap_board(SimulatedBoard(a_listener("S2"), boot=3))
     world.until(lambda: world.ask("SESS:CONT") == ["OK"])

@@ -20,6 +20,7 @@ from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.plateau import CHECKS_MAX
 from firmware_py.procedure.presenter import PAUSE_BEFORE
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
@@ -32,6 +33,7 @@ from tests.firmware.world import (
     run_session,
     stimuli_of,
 )
+from tests.said import each_said, said
 
 # They ask the same sessions, which are run once.
 pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("masked device")]
@@ -66,7 +68,9 @@ def errors_db(journal: Path, ear: str) -> list[float]:
 
 def marks(journal: Path, ear: str) -> set[str]:
     """The marks of masking, but of what is said to be explained by a gap; inferred has none."""
-    explained = "".join(each for each in result_of(journal)["remarks"] if "air-bone gap" in each)
+    explained = "".join(
+        each for each in each_said(result_of(journal)["remarks"]) if "air-bone gap" in each
+    )
     return {
         each["masking"]
         for each in ear_of(journal, ear)["thresholds"]
@@ -102,7 +106,7 @@ def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -
         mask = masks[tone["number"]]
         assert (mask["ear"], mask["frequency_hz"]) == (RIGHT, tone["frequency_hz"])
         level = f"{tone['level_db_hl']:g} dB HL"
-        crossing += mask["why"].startswith(f"{level} reaches the right ear at")
+        crossing += said(mask["why"]).startswith(f"{level} reaches the right ear at")
     assert crossing == ear_of(masked, LEFT)["tones_masked"] > 20
     assert len(left) - crossing <= CHECKS_MAX, "the others look whether it is the right ear"
     assert replay_journal(masked).code == IDENTICAL
@@ -184,11 +188,9 @@ def test_a_board_that_always_says_that_its_noise_has_ended_is_not_asked_for_ever
 ) -> None:
     world = with_program(tmp_path / "data", ServerWithoutEnd)
     assert result_of(world.journal())["outcome"] == "failed"
-    why = (
-        f"the tone generator did not play tone {result_of(world.journal())['presentations']}: its "
-        "noise had ended: this device stood still for a second"
-    )
-    assert ("finished", {"outcome": "failed", "why": why}) in world.told
+    number = result_of(world.journal())["presentations"]
+    why = reason(Code.NOT_PLAYED_BUT, number=number, why=reason(Code.NOISE_ENDED))
+    assert ("finished", {"outcome": "failed", "why": (why,)}) in world.told
     assert replay_journal(world.journal()).code == IDENTICAL
 
 
@@ -201,7 +203,7 @@ def test_a_board_without_noise_is_known_by_its_answer_and_marked(tmp_path: Path)
     assert world.client.counters.garbled == world.client.counters.repeats == 0
     assert masks_of(world.journal()) == []
     assert marks(world.journal(), LEFT) == {MaskingMark.UNCERTAIN}
-    assert any(words.endswith("Hz: the tone generator has no masking noise") for words in remarks)
+    assert any(each.get("why") == {"code": "no-noise"} for each in remarks)
 
 
 class WeakServer(ToneGenerator):
@@ -237,9 +239,11 @@ def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None
     world = with_program(tmp_path / "data", WeakServer)
     refused = [event for event in records_of(world.journal(), "input") if "why" in event]
 
-    assert {(event["what"], event["why"]) for event in refused} == {("noise-refused", "limit")}
+    assert {(event["what"], said(event["why"])) for event in refused} == {
+        ("noise-refused", "the tone generator refused the noise: limit")
+    }
     assert MaskingMark.UNCERTAIN in marks(world.journal(), LEFT)
-    assert "refused the noise: limit" in " ".join(result_of(world.journal())["remarks"])
+    assert "refused the noise: limit" in said(result_of(world.journal())["remarks"])
 
 
 def test_a_tone_whose_noise_is_refused_has_none_and_not_that_of_the_tone_before(

@@ -146,7 +146,7 @@ def test_what_the_firmware_runs_with_is_a_warning(
     assert bench.check() == 0
 
     lines = lines_of(capsys.readouterr().out)
-    assert lines["clock"] == ("warning", "1970-01-01T00:03:00+00:00 was never set")
+    assert lines["clock"] == ("warning", "never set: it says 1970-01-01T00:03:00+00:00")
     assert lines["calibration"][0] == "warning"
     assert "calibration.toml: cannot be read" in lines["calibration"][1]
 
@@ -159,7 +159,7 @@ def test_a_firmware_that_starts_with_an_unset_clock_tells_the_operator(
     date = datetime.datetime(year, 1, 1, 0, 3, tzinfo=datetime.UTC)
     monkeypatch.setattr(VirtualClock, "date", lambda _: date)
     error = told_by(Device(tmp_path), "SYST:ERR?")[0]
-    words = "the clock says 1970-01-01T00:03:00+00:00 was never set; sessions will be dated so"
+    words = "the clock was never set: it says 1970-01-01T00:03:00+00:00; sessions get a wrong date"
     assert error == (f'107,"{words}"' if told else '0,"No error"')
 
 

@@ -21,7 +21,8 @@ from firmware_py.procedure.events import Aborted, ButtonPressed, Started, as_rec
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import PAUSE_BEFORE
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.reasons import Code, as_json, reason
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, SettingError, Settings
 from firmware_py.runner import Runner
 from firmware_py.session import HearingSession, Session
 from firmware_py.session_record import SessionHeader
@@ -39,6 +40,7 @@ from tests.firmware.world import (
     stimuli_of,
 )
 from tests.journal.simulated_disk import Fault, SimulatedDisk
+from tests.said import example
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -61,12 +63,15 @@ def test_a_journal_says_when_it_was_begun_by_the_clock_that_was_handed_in(one_ea
 def test_what_comes_after_the_end_is_not_recorded(tmp_path: Path) -> None:
     """The press that ends a test and what follows it may come in the same bytes."""
     world = a_world(tmp_path)
-    world.runner.feed(Aborted("enough"))
+    world.runner.feed(Aborted.by(Code.ABORTED))
     world.runner.feed(ButtonPressed(1))
     world.end()
 
     assert read_journal(world.journal()).complete
-    assert records_of(world.journal(), "input")[-1] == {"what": "aborted", "why": "enough"}
+    assert records_of(world.journal(), "input")[-1] == {
+        "what": "aborted",
+        "why": [{"code": "aborted"}],
+    }
     assert result_of(world.journal())["outcome"] == "aborted"
 
 
@@ -161,7 +166,7 @@ def test_events_that_the_board_forgot_have_the_tone_asked_again(tmp_path: Path) 
     assert len(missed) == 1
     assert missed[0].count > 0
     why = [e["why"] for e in records_of(after.journal(), "input") if e["what"] == "board-lost"]
-    assert why == [f"{missed[0].count} events of the tone generator are lost"]
+    assert why == [[{"code": "events-lost", "count": missed[0].count}]]
     marks = [r["board"][1] for r in read_journal(after.journal()).records if "board" in r]
     assert marks == sorted(marks), "none is ahead of what is recorded behind it"
     assert missed[0].event in marks
@@ -281,20 +286,18 @@ def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
     """Twenty numbers of full length, and all the words that there can be."""
     test = HearingTest(Settings(catch_rate=0.5, unsure_button=True))
     number = -100.12345678901234
-    why = (
-        "the cap of 120 tones: 114 asked, 6 kept for the retest; 95 % band up to +-100.1 dB "
-        "(8000 Hz), +-15.123456 wanted; perhaps beyond the limit of 100.123 dB HL at 250, 500, "
-        "750, 1000, 1500, 2000, 3000, 4000, 6000, 8000 Hz; inattentive listener: misses about "
-        "100 % of what can be heard, 100 of 100 catch trials without a tone were answered, 100 of "
-        "them unsure"
-    )
-    result = test.result().to_record()
+    why = [
+        example(Code.CAP_KEPT), example(Code.WIDE_STILL),
+        reason(Code.PERHAPS_BEYOND, limit_db_hl=100.12, frequencies_hz=AUDIOGRAM_FREQUENCIES_HZ),
+        example(Code.INATTENTIVE), example(Code.ANOTHER_LISTENER),
+    ]  # fmt: skip
+    told, result = as_json(why), test.result().to_record()
     for ear in result["ears"]:
-        ear.update(why=why, outcome="incomplete", retest_difference_db=number)
+        ear.update(why=told, outcome="incomplete", retest_difference_db=number)
         for found in ear["thresholds"]:
             found.update(dict.fromkeys(found, number), frequency_hz=8000, mark="no-response")
     result["response_time_mean_ms"] = number
-    result["remarks"] = [why[:250]] * 12
+    result["remarks"] = told * 3
     path = tmp_path / "session-000001.journal"
     a_journal(path, TOLD, {"kind": "output", "action": {"what": "finish", "result": result}})
 

@@ -14,6 +14,7 @@ from firmware_py.card_system import CardSystem
 from firmware_py.console.console import Console, Left
 from firmware_py.console.table import UnderWay, page_lines
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.self_check import Part
 from firmware_py.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from host_tools.commands.update import pieces_of
@@ -22,7 +23,7 @@ PAGE: Final = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md
 BUNDLE: Final = bytes(range(256)) * 3
 SHA256: Final = hashlib.sha256(BUNDLE).hexdigest()
 BEGIN: Final = f"SYST:UPD:BEG {len(BUNDLE)},{SHA256}"
-GOOD: Final = [Part(name, True, "-") for name in ("wire", "board", "disk")]
+GOOD: Final = [Part(name, True, reason(Code.TOLD, told="-")) for name in ("wire", "board", "disk")]
 
 
 class Card:
@@ -232,7 +233,7 @@ def test_what_the_system_finds_wrong_is_told_once(card: Card) -> None:
 
 
 def bad_disk(card: Card) -> str:
-    return card.system.judge([Part("disk", False, "full"), *GOOD[:2]], [])
+    return card.system.judge([Part("disk", False, reason(Code.TOLD, told="full")), *GOOD[:2]], [])
 
 
 def bad_recording(card: Card) -> str:
@@ -256,7 +257,7 @@ def test_a_system_on_trial_that_is_good_says_so(card: Card) -> None:
     assert bad_disk(card) == "", "nobody asked"
     (card.place / "trial").touch()
     card.start()
-    nothing_plugged_in = [*GOOD, Part("button", False, "stuck")]
+    nothing_plugged_in = [*GOOD, Part("button", False, reason(Code.TOLD, told="stuck"))]
     assert card.system.judge(nothing_plugged_in, []) == ""
     assert (card.place / "told/well").exists()
     (card.place / "trial").unlink()

@@ -9,8 +9,9 @@ import pytest
 
 from device.simulator.earphones import Worn
 from device.simulator.world import World
-from firmware_py.procedure import words
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.words import say
 from host_tools.commands.replay.command import replay_journal
 from tests.budget import quick
 from tests.firmware.world import a_listener, records_of, result_of
@@ -43,7 +44,7 @@ def other(ear: str) -> str:
 def test_the_operator_says_it_at_the_console(tmp_path: Path) -> None:
     world, ear = in_question(tmp_path)
     (state,) = world.ask("SESS:STAT?")
-    assert state.endswith(f'check=ear why="{words.WHICH_EAR}"')
+    assert state.partition("check=ear ")[2].startswith(f'why="{say(reason(Code.WHICH_EAR))}" ')
 
     assert world.ask(f"SESS:EAR {ear.upper()}") == ["OK"]
     (state,) = world.ask("SESS:STAT?")
@@ -61,7 +62,7 @@ def test_a_test_of_swapped_earphones_waits_until_they_are_turned_round(tmp_path:
     (state,) = world.ask("SESS:STAT?")
     assert state.startswith("state=paused ")
     assert " check=earphones " in state
-    assert words.TURN_EARPHONES.format(ear=ear) in state
+    assert say(reason(Code.TURN_EARPHONES, ear=ear)) in state
     assert world.ask(f"SESS:EAR {ear}") == [NOT_ASKED]
     tones = len([what for what, _ in world.told if what == "tone"])
     world.run(300_000_000)
@@ -95,7 +96,7 @@ def test_a_test_that_was_in_the_question_asks_it_again(tmp_path: Path, answers: 
     before = last_tone(world)
     world.restart()
     (state,) = world.ask("SESS:STAT?")
-    assert state.endswith(f'check=ear why="{words.WHICH_EAR}"')
+    assert state.partition("check=ear ")[2].startswith(f'why="{say(reason(Code.WHICH_EAR))}" ')
     world.until(was_told(world, "tone"))
     again = last_tone(world)
     assert (again["ear"], again["level_db_hl"]) == (before["ear"], before["level_db_hl"])
@@ -157,6 +158,6 @@ def test_what_came_of_it_stands_in_the_result(tmp_path: Path) -> None:
     lines = world.ask("AUD")
 
     assert "which ear is which: not confirmed" in lines
-    assert f"remark: {words.EARS_NOT_CONFIRMED}" in lines
+    assert f"remark: {say(reason(Code.EARS_NOT_CONFIRMED))}" in lines
     assert json.loads(world.ask("SESS:RES?")[0])["which_ear"] == "not-confirmed"
     world.close()

@@ -181,7 +181,7 @@ def bases() -> tuple[tuple[str, ...], ...]:
 def _true(header: Record, records: tuple[Record, ...] | list[Record]) -> Iterator[Record]:
     """Yield a session that replays: these inputs, an end by the operator, and what came of it."""
     inputs = [record for record in records if record["kind"] == "input"]
-    ended = events.as_record(events.Aborted("aborted by the operator"))
+    ended = events.as_record(events.Aborted())
     inputs.append({"kind": "input", "at_us": inputs[-1]["at_us"], "event": ended})
     yield header
     state = replay([header], None)

@@ -12,6 +12,7 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import NO_CALIBRATION, UNCALIBRATED
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
+from firmware_py.procedure.reasons import Reason
 from firmware_py.session_record import RESUMED
 from host_tools.commands.report.history import History
 from host_tools.recorded import RecordedSession, read_session
@@ -68,11 +69,11 @@ def write_again(
             writer.append(record)
 
 
-def gone_on_with(records: Sequence[Record], resumed: str, why: str) -> tuple[Record, ...]:
+def gone_on_with(records: Sequence[Record], resumed: str, why: Reason) -> tuple[Record, ...]:
     """Return records as if the session had been broken off, and waited for the operator's word."""
     inputs = [place for place, record in enumerate(records) if record["kind"] == "input"]
     middle = inputs[len(inputs) // 2]
-    event = {"what": "paused", "why": why}
+    event = {"what": "paused", "why": [why.to_record()]}
     told = {"kind": "input", "at_us": records[middle]["at_us"], "event": event, RESUMED: resumed}
     return (*records[:middle], told, *records[middle:])
 
@@ -99,8 +100,8 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     ),
     "tones": (("result", "ears", 0, "tones"), -1, "result.ears[0].tones is -1; allowed are whole"),
     "half a tone": (("result", "ears", 0, "tones"), 1.5, "result.ears[0].tones is 1.5; allowed "),
-    "why": (("result", "ears", 0, "why"), "a\x1b[2J", "why is 'a\\x1b[2J'; allowed is a text that"),
-    "remarks": (("result", "remarks"), [None], "result.remarks[0] is None; allowed is a text that"),
+    "why": (("result", "ears", 0, "why"), "a\x1b[2J", "why is 'a\\x1b[2J'; allowed is a list of"),
+    "remarks": (("result", "remarks"), [None], "result.remarks[0].code is None; allowed are the "),
     "a time": (("result", "response_time_mean_ms"), "1 s", "result.response_time_mean_ms is '1 s'"),
     "a threshold": ((*_THRESHOLD,), [], "thresholds[3] is []; allowed is an object of frequency_"),
     "a frequency": ((*_THRESHOLD, "frequency_hz"), 1001, "frequency_hz is 1001; allowed are 250, "),
@@ -120,7 +121,9 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "an age of text": (("person", "age_years"), "=1+1", "age_years is '=1+1'; allowed are numbers"),
     "a formula": (("person", "identifier"), "=cmd|' /C calc'!A0", "identifier is \"=cmd|' /C"),
     "a start of lines": (("started",), "2026-01-31T00:00Z\n12,complete", "started is '2026-01-3"),
-    "a direction": (("calibration", "why"), "a\u202eb", "a\\u202eb)'; allowed is a text that can"),
+    "a direction": (
+        ("calibration", "why"), {"code": "nominal-since", "told": 5}, "its why.told is 5; allowed"
+    ),
     "an identifier": (("person", "identifier"), "a\x1b[2J", "identifier is 'a\\x1b[2J'; allowed "),
     "a name": (("person", "name"), "Ada", "the header: person is {'age_years': None, "),
     "an age": (("person", "age_years"), 200, "the header: age_years is 200; allowed are numbers"),
@@ -165,13 +168,13 @@ class NoSteps(History):
 
 
 @cache
-def recorded_remarks() -> set[str]:
-    """Return every sentence that the golden sessions recorded."""
+def recorded_remarks() -> set[Reason]:
+    """Return every reason that the golden sessions recorded."""
     results = [recorded(each).result for each in GOLDEN.glob("*.journal")]
     ears = [ear for result in results for ear in result.ears]
     return {
         *(remark for result in results for remark in result.remarks),
-        *(ear.why for ear in ears if ear.why),
+        *(why for ear in ears for why in ear.why),
     }
 
 

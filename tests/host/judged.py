@@ -10,6 +10,7 @@ from device.simulator.world import World
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.procedure.events import OPERATOR, EquipmentHeard
 from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.reasons import Code, Reason, as_json, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from host_tools.recorded import RecordedSession
@@ -17,10 +18,10 @@ from tests.firmware.world import a_listener
 from tests.host.journals import BOTH, recorded
 
 # By ear: the verdict, and why.
-Verdicts = Mapping[str, tuple[Verdict, Sequence[str]]]
+Verdicts = Mapping[str, tuple[Verdict, Sequence[Reason]]]
 
-SILENT: Final = "no tone was ever answered: check earphones and button"
-AWAY: Final = "3 of 14 clearly audible tones were missed"
+SILENT: Final = reason(Code.NEVER_ANSWERED)
+AWAY: Final = reason(Code.MISSES, missed=3, asked=14)
 DIFFERENT: Final[Verdicts] = {
     "right": (Verdict.DOUBTFUL, [AWAY]), "left": (Verdict.NOT_TESTED, [SILENT, AWAY]),
 }  # fmt: skip
@@ -70,5 +71,5 @@ def _with_verdicts(record: dict[str, Any], verdicts: Verdicts) -> bytes:
     del record["crc"]
     for ear in record["action"]["result"]["ears"]:
         ear["verdict"], reasons = verdicts[ear["ear"]]
-        ear["reasons"] = [*reasons]
+        ear["reasons"] = as_json(reasons)
     return json.dumps(record).removesuffix("}").encode()

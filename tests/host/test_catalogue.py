@@ -2,22 +2,19 @@
 
 import re
 import tomllib
-from datetime import date, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.identity import NAMES, Difference, Rule
-from firmware_py.procedure import words as recorded_words
-from firmware_py.resumption import duration_words
-from firmware_py.self_check import ButtonWatch, clock_part
+from firmware_py.procedure.reasons import DATES, Code
+from firmware_py.procedure.words import SENTENCES, say
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.errors import HostError
 from tests.host.journals import recorded_remarks
+from tests.said import example
 
 OTHERS: Final = [language for language in LANGUAGES if language != ENGLISH]
 PLACES: Final = re.compile(r"\{(\w+)\}")
@@ -155,182 +152,31 @@ def test_what_fills_a_place_is_no_sentence_of_its_own() -> None:
 
 # What the firmware recorded
 
+MADE_ELSEWHERE: Final = ("sim 7",)  # of what a board or the hearing aid said
+
 
 def test_the_english_remarks_are_the_firmwares_own() -> None:
-    """By name; a place has no format here, and an ear is a whole name."""
     table = catalogue_of(ENGLISH).tables["remarks"]
-    constants = {name: text for name, text in vars(recorded_words).items() if name.isupper()}
-    for name in table.keys() & {name.lower() for name in constants}:
-        theirs = re.sub(r"\{(\w+):[^}]*\}", r"{\1}", constants[name.upper()])
-        theirs = theirs.replace("{ear} ear", "{ear}")
-        assert PLACES.sub("{}", theirs) == PLACES.sub("{}", table[name]), name
-
-
-# Why a presentation came to nothing, or the test did: said by the log and the console alone.
-SAID_IN_ENGLISH_ONLY: Final = {
-    "CROSS_HEARD", "NOT_BEGUN", "CUT_SHORT", "TOO_EARLY", "NOISE_ENDED", "NOT_PLAYED",
-    "TONE_REFUSED", "TOO_LOUD", "EVENTS_LOST",
-}  # fmt: skip
-
-
-def test_every_sentence_of_the_firmware_is_in_the_table() -> None:
-    fixed = {PLACES.sub("{}", text) for text in catalogue_of(ENGLISH).tables["remarks"].values()}
-    missing = set()
-    for name, told_in in vars(recorded_words).items():
-        texts = [*told_in.values()] if isinstance(told_in, dict) else [told_in]
-        for text in texts if name.isupper() else ():
-            theirs = re.sub(r"\{\w+(:[^}]*)?\}", "{}", text.replace("{ear} ear", "{ear}"))
-            missing |= {name} - ({name} if theirs in fixed else set())
-    assert missing == SAID_IN_ENGLISH_ONLY
-
-
-MADE_BY_THE_FIRMWARE: Final = (
-    recorded_words.false_alarms(3, 1, 1),
-    recorded_words.false_alarms(3, 1, 0),
-    recorded_words.no_response([90.0, 90.0]),
-    recorded_words.no_response([90.0, 100.0]),
-    recorded_words.cap_reached(68, 68, 0),
-    recorded_words.cap_reached(68, 64, 4),
-    recorded_words.cap_reached(68, 66, 4),
-    recorded_words.perhaps_beyond({4000: 100.0, 8000: 100.0}),
-    recorded_words.perhaps_beyond({4000: 100.0, 8000: 90.0}),
-    recorded_words.RETEST_DIFFERS.format(ear="left", verdict="rejected", difference_db=-12.0),
-    f"right ear: {recorded_words.MOSTLY_UNSURE.format(unsure=20, answered=30)}",
-    f"left ear: {recorded_words.INATTENTIVE}".format(
-        signs=", ".join(
-            (recorded_words.false_alarms(3, 1, 1), recorded_words.RUN_AWAY.format(away=4))
-        )
-    ),
-    recorded_words.INATTENTIVE.format(
-        signs=", ".join(
-            (
-                recorded_words.MISSES.format(missed=4, asked=6),
-                recorded_words.PRESSED_IN_PAUSES.format(pressed=6, count=8),
-            )
-        )
-    ),
-    recorded_words.MASKING_UNCERTAIN.format(
-        ear="left", frequencies_hz="250, 500", why=recorded_words.NO_NOISE
-    ),
-    recorded_words.MASKING_UNCERTAIN.format(
-        ear="left",
-        frequencies_hz="250",
-        why=recorded_words.NOISE_REFUSED.format(why="mask: no-such-output"),
-    ),
-    recorded_words.AWAY.format(away=4, tones=30),
-    "; ".join(
-        (
-            recorded_words.NEXT_ANSWER_TELLS.format(information_bits=0.025),
-            recorded_words.WIDE_STILL.format(half_width_db=9.1, frequency_hz=8000, wanted_db=8.0),
-            recorded_words.perhaps_beyond({8000: 100.0}),
-        )
-    ),
-    recorded_words.ALL_HEARD.format(floor_db_hl=-10.0),
-    recorded_words.NEVER_ANSWERED,
-    recorded_words.FELL_SILENT.format(count=9, since=recorded_words.SINCE.format(began=12)),
-    recorded_words.FELL_SILENT.format(count=9, since=""),
-    recorded_words.PRESSES_ANYWAY.format(since=recorded_words.SINCE.format(began=12)),
-    recorded_words.PRESSES_ANYWAY.format(since=""),
-    recorded_words.ANOTHER_LISTENER.format(began=14),
-    recorded_words.BROKEN_OFF.format(
-        ear="left",
-        checks=2,
-        why=recorded_words.FELL_SILENT.format(count=9, since=recorded_words.SINCE.format(began=12)),
-    ),
-    recorded_words.BROKEN_OFF.format(ear="right", checks=1, why=recorded_words.PRESSES_UNRELATED),
-    *(
-        recorded_words.EQUIPMENT_HEARD.format(ear="left", by=by)
-        for by in recorded_words.HEARERS.values()
-    ),
-    recorded_words.NOT_BEGUN_YET,
-    recorded_words.NOTHING_HEARD,
-    recorded_words.WHO_HEARS,
-    recorded_words.ENDED_EARLY,
-    recorded_words.EARS_CONTRADICTED,
-    recorded_words.WHICH_EAR,
-    recorded_words.TURN_EARPHONES.format(ear="left"),
-    recorded_words.EARS_NOT_CONFIRMED,
-    recorded_words.SEVERAL_BOARDS.format(boards="pico e661, pico e662"),
-    recorded_words.EARS_BY_BOARDS.format(boards="left ear: pico e661; right ear: pico e662"),
-    recorded_words.WAITS_CLOCK,
-    *(
-        words.format(since=duration_words(seconds))
-        for words in (recorded_words.WAITS_LONG, recorded_words.WAITS_PAUSED)
-        for seconds in (1000.0, 10_000.0, 1_000_000.0)
-    ),
-    *(
-        recorded_words.WAITS_DIFFERS.format(differs=Difference(name, "s 7a", "", Rule.ASKED).words)
-        for name in NAMES
-    ),
-    "; ".join(
-        recorded_words.WAITS_DIFFERS.format(differs=Difference(name, "7a", "", Rule.ASKED).words)
-        for name in ("device", "calibration")
-    ),
-    recorded_words.FOREIGN_BOARD.format(
-        differs=Difference("board_kind", "sim", "pico", Rule.REFUSED).words
-    ),
-    recorded_words.MASKING_OFF,
-    recorded_words.MOVES_WITH_NOISE.format(
-        level_db_hl=63.0, frequency_hz=500, noise_db_hl=81.0, ear="left"
-    ),
-    recorded_words.CHECKED.format(ear="left", gap_db=58.0),
-    recorded_words.GAP_EXPLAINS.format(gap_db=26.4, ear="left"),
-    recorded_words.DILEMMA,
-    recorded_words.NOISE_LIMIT,
-    recorded_words.NOT_MASKED_NEARBY,
-    "calibrated 2025-03-05, was due 2026-03-05",
-    "calibrated 2025-03-05, but the clock says 2020-01-01: is it right?",
-    CalibrationInForce().headline.partition(": ")[2],
-    "12 garbled, 3 repeated",
-    "does not answer",
-    ButtonWatch().part(0).words,
-    "7 presses since the start",
-    "button 1 is held down for ever",
-    "1234 MB free",
-    clock_part(datetime.fromisoformat("1970-01-01T00:00:05+00:00")).words,
-)
+    assert {key.replace("_", "-"): sentence for key, sentence in table.items()} == SENTENCES
 
 
 @pytest.mark.parametrize("language", OTHERS)
-@pytest.mark.parametrize("recorded", MADE_BY_THE_FIRMWARE)
-def test_what_was_recorded_is_said_in_the_language(recorded: str, language: str) -> None:
-    said = told(recorded, catalogue_of(language))
-    assert said != recorded
-    numbers = re.findall(r"\d+", recorded)
-    if not re.search(r"\d{4}-\d", recorded):
-        assert sorted(re.findall(r"\d+", said)) == sorted(numbers), "with the same numbers"
-
-
-@pytest.mark.parametrize("recorded", MADE_BY_THE_FIRMWARE)
-def test_english_stays_as_it_was_recorded_but_for_signs_and_days(recorded: str) -> None:
-    said = told(recorded, catalogue_of(ENGLISH))
-    wanted = recorded.replace("-12", "−12").replace("-10", "−10")
-    for iso in re.findall(r"\d{4}-\d{2}-\d{2}(?!T)", recorded):
-        day = date.fromisoformat(iso)
-        written = f"{day.day} {day:%B} {day.year}"
-        wanted = wanted.replace(iso.replace("-10", "−10"), written).replace(iso, written)
-    assert said == wanted
+def test_each_reason_is_said_in_the_language_with_its_numbers(language: str) -> None:
+    catalogue = catalogue_of(language)
+    for code in Code:
+        english, said = say(example(code)), told(example(code), catalogue)
+        assert said != english or english in MADE_ELSEWHERE, code.word
+        if not set(code.parts) & set(DATES):
+            numbers = sorted(re.findall(r"[0-9]+", english))
+            assert sorted(re.findall(r"[0-9]+", said)) == numbers, code.word
 
 
 @pytest.mark.xdist_group("recorded remarks")  # the sessions are read once
-@pytest.mark.parametrize("language", OTHERS)
-def test_all_that_the_golden_sessions_recorded_is_said_in_the_language(language: str) -> None:
-    catalogue = catalogue_of(language)
+def test_all_that_the_golden_sessions_recorded_is_said_in_every_language() -> None:
     recorded = recorded_remarks()
     assert len(recorded) > 10
-    assert [text for text in recorded if told(text, catalogue) == text] == []
-
-
-FOREIGN: Final = (
-    "", "left ear: ", "no such sentence", "left ear: left ear: " * 20, "{ear}", "a" * 5000,
-    "left ear: something else", "inattentive listener: " + "no tone was ever answered, " * 50,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("language", OTHERS)
-@pytest.mark.parametrize("foreign", FOREIGN)
-def test_what_no_sentence_fits_stays_as_it_was_recorded(foreign: str, language: str) -> None:
-    assert told(foreign, catalogue_of(language)) == foreign
+    for catalogue in map(catalogue_of, OTHERS):
+        assert [each for each in recorded if told(each, catalogue) == say(each)] == []
 
 
 # Where it is used

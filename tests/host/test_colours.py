@@ -14,9 +14,10 @@ from rich.console import Console, RenderableType
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
-from firmware_py.procedure.words import NOTHING_HEARD
+from firmware_py.procedure.words import say
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -192,7 +193,7 @@ def test_an_ear_that_could_not_be_tested_has_no_colour_and_no_number(columns: in
     everything = "".join(character for character, _ in characters)
     (verdict,) = re.findall(r"verdict: COULD NOT BE TESTED: [^:]*: [^:]*(?=\nremark: )", everything)
 
-    assert " ".join(verdict.split()).endswith(NOTHING_HEARD)
+    assert " ".join(verdict.split()).endswith(say(reason(Code.NOTHING_HEARD)))
     assert verdict in words_in(said.getvalue(), YELLOW)
     assert not {COLOUR[ear] for ear in (RIGHT, LEFT)} & {colour for _, colour in characters}
     assert not [each for each in ("±", " tones", "dB HL", "X left") if each in everything]

@@ -13,9 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from firmware_py.procedure import reasons
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
@@ -87,9 +89,9 @@ def test_csv_has_888_and_not_666_of_an_ear_that_could_not_be_tested(tmp_path: Pa
     left = [row[f"AUXU{name}L"] for name in ("1K1", "500", "2K", "4K", "8K")]
     assert left == ["888"] * 5
     assert row["verdict"] == row["verdict_left"] == row["outcome_left"] == "could-not-be-tested"
-    assert row["reasons_left"] == f"{SILENT}; {AWAY}"
+    assert row["reasons_left"] == say((SILENT, AWAY))
     assert (row["inferred_left"], row["confirmed_left"]) == ("", "")
-    assert (row["verdict_right"], row["reasons_right"]) == ("doubtful", AWAY)
+    assert (row["verdict_right"], row["reasons_right"]) == ("doubtful", say(AWAY))
     assert 0.0 < float(row["AUXU1K1R"]) < 100.0, "what is doubtful is told"
 
 
@@ -100,7 +102,7 @@ def test_json_has_verdict_and_reasons_and_fits_its_schema(tmp_path: Path) -> Non
     ears = {ear["ear"]: ear for ear in session["ears"]}
     assert session["verdict"] == "could-not-be-tested"
     assert [ears[e]["verdict"] for e in EARS] == ["doubtful", "could-not-be-tested"]
-    assert [ears[e]["reasons"] for e in EARS] == [[AWAY], [SILENT, AWAY]]
+    assert [ears[e]["reasons"] for e in EARS] == reasons.as_json([[AWAY], [SILENT, AWAY]])
     assert [ears[e]["pta4_db_hl"] for e in EARS] == [None, None]
     for found in ears["left"]["thresholds"]:
         assert {found[name] for name in (*LEVELS, "inferred")} == {None}
@@ -111,7 +113,11 @@ def test_parquet_has_them_in_every_row(tmp_path: Path) -> None:
     content = pa.BufferReader(as_parquet([examined(tmp_path, DIFFERENT)]))
     for row in pq.read_table(content).to_pylist():
         verdict, reasons = DIFFERENT[row["ear"]]
-        assert (row["verdict"], row["reasons"], row["pta4_db_hl"]) == (verdict, reasons, None)
+        assert (row["verdict"], row["reasons"], row["pta4_db_hl"]) == (
+            verdict,
+            [*map(say, reasons)],
+            None,
+        )
         assert (row["threshold_db_hl"] is None) or row["ear"] == "right"
 
 
@@ -126,7 +132,7 @@ def test_fhir_is_final_only_of_a_valid_test(tmp_path: Path) -> None:
     assert panel["status"] == "preliminary"
     assert panel["note"][1:3] == [
         {"text": "right ear: valid"},
-        {"text": f"left ear: could not be tested: {SILENT}"},
+        {"text": f"left ear: could not be tested: {say(SILENT)}"},
     ]
 
 
@@ -139,10 +145,10 @@ def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) ->
         if "left" in each["code"]["text"]:
             assert not {"valueQuantity", "component", "interpretation"} & each.keys()
             assert each["dataAbsentReason"]["coding"][0]["code"] == "error"
-            assert notes[0] == f"could not be tested: {SILENT}; {AWAY}"
+            assert notes[0] == f"could not be tested: {say((SILENT, AWAY))}"
         else:
             assert each["status"] == "preliminary"
-            assert f"doubtful: {AWAY}" in notes
+            assert f"doubtful: {say(AWAY)}" in notes
     *_, panel = resources_of(examined(tmp_path, NOBODY))
     assert (panel["status"], "dataAbsentReason" in panel) == ("cancelled", True)
 
@@ -206,7 +212,7 @@ def test_the_paper_has_the_verdicts_at_its_head_and_is_not_final() -> None:
     assert '"threshold-right-1000"' in drawings[0]["svg"]
     assert not re.search('"(threshold|edge|arrow|confirmed)-', drawings[1]["svg"])
     assert drawings[0]["sentence"].startswith("Right ear: doubtful; measured at ")
-    assert drawings[1]["sentence"] == f"Left ear: could not be tested; {SILENT}; {AWAY}."
+    assert drawings[1]["sentence"] == f"Left ear: could not be tested; {say((SILENT, AWAY))}."
 
 
 def test_the_paper_of_a_valid_test_is_final_and_says_so_once() -> None:
@@ -275,7 +281,7 @@ def test_a_verdict_is_said_in_the_language(language: str) -> None:
 def test_a_report_in_json_has_verdict_and_reasons() -> None:
     told = findings_of(a_session(DIFFERENT)).as_json()
     assert told["verdict"] == "could-not-be-tested"
-    assert [ear["reasons"] for ear in told["ears"]] == [[AWAY], [SILENT, AWAY]]
+    assert [ear["reasons"] for ear in told["ears"]] == reasons.as_json([[AWAY], [SILENT, AWAY]])
 
 
 # Prescriptions, changes, other models
@@ -288,14 +294,14 @@ def test_a_report_in_json_has_verdict_and_reasons() -> None:
 )  # fmt: skip
 def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str) -> None:
     session = a_session({"right": (Verdict.VALID, []), "left": (verdict, [SILENT])})
-    why = f"left ear: {words}: {SILENT}; so nothing is prescribed"
+    why = f"left ear: {words}: {say(SILENT)}; so nothing is prescribed"
     with pytest.raises(NothingToPrescribeError, match=re.escape(why)):
         prescribe_ear(session, "left", "nal-r")
     (ear,) = prescribe_session(session, "nal-r", "closed")
     assert ear.ear == "right"
     said = prescription_remarks(session, [ear], ear.for_whom())
     assert any(line.startswith("left ear: nothing is prescribed, it") for line in said)
-    assert SILENT in said
+    assert say(SILENT) in said
 
 
 def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
@@ -366,8 +372,8 @@ def test_live_and_watch_end_with_the_verdict(tmp_path: Path) -> None:
     show_result(screen, a_session(DIFFERENT).result)
     text: str = screen.file.getvalue()  # type: ignore[attr-defined]
     for line in (
-        f"verdict, right ear: DOUBTFUL: {AWAY}",
-        f"verdict, left ear: COULD NOT BE TESTED: {SILENT}; {AWAY}",
+        f"verdict, right ear: DOUBTFUL: {say(AWAY)}",
+        f"verdict, left ear: COULD NOT BE TESTED: {say((SILENT, AWAY))}",
     ):
         assert text.count(line) == 2
     assert "X left" not in text, "there is no symbol of the left ear"
@@ -380,6 +386,7 @@ def test_live_and_watch_end_with_the_verdict(tmp_path: Path) -> None:
 PROGRAM: Final = """
 globalThis.document = { documentElement: {} };
 useWords(given.keys, given.words, "en");
+useRemarks(given.remarks);
 let count = 0;
 const { result, fhir } = given;
 const of = { transducer: "simulated", calibration: "CALIBRATED (simulated board)" };
@@ -398,7 +405,7 @@ return {
 def _by_page(verdicts: Verdicts) -> dict[str, Any]:
     needed = {**modules("fhir.js"), **modules("means.js"), **modules("verdict.js")}
     own = "\n".join(function_of(each) for each in needed.values())
-    knows = {name: knowledge()[name] for name in ("keys", "words", "fhir")}
+    knows = {name: knowledge()[name] for name in ("keys", "words", "fhir", "remarks")}
     result = a_session(verdicts).result.to_record()
     found: dict[str, Any] = computed(own + PROGRAM, result=result, **knows)
     return found

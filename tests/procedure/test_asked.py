@@ -39,6 +39,7 @@ from tests.procedure.driver import (
     marks,
     two_ears,
 )
+from tests.said import said
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
 FLOOR_DB_HL: Final = -10.0
@@ -110,13 +111,13 @@ def check_width(found: dict[str, Any], s: Settings) -> None:
         for each in found["thresholds"]
         if each["mark"] == Outcome.MEASURED
     }
-    if not found["why"].startswith("95 % band at most"):
+    if not said(found["why"]).startswith("95 % band at most"):
         return
     parts = {f: width_db / s.wanted_half_width_db(f) for f, width_db in widths_db.items()}
     assert max(parts.values()) <= 1.0
-    said = re.fullmatch(r"95 % band at most \+-(\d+\.\d) dB \((\d+) Hz\).*", found["why"])
-    assert said is not None
-    said_db, said_hz = said.groups()
+    ended = re.fullmatch(r"95 % band at most \+-(\d+\.\d) dB \((\d+) Hz\).*", said(found["why"]))
+    assert ended is not None
+    said_db, said_hz = ended.groups()
     assert max(parts.values()) <= (float(said_db) + 0.05) / s.wanted_half_width_db(int(said_hz))
 
 
@@ -149,7 +150,9 @@ def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> 
     assert {t["masking"] for t in found if t["mark"] == Outcome.INFERRED} == {None}
     assert {t["masking"] for t in found if t["mark"] != Outcome.INFERRED} == {MaskingMark.UNCERTAIN}
     uncertain = ", ".join(str(t["frequency_hz"]) for t in found if t["mark"] != Outcome.INFERRED)
-    assert driver.result["remarks"][0].startswith(f"left ear: masking uncertain at {uncertain} Hz:")
+    assert said(driver.result["remarks"][0]).startswith(
+        f"left ear: masking uncertain at {uncertain} Hz:"
+    )
 
 
 # Every octave is asked
@@ -159,7 +162,7 @@ def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> 
 def test_every_octave_is_asked_before_an_ear_ends_on_narrow_bands(name: str) -> None:
     found = left(Patient(name, 3, miss_rate=0.0), tones_max=80).ear("left")
 
-    assert found["why"].startswith("95 % band at most")
+    assert said(found["why"]).startswith("95 % band at most")
     assert {mark for f, mark in marks(found).items() if f in OCTAVES_HZ} <= {
         Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE
     }  # fmt: skip
@@ -193,7 +196,7 @@ def test_the_tones_that_the_retest_did_not_need_go_to_what_was_not_asked() -> No
     last = max(n for n, about in enumerate(told) if about["purpose"] == Purpose.RETEST)
     before, after = told[: last + 1], told[last + 1 :]
 
-    assert driver.ear("left")["why"].startswith("the cap of 24 tones: 18 asked, 6 kept for")
+    assert said(driver.ear("left")["why"]).startswith("the cap of 24 tones: 18 asked, 6 kept for")
     assert 250 not in {about["frequency_hz"] for about in before}
     assert 250 in {about["frequency_hz"] for about in after}
     assert all("information_bits" not in about for about in after)

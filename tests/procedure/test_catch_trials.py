@@ -16,8 +16,10 @@ from firmware_py.procedure.catch_trials import (
 )
 from firmware_py.procedure.presenter import LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import CONDUCTS, Settings
+from firmware_py.procedure.words import say
 from tests.budget import quick
 from tests.procedure.driver import MS, AlwaysPresses, Driver, Ears, NeverPresses, finished, flat
+from tests.said import each_said
 
 
 def believed(false_alarm_rate: float, **values: Any) -> CatchTrials:
@@ -80,7 +82,7 @@ def test_an_unsure_silence_is_half_a_false_alarm(
 
     assert (trials.judgeable and trials.unreliable) == unreliable
     assert (trials.false_alarms, trials.unsure_alarms) == (sure, unsure)
-    assert trials.alarm_words() == (
+    assert say(trials.alarms()) == (
         f"{sure + unsure} of {len(answers)} catch trials without a tone were answered"
         + (f", {unsure} of them unsure" if unsure else "")
     )
@@ -140,7 +142,7 @@ def test_who_presses_in_pauses_gets_catch_trials_in_a_brisk_test() -> None:
     assert driver.test.ears["left"].attention.pauses.pressed > 4
     assert 1 <= found["catch_trials"] <= CATCHES_IN_DOUBT
     assert found["false_alarms"] == 0
-    assert any("pauses before a tone" in remark for remark in driver.result["remarks"])
+    assert any("pauses before a tone" in each for each in each_said(driver.result["remarks"]))
 
 
 @pytest.mark.parametrize("conduct", CONDUCTS)

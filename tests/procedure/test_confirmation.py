@@ -236,7 +236,7 @@ def in_confirmation(tones: int) -> Driver:
 def test_what_was_not_ended_is_incomplete_and_the_rest_is_as_it_was() -> None:
     whole = finished(Settings(**CONFIRM), two_ears(left=70.0, right=5.0), can_mask=True)
     driver = in_confirmation(4)
-    driver.feed(Aborted("enough"))
+    driver.feed(Aborted())
     (first, second) = driver.result["ears"]
 
     assert [each["mark"] for each in first["confirmed"]] == [Outcome.INCOMPLETE]

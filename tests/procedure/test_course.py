@@ -31,6 +31,7 @@ from tests.procedure.driver import (
     numbers,
     two_ears,
 )
+from tests.said import said
 
 # --- Which ear -----------------------------------------------------------------------------------
 
@@ -199,7 +200,7 @@ def test_without_a_threshold_at_1_khz_there_is_nothing_to_retest() -> None:
 def test_whoever_never_answers_is_remarked_upon() -> None:
     driver = finished(Settings(), NeverPresses())
 
-    assert driver.result["remarks"] == ["no tone was ever answered: check earphones and button"]
+    assert driver.result["remarks"] == [{"code": "never-answered"}]
     assert driver.result["response_time_mean_ms"] is None
     assert [found["outcome"] for found in driver.result["ears"]] == [Outcome.NO_RESPONSE] * 2
 
@@ -211,10 +212,10 @@ def test_a_finished_test_says_so_once_and_nothing_after() -> None:
     assert driver.test.outcome == "complete"
     assert driver.actions[-3:] == [
         Silence(),
-        FinishTold(SessionOutcome.COMPLETE, ""),
+        FinishTold(SessionOutcome.COMPLETE, ()),
         Finish(driver.test.result()),
     ]
-    for event in (TimePassed(), Started(), Aborted("x"), ButtonPressed(1), Continued()):
+    for event in (TimePassed(), Started(), Aborted(), ButtonPressed(1), Continued()):
         assert driver.feed(event) == []
 
 
@@ -235,7 +236,7 @@ def test_an_ear_without_answers_has_no_thresholds() -> None:
     """The prior says something about every ear, but nothing about this one."""
     driver = Driver(Settings(level_max_db_hl=40.0), flat(25))
     driver.feed(Started())
-    driver.feed(Aborted(""))
+    driver.feed(Aborted())
 
     for found in driver.result["ears"]:
         assert set(marks(found).values()) == {Outcome.INCOMPLETE}
@@ -249,7 +250,7 @@ def test_what_was_measured_before_an_abort_is_kept() -> None:
     driver.run_until(lambda action: isinstance(action, EarOverTold))
     before = driver.test.result().to_record()["ears"]
     driver.run_to_tone(Purpose.MEASURE)
-    driver.feed(Aborted(""))
+    driver.feed(Aborted())
 
     assert driver.ear("left") in before
     assert driver.ear("left")["outcome"] == Outcome.MEASURED
@@ -297,7 +298,7 @@ def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> N
 
     assert 2 <= at_limit[3000] <= 3
     assert marks(driver.ear("left"))[3000] == Outcome.NO_RESPONSE
-    assert driver.ear("left")["why"].startswith("95 % band at most +-")
+    assert said(driver.ear("left")["why"]).startswith("95 % band at most +-")
     assert all(play.level_db_hl <= 100.0 for play in driver.plays)
 
 

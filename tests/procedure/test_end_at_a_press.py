@@ -7,6 +7,7 @@ import pytest
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.presenter import LISTENING, PAUSE_BEFORE, PAUSED, STARTING
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.words import say
 from tests.procedure.driver import MS, AlwaysPresses, Driver, Listener, NeverPresses, finished, flat
 
 SETTINGS = Settings(ears="left", seed=4)
@@ -20,7 +21,7 @@ def answers(actions: list[events.Action]) -> list[bool | None]:
 
 
 def void(actions: list[events.Action]) -> list[str]:
-    return [a.why for a in actions if isinstance(a, tells.VoidTold)]
+    return [say(a.why) for a in actions if isinstance(a, tells.VoidTold)]
 
 
 def at_the_onset(settings: Settings = SETTINGS) -> tuple[Driver, int]:
@@ -87,7 +88,7 @@ def test_a_press_whose_tone_is_not_known_to_have_begun_answers_nothing_nor_does_
     assert answers(press(driver, 5_000)) == []
     assert end(driver, number, 5_000 + ANSWER_US) == []
     assert (driver.test.state, driver.test.number) == (STARTING, number)
-    driver.feed(events.BoardLost("2 events are lost"))
+    driver.feed(events.BoardLost())
     driver.feed(events.BoardReady(tone_known=False))
     assert driver.run_to_tone().number == number, "it is asked again"
 
@@ -109,7 +110,7 @@ def test_the_board_may_be_lost_between_press_and_end() -> None:
     driver, number = at_the_onset()
     onset_us = driver.onset_us
     press(driver, onset_us)
-    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardLost())
     assert end(driver, number, onset_us + ANSWER_US) == []
     driver.feed(events.BoardReady(tone_known=False))
 

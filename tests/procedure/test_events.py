@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from typing import Any, get_type_hints
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from firmware_py.procedure import events
 from firmware_py.procedure.printable import shown
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.tells import EarTold
 
@@ -27,14 +29,23 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (events.ButtonPressed(5, 2), {"what": "button-down", "at_us": 5, "button": 2}),
     (events.ButtonReleased(6, 2), {"what": "button-up", "at_us": 6, "button": 2}),
     (events.BoardTime(5), {"what": "board-time", "at_us": 5}),
-    (events.Paused(), {"what": "paused", "why": ""}),
-    (events.Paused("why"), {"what": "paused", "why": "why"}),
+    (events.Paused(), {"what": "paused", "why": []}),
+    (
+        events.Paused.by(Code.WAITS_TEST, number=3),
+        {"what": "paused", "why": [{"code": "waits-test", "number": 3}]},
+    ),
     (events.Continued(), {"what": "continued"}),
     (events.EquipmentHeard("other-ear"), {"what": "equipment-heard", "by": "other-ear"}),
     (events.EarNamed("unsure"), {"what": "ear-named", "named": "unsure"}),
-    (events.Aborted('a "word", é'), {"what": "aborted", "why": 'a "word", é'}),
-    (events.BoardLost(""), {"what": "board-lost", "why": ""}),
-    (events.BoardDisbelieved("x"), {"what": "board-disbelieved", "why": "x"}),
+    (
+        events.Aborted.by(Code.TONE_REFUSED, told='a "word", é'),
+        {"what": "aborted", "why": [{"code": "tone-refused", "told": 'a "word", é'}]},
+    ),
+    (events.BoardLost(), {"what": "board-lost", "why": []}),
+    (
+        events.BoardDisbelieved.by(Code.EVENTS_LOST, count=2),
+        {"what": "board-disbelieved", "why": [{"code": "events-lost", "count": 2}]},
+    ),
     (
         events.BoardReady(False),
         {"what": "board-ready", "tone_known": False, "can_mask": False, "board": ""},
@@ -44,7 +55,10 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
         {"what": "board-ready", "tone_known": True, "can_mask": True, "board": "a 1"},
     ),
     (events.NoiseEnded(), {"what": "noise-ended"}),
-    (events.NoiseRefused("limit"), {"what": "noise-refused", "why": "limit"}),
+    (
+        events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"),
+        {"what": "noise-refused", "why": [{"code": "noise-refused", "told": "limit"}]},
+    ),
 ]
 PLAY = events.Play(7, "left", 1335.0, 33.5, 225, 225, 3, 25, 100, 1)
 PLAY_RECORD = {
@@ -60,14 +74,14 @@ PLAY_RECORD = {
     "press_ms": 100,
     "press_buttons": 1,
 }
-MASK = events.Mask(7, "right", 1335.0, 45.0, "why")
+MASK = events.Mask(7, "right", 1335.0, 45.0, reason(Code.CHECKED, ear="left", gap_db=20.0))
 MASK_RECORD = {
     "what": "mask",
     "number": 7,
     "ear": "right",
     "frequency_hz": 1335.0,
     "level_db_hl": 45.0,
-    "why": "why",
+    "why": {"code": "checked", "ear": "left", "gap_db": 20.0},
 }
 RESULT = SessionResult("complete", (), 0, 0, None, ())
 ACTION_RECORDS: list[tuple[events.RecordedAction, dict[str, Any]]] = [
@@ -80,12 +94,24 @@ ACTION_RECORDS: list[tuple[events.RecordedAction, dict[str, Any]]] = [
 
 BUTTONS = (events.ButtonPressed, events.ButtonReleased)
 numbers = st.integers(0, events.NUMBER_MAX)
+EXPLAINED = (
+    events.Paused, events.Aborted, events.BoardLost, events.BoardDisbelieved, events.NoiseRefused,
+)  # fmt: skip
+some_reasons = st.lists(
+    st.one_of(
+        st.builds(partial(reason, Code.EVENTS_LOST), count=numbers),
+        st.builds(partial(reason, Code.TONE_REFUSED), told=st.text()),
+        st.builds(partial(reason, Code.SEVERAL_BOARDS), boards=st.lists(st.text(), min_size=1)),
+    ),
+    min_size=1,
+).map(tuple)
 any_event: st.SearchStrategy[events.Event] = st.one_of(
     [
         st.builds(kind, **{n: numbers for n, t in get_type_hints(kind).items() if t is int})
         for kind in events.Event.KINDS.values()
-        if kind not in (*BUTTONS, events.EquipmentHeard, events.EarNamed)
+        if kind not in (*BUTTONS, *EXPLAINED, events.EquipmentHeard, events.EarNamed)
     ]
+    + [st.builds(kind, some_reasons) for kind in EXPLAINED]
     + [st.builds(events.EquipmentHeard, st.sampled_from(events.HEARERS))]
     + [st.builds(events.EarNamed, st.sampled_from(events.NAMED))]
     + [st.builds(kind, numbers, st.sampled_from([1, 2])) for kind in BUTTONS]
@@ -134,6 +160,7 @@ def test_an_event_comes_back_from_its_line_of_json(event: events.Event) -> None:
         *({"what": "button-up", "at_us": 5, "button": which} for which in (0, 3, "2", True, None)),
         {"what": "tone-off", "number": 7, "offset_us": 5, "cut": 1},
         {"what": "aborted", "why": None},
+        {"what": "noise-refused", "why": []},
         {"what": "started", "can_mask": 1},
         {"what": "noise-refused"},
         MASK_RECORD,
@@ -157,10 +184,10 @@ def test_what_is_no_event_is_refused_in_words(record: Any) -> None:
 
 
 def test_words_of_an_event_are_kept_as_they_can_be_printed() -> None:
-    told = {"what": "aborted", "why": "a\x1b[2J\nb\u202ec\ud800"}
-    event = events.event_from_record(told)
+    why = {"code": "tone-refused", "told": "a\x1b[2J\nb\u202ec\ud800"}
+    event = events.event_from_record({"what": "aborted", "why": [why]})
 
-    assert events.as_record(event)["why"] == "a\\x1b[2J\\nb\\u202ec\\ud800"
+    assert events.as_record(event)["why"][0]["told"] == "a\\x1b[2J\\nb\\u202ec\\ud800"
     assert events.event_from_record(events.as_record(event)) == event
 
 

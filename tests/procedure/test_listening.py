@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from firmware_py.procedure import events, words
+from firmware_py.procedure import events
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest, next_ear
 from firmware_py.procedure.levels import near
@@ -31,6 +31,7 @@ from tests.procedure.driver import (
     left,
     two_ears,
 )
+from tests.said import each_said, said
 
 HEARS = Ears(Flat(25.0, 25.0))
 SECOND_US = 1_000_000
@@ -59,8 +60,8 @@ def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
     assert len(checks_of(driver)) == CHECKS_MAX
     assert found["verdict"] == Verdict.NOT_TESTED
     assert found["outcome"] == Outcome.UNRELIABLE
-    assert found["reasons"] == [found["why"]]
-    assert "check earphones, button and listener" in found["why"]
+    assert found["reasons"] == found["why"]
+    assert "check earphones, button and listener" in said(found["why"])
     assert all(each["threshold_db_hl"] is None for each in found["thresholds"])
 
 
@@ -78,7 +79,7 @@ def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> N
         if each["mark"] == Outcome.MEASURED:
             assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
     (remark,) = driver.result["remarks"]
-    assert remark.startswith("left ear: the test was broken off, checks: 1; none of ")
+    assert said(remark).startswith("left ear: the test was broken off, checks: 1; none of ")
 
 
 def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
@@ -137,7 +138,7 @@ def test_who_presses_whatever_is_played_could_not_be_tested() -> None:
     found = driver.ear("left")
 
     assert found["verdict"] == Verdict.NOT_TESTED
-    assert found["why"] == words.PRESSES_ANYWAY.format(since="")
+    assert found["why"] == [{"code": "presses-anyway"}]
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() 
     assert found["left"]["outcome"] == Outcome.NO_RESPONSE
     assert found["left"]["verdict"] == found["right"]["verdict"] == Verdict.VALID
     remark = "left ear: nothing was heard; the equipment was heard by the operator"
-    assert remark in driver.result["remarks"]
+    assert remark in each_said(driver.result["remarks"])
 
 
 @pytest.mark.parametrize("word", [None, events.NOBODY])
@@ -206,14 +207,14 @@ def test_without_a_word_an_ear_that_heard_nothing_could_not_be_tested(word: str 
     driver.run_until(lambda action: isinstance(action, events.Finish)) if word is None else None
 
     assert driver.ear("left")["verdict"] == Verdict.NOT_TESTED
-    assert driver.ear("left")["reasons"] == [words.NOTHING_HEARD]
+    assert driver.ear("left")["reasons"] == [{"code": "nothing-heard"}]
 
 
 def test_an_earphone_that_the_operator_heard_is_not_to_be_checked() -> None:
     driver = Driver(Settings(ears="left"), NeverPresses())
     driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
     driver.feed(events.EquipmentHeard(events.OPERATOR))
-    heard = words.EQUIPMENT_HEARD.format(ear="left", by="the operator")
+    heard = {"code": "equipment-heard", "ear": "left", "hearer": "operator"}
 
     assert driver.ear("left")["verdict"] == Verdict.VALID
     assert driver.result["remarks"] == [heard]
@@ -261,16 +262,17 @@ def test_an_ear_in_which_somebody_else_went_on_is_in_doubt() -> None:
     found = left(Another(14)).ear("left")
 
     assert found["verdict"] == Verdict.DOUBTFUL
-    assert found["reasons"] in [[words.ANOTHER_LISTENER.format(began=n)] for n in range(12, 17)]
+    (why,) = found["reasons"]
+    assert (why["code"], why["began"] in range(12, 17)) == ("another-listener", True)
 
 
 def test_a_test_that_was_ended_early_is_in_doubt_and_one_that_was_not_begun_is_none() -> None:
     driver = Driver(Settings(), flat(25.0))
     driver.run_to_tone(Purpose.MEASURE)
-    driver.feed(events.Aborted("x"))
+    driver.feed(events.Aborted())
     verdicts = {ear["ear"]: (ear["verdict"], ear["reasons"]) for ear in driver.result["ears"]}
 
-    assert verdicts["right"] == (Verdict.DOUBTFUL, [words.ENDED_EARLY])
+    assert verdicts["right"] == (Verdict.DOUBTFUL, [{"code": "ended-early"}])
 
 
 @pytest.mark.parametrize("threshold_db_hl", quick([0.0, 25.0, 70.0, 95.0], 0.0, 95.0))

@@ -31,12 +31,14 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau
 from firmware_py.procedure.presentation import Cover, Presentation
 from firmware_py.procedure.presenter import PAUSE_BEFORE
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
-from firmware_py.procedure.words import MASKING_OFF, NO_NOISE
+from firmware_py.procedure.words import say
 from tests.budget import examples, quick
 from tests.procedure.driver import REACTION_US, Driver, Ears, Listener, Reaction, Tone, finished
+from tests.said import each_said, said
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
 
@@ -156,16 +158,18 @@ def test_the_noise_a_tone_needs(
 
 
 @pytest.mark.parametrize(
-    ("high", "limit", "words"),
+    ("high", "limit", "code"),
     [
-        (106.0, 120.0, "masking dilemma"),
-        (15.0, 54.0, "above its limit"),
-        (math.inf, 120.0, "masking dilemma"),
+        (106.0, 120.0, Code.DILEMMA),
+        (15.0, 54.0, Code.NOISE_LIMIT),
+        (math.inf, 120.0, Code.DILEMMA),
     ],
 )
-def test_a_tone_that_no_noise_is_right_for(high: float, limit: float, words: str) -> None:
-    with pytest.raises(UnmaskableError, match=words):
+def test_a_tone_that_no_noise_is_right_for(high: float, limit: float, code: Code) -> None:
+    with pytest.raises(UnmaskableError) as caught:
         noise_db_hl(80.0, 40.0, Threshold(50.0, 40.0, high), limit)
+
+    assert caught.value.why == reason(code)
 
 
 @settings(max_examples=examples(100), derandomize=True, database=None)
@@ -214,7 +218,7 @@ def test_with_masking_off_what_the_other_ear_may_have_heard_is_marked_all_the_sa
     assert set(marks(shadow, "left").values()) == {MaskingMark.UNCERTAIN}
     assert set(marks(shadow, "right").values()) == {MaskingMark.NOT_MASKED}
     (remark,) = shadow.result["remarks"]
-    assert remark.endswith(f"Hz: {MASKING_OFF}")
+    assert remark["why"] == {"code": "masking-is-off"}
     assert set(marks(alone, "left").values()) == {None}, "as was asked for, and of one ear"
 
 
@@ -289,9 +293,9 @@ def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
     assert driver.plays == measured(head, masking="off").plays
     assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
     (remark,) = driver.result["remarks"]
-    assert remark.startswith("left ear: masking uncertain at 250, 500, 1000, 2000, ")
-    assert remark.endswith(f"Hz: {NO_NOISE}")
-    assert driver.told("tone", ear="left", unmasked=NO_NOISE)
+    assert said(remark).startswith("left ear: masking uncertain at 250, 500, 1000, 2000, ")
+    assert remark["why"] == {"code": "no-noise"}
+    assert driver.told("tone", ear="left", unmasked=reason(Code.NO_NOISE))
 
 
 def test_noise_that_cannot_be_loud_enough_is_said() -> None:
@@ -300,7 +304,7 @@ def test_noise_that_cannot_be_loud_enough_is_said() -> None:
 
     assert max(noise.level_db_hl for noise in noises(driver) if noise.frequency_hz > 1500.0) <= 30.0
     assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {MaskingMark.UNCERTAIN}
-    assert driver.result["remarks"][0].endswith("Hz: enough noise would be above its limit")
+    assert driver.result["remarks"][0]["why"] == {"code": "noise-limit"}
 
 
 def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
@@ -308,7 +312,7 @@ def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
     good = measured(Head(flat(10.0), flat(20.0)), ears="left")
 
     assert set(marks(poor, "left").values()) == {MaskingMark.UNCERTAIN}
-    assert poor.result["remarks"][-1].endswith("Hz: the right ear was not measured")
+    assert poor.result["remarks"][-1]["why"] == {"code": "not-measured", "ear": "right"}
     assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
     assert good.result["remarks"] == []
 
@@ -350,7 +354,7 @@ def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
     driver = measured(BEHIND_A_GAP, **without)
     found = [t for t in driver.ear("left")["thresholds"] if t["masking"] == MaskingMark.UNCERTAIN]
     gaps_db = [t["air_bone_gap_db"] for t in found]
-    (remark,) = driver.result["remarks"]
+    (remark,) = each_said(driver.result["remarks"])
 
     assert len(found) >= 2
     assert AIR_BONE_GAP_DB < min(gaps_db) <= GAP_SAID_DB
@@ -385,7 +389,7 @@ def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
     driver = measured(BEHIND_A_GAP)
     checks = driver.told("tone", purpose=Purpose.PLATEAU)
     doubted = [t for t in driver.ear("left")["thresholds"] if t["masking"] is not None]
-    (remark,) = driver.result["remarks"]
+    (remark,) = each_said(driver.result["remarks"])
 
     assert len(checks) == TRIES_MAX, "it may have been missed"
     assert {about["ear"] for about in checks} == {"left"}
@@ -424,11 +428,11 @@ def test_a_refused_noise_ends_the_checks_and_the_mark_stays() -> None:
     driver = Driver(Settings(), BEHIND_A_GAP, can_mask=True)
     driver.feed(events.Started(True))
     driver.run_until(lambda _: driver.purpose == Purpose.PLATEAU)
-    driver.feed(events.NoiseRefused("no-such-output"))
+    driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="no-such-output"))
     driver.run()
 
     assert len(driver.told("tone", purpose=Purpose.PLATEAU)) == 1
-    assert "an air-bone gap of" in driver.result["remarks"][0]
+    assert "an air-bone gap of" in said(driver.result["remarks"])
 
 
 OTHER_EAR: Final = Threshold(45.0, 42.0, 48.0)
@@ -492,7 +496,7 @@ def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -
     assert (mask.number, mask.ear, mask.frequency_hz) == (
         play.number, OTHER[play.ear], play.frequency_hz,
     )  # fmt: skip
-    assert f"{play.level_db_hl:g} dB HL reaches the right ear at" in mask.why
+    assert f"{play.level_db_hl:g} dB HL reaches the right ear at" in say(mask.why)
     assert driver.told("tone", number=play.number)[0]["noise_db_hl"] == mask.level_db_hl
 
 
@@ -512,7 +516,7 @@ def test_noise_ends_with_an_abort_and_with_a_pause_after_which_it_comes_again() 
     driver, aborted = asymmetric(), asymmetric()
     play, _ = to_masked(driver), to_masked(aborted)
     mask = driver.noise
-    for each, event in ((driver, events.Paused()), (aborted, events.Aborted("enough"))):
+    for each, event in ((driver, events.Paused()), (aborted, events.Aborted())):
         assert each.noise is not None
         assert isinstance(each.feed(event)[0], events.Silence)
         assert each.noise is None
@@ -528,7 +532,7 @@ def test_a_board_that_was_lost_is_given_tone_and_noise_again(tone_known: bool) -
     driver = asymmetric()
     play = to_masked(driver)
     mask = driver.noise
-    driver.feed(events.BoardLost("x"))
+    driver.feed(events.BoardLost())
     driver.forget()
 
     assert mask in driver.feed(events.BoardReady(tone_known, can_mask=True))
@@ -538,7 +542,7 @@ def test_a_board_that_was_lost_is_given_tone_and_noise_again(tone_known: bool) -
 def test_another_board_without_noise_plays_the_tone_without() -> None:
     driver = asymmetric()
     to_masked(driver)
-    driver.feed(events.BoardLost("x"))
+    driver.feed(events.BoardLost())
     driver.forget()
     driver.noise = None
     count = len(noises(driver))
@@ -555,14 +559,15 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
     while driver.test.state != "finished":
         if any(isinstance(action, events.Mask) for action in driver.step()):
             driver.noise = None
-            unmask, told = driver.feed(events.NoiseRefused("limit"))
+            unmask, told = driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"))
             assert unmask == events.Unmask()
             assert isinstance(told, UnmaskedTold)
-            assert told.why == "the tone generator refused the noise: limit"
+            assert told.why == reason(Code.NOISE_REFUSED, told="limit")
 
     assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
     assert driver.ear("left")["tones_masked"] == 0
-    assert driver.result["remarks"][0].endswith("the tone generator refused the noise: limit")
+    refused = {"code": "noise-refused", "told": "limit"}
+    assert driver.result["remarks"][0]["why"] == refused
 
 
 def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_again() -> None:
@@ -597,7 +602,7 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
             if isinstance(action, events.Mask) and action.level_db_hl > MODEST_DB_HL:
                 refused += 1
                 driver.noise = before
-                driver.feed(events.NoiseRefused("limit"))
+                driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"))
             if isinstance(action, events.Play):
                 assert driver.noise == driver.test.presenter.noise.due
                 unmasked += driver.noise is None and bool(driver.test.presenter.noise.cover.why)

@@ -18,6 +18,7 @@ from firmware_py.procedure.model_checks import (
     clear_tones,
     tones_away,
 )
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 
@@ -130,8 +131,8 @@ def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") ->
 def test_who_does_not_attend_is_told_from_who_does(named: str) -> None:
     remarks = session(named, 1, ears="right").remarks
 
-    assert any("inattentive listener: " in remark for remark in remarks) is (named != "honest")
-    assert any("answered in runs" in remark for remark in remarks) is (named == "bursts")
+    assert any(Code.INATTENTIVE in each.codes for each in remarks) is (named != "honest")
+    assert any(Code.RUN_AWAY in each.codes for each in remarks) is (named == "bursts")
 
 
 @pytest.mark.thorough
@@ -145,7 +146,7 @@ def test_an_honest_listener_rarely_gets_a_remark(noise_db: float) -> None:
 @pytest.mark.thorough
 def test_a_listener_who_misses_much_is_said_to_be_inattentive() -> None:
     said = [
-        any("inattentive listener: " in remark for remark in found.remarks)
+        any(Code.INATTENTIVE in each.codes for each in found.remarks)
         or any(ear.outcome == "unreliable" for ear in found.ears)
         for found in (session("lapses=.25", seed) for seed in range(1, 17))
     ]
@@ -159,7 +160,7 @@ def test_most_bursts_are_asked_again_or_the_ear_is_refused() -> None:
     seen = []
     for seed in range(1, 9):
         found = session("bursts", seed, ears="right")
-        again = any("answered in runs" in remark for remark in found.remarks)
+        again = any(Code.RUN_AWAY in each.codes for each in found.remarks)
         seen.append(again or found.ears[0].outcome == "unreliable")
 
     assert sum(seen) >= 6

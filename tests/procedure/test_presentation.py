@@ -26,7 +26,9 @@ from firmware_py.procedure.presenter import (
     Answer,
 )
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import CONDUCTS, Settings
+from firmware_py.procedure.words import say
 from tests.budget import quick
 from tests.procedure.driver import (
     MS,
@@ -103,7 +105,7 @@ def answers(actions: list[events.Action]) -> list[bool | None]:
 
 
 def void(actions: list[events.Action]) -> list[str]:
-    return [a.why for a in actions if isinstance(a, tells.VoidTold)]
+    return [say(a.why) for a in actions if isinstance(a, tells.VoidTold)]
 
 
 # --- The random pause ----------------------------------------------------------------------------
@@ -822,7 +824,7 @@ def cut(driver: Driver) -> None:
 
 
 def lose_the_board(driver: Driver) -> None:
-    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardLost())
     driver.forget()
     assert driver.feed(events.TimePassed(), after_us=60 * S) == []
     driver.feed(events.BoardReady(tone_known=False))
@@ -881,7 +883,7 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found(
 def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int) -> None:
     driver = Driver(SETTINGS, NeverPresses())
     run(driver)
-    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardLost())
     driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
 
     assert driver.test.state == state
@@ -898,12 +900,12 @@ def test_a_tone_of_a_board_that_was_not_believed_comes_again(run: Any, lost_befo
     driver = Driver(SETTINGS, NeverPresses())
     run(driver)
     if lost_before:
-        driver.feed(events.BoardLost("no answer"))
-    driver.feed(events.BoardDisbelieved("its clock went wild"))
+        driver.feed(events.BoardLost())
+    driver.feed(events.BoardDisbelieved())
     driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
     assert driver.test.state == PAUSE_BEFORE
 
-    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardLost())
     driver.feed(events.BoardReady(tone_known=True))
     assert driver.run_to_tone().number == 1
 
@@ -911,7 +913,7 @@ def test_a_tone_of_a_board_that_was_not_believed_comes_again(run: Any, lost_befo
 def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
     """A test that is resumed before it began is started when the board answers."""
     driver = Driver(SETTINGS)
-    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardLost())
     driver.feed(events.Started())
 
     assert driver.run_to_tone() == Driver(SETTINGS).run_to_tone()
@@ -943,10 +945,10 @@ def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
 def test_nothing_goes_on_while_the_board_is_lost() -> None:
     driver = Driver(SETTINGS)
     driver.feed(events.Started())
-    driver.feed(events.BoardLost("port gone"))
+    driver.feed(events.BoardLost.by(Code.BOARD_LOST, told="port gone"))
 
-    assert driver.feed(events.BoardLost("port gone")) == []
-    assert driver.told("board-lost") == [{"why": "port gone"}]
+    assert driver.feed(events.BoardLost.by(Code.BOARD_LOST, told="port gone")) == []
+    assert driver.told("board-lost") == [{"why": (reason(Code.BOARD_LOST, told="port gone"),)}]
     assert driver.feed(events.TimePassed(), after_us=600 * S) == []
     assert driver.feed(events.Paused()) == [events.Silence(), tells.PauseTold()]
     driver.feed(events.Continued())
@@ -985,12 +987,14 @@ def is_cut(driver: Driver) -> None:
 @pytest.mark.parametrize(
     ("fail", "why"),
     [
-        (never_begins, ": the tone did not begin"),
-        (is_cut, ": the tone was cut short"),
-        (lose_the_board, ""),
+        (never_begins, Code.NOT_BEGUN),
+        (is_cut, Code.CUT_SHORT),
+        (lose_the_board, None),
     ],
 )
-def test_a_board_that_cannot_play_a_tone_ends_the_test_in_words(fail: Any, why: str) -> None:
+def test_a_board_that_cannot_play_a_tone_ends_the_test_and_says_why(
+    fail: Any, why: Code | None
+) -> None:
     driver = Driver(SETTINGS)
     for _ in range(STARTS_MAX):
         driver.run_to_tone()
@@ -999,9 +1003,10 @@ def test_a_board_that_cannot_play_a_tone_ends_the_test_in_words(fail: Any, why: 
 
     assert len(driver.plays) == STARTS_MAX
     assert driver.test.state == FINISHED
-    assert driver.told("finished") == [
-        {"outcome": "failed", "why": f"the tone generator did not play tone 1{why}"}
-    ]
+    said = reason(Code.NOT_PLAYED, number=1)
+    if why is not None:
+        said = reason(Code.NOT_PLAYED_BUT, number=1, why=reason(why))
+    assert driver.told("finished") == [{"outcome": "failed", "why": (said,)}]
     assert driver.actions[-3] == events.Silence()
 
 
@@ -1031,7 +1036,7 @@ def test_an_operator_may_pause_as_often_as_he_likes() -> None:
 
 def to_board_lost(driver: Driver) -> None:
     driver.run_to_onset()
-    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardLost())
     driver.forget()
 
 
@@ -1102,17 +1107,17 @@ def test_to_go_on_without_a_pause_or_to_start_twice_does_nothing(go: Any) -> Non
 def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
     driver = Driver(Settings(conduct="clinical"), flat(25))
     go(driver)
-    actions = driver.feed(events.Aborted("the operator had enough"))
+    actions = driver.feed(events.Aborted.by(Code.ABORTED))
 
     assert actions == [
         events.Silence(),
-        tells.FinishTold(SessionOutcome.ABORTED, "the operator had enough"),
+        tells.FinishTold(SessionOutcome.ABORTED, (reason(Code.ABORTED),)),
         events.Finish(driver.test.result()),
     ]
     assert driver.result["outcome"] == "aborted"
     assert Outcome.INCOMPLETE in [found["outcome"] for found in driver.result["ears"]]
     assert driver.feed(events.TimePassed(), after_us=10**9) == []
-    assert driver.feed(events.Aborted("again")) == []
+    assert driver.feed(events.Aborted()) == []
 
 
 def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:

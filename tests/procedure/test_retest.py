@@ -9,6 +9,7 @@ from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.words import say
 
 NO, SURE, DOUBT = False, True, None
 QUIET = Hyperparameters(None, None, response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
@@ -69,6 +70,6 @@ def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_l
     difference_db = retest.difference_db
 
     assert difference_db == -12.5 + 5.0 * silences
-    assert list(test.result().remarks) == ([] if not verdict else [
+    assert [say(each) for each in test.result().remarks] == ([] if not verdict else [
         f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
     ])  # fmt: skip

@@ -11,6 +11,7 @@ from device.simulator.listener import SimulatedListener
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.pta4 import pta4_of
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told, has_thresholds, may_conclude, so_far
@@ -32,11 +33,14 @@ def a_run() -> tuple[SimulatedTest, SessionResult]:
     return run, run.run()
 
 
+BECAUSE: Final = reason(Code.ENDED_EARLY)
+
+
 def found(right: Verdict, left: Verdict) -> SessionResult:
     """Return what it found, with these verdicts."""
     _, result = a_run()
     verdicts = {"right": right, "left": left}
-    ears = [replace(e, verdict=verdicts[e.ear], reasons=("because",)) for e in result.ears]
+    ears = [replace(e, verdict=verdicts[e.ear], reasons=(BECAUSE,)) for e in result.ears]
     return replace(result, ears=tuple(ears))
 
 
@@ -69,7 +73,7 @@ def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
     told = as_told(recorded)
     assert told.by_ear["right"] == recorded.by_ear["right"]
     (ear,) = [each for each in told.to_record()["ears"] if each["ear"] == "left"]
-    assert (ear["outcome"], ear["why"], ear["reasons"]) == (NOT_TESTED, "", ["because"])
+    assert (ear["outcome"], ear["why"], ear["reasons"]) == (NOT_TESTED, [], [BECAUSE.to_record()])
     assert (ear["retest_difference_db"], ear["confirmed"]) == (None, [])
     for threshold in ear["thresholds"]:
         assert threshold["mark"] == Outcome.NOT_TESTED

@@ -16,7 +16,7 @@ from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
-from firmware_py.procedure.results import as_json
+from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     INTER_OCTAVE_FREQUENCIES_HZ,
@@ -40,6 +40,7 @@ from tests.procedure.driver import (
     numbers,
     two_ears,
 )
+from tests.said import said
 
 LOUD = {"level_max_db_hl": 120.0, "loud_confirmed": True}
 
@@ -77,7 +78,7 @@ def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_d
     worst_hz, worst_db = max(halves_db.items(), key=lambda pair: pair[1])
 
     assert found["outcome"] == Outcome.MEASURED
-    assert found["why"] == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
+    assert said(found["why"]) == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
     assert worst_db <= stop_half_width_db
     assert halves_db.keys() >= {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
     # Once it is narrow enough only what has not been asked is asked.
@@ -90,7 +91,7 @@ def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
     driver = left(
         flat(30), stop_information_bits=0.5, stop_half_width_db=1.0, tones_max=120, retest=False
     )
-    why = driver.ear("left")["why"]
+    why = said(driver.ear("left")["why"])
 
     assert re.fullmatch(
         r"the next answer would tell 0\.\d\d bit; "
@@ -106,7 +107,7 @@ def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
     almost_deaf = Ears(lambda ear, frequency_hz: 40.0 if frequency_hz == 1000.0 else 999.0)
     driver = left(almost_deaf, level_max_db_hl=40.0)
 
-    assert "bit" not in driver.ear("left")["why"]
+    assert "bit" not in said(driver.ear("left")["why"])
 
 
 @pytest.mark.parametrize("retest", [True, False])
@@ -125,7 +126,7 @@ def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     assert re.fullmatch(
         f"the cap of {tones_max} tones{kept}; "
         r"95 % band up to \+-\d+\.\d dB \((250 Hz\), \+-1\.25|\d{3,4} Hz\), \+-1) wanted",
-        found["why"],
+        said(found["why"]),
     )
     assert found["tones"] <= tones_max + checks
     assert retest or found["tones"] == tones_max + checks
@@ -206,7 +207,7 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
     found, limit = driver.ear("left"), driver.settings.level_max_db_hl
 
     assert found["outcome"] == outcome
-    assert found["why"] == why.format(limit=limit)
+    assert said(found["why"]) == why.format(limit=limit)
     asked = {m for f, m in marks(found).items() if f not in INTER_OCTAVE_FREQUENCIES_HZ}
     kept = 6 * driver.settings.retest
     if outcome == Outcome.UNRELIABLE or found["tones"] < driver.settings.tones_max - kept:
@@ -421,7 +422,9 @@ def test_where_the_limit_was_in_the_way_is_said() -> None:
     unsure_hz = [str(f) for f, mark in marks(found).items() if mark == Outcome.INCOMPLETE]
 
     assert unsure_hz
-    assert f"; perhaps beyond the limit of 60 dB HL at {', '.join(unsure_hz)} Hz" in found["why"]
+    assert f"; perhaps beyond the limit of 60 dB HL at {', '.join(unsure_hz)} Hz" in said(
+        found["why"]
+    )
 
 
 def test_a_mark_at_the_floor_needs_no_other() -> None:

@@ -11,10 +11,11 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import Worn
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
-from firmware_py.procedure import events, words
+from firmware_py.procedure import events
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.outcomes import Purpose, Verdict, WhichEar
 from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import LEFT, RIGHT, Settings
 from firmware_py.procedure.tells import EarCheckTold, EarphonesTold, EarTold
@@ -71,7 +72,7 @@ def test_a_test_of_two_ears_begins_with_one_familiar_tone(threshold_db_hl: float
     ear = driver.until_asked()
 
     assert driver.checks() == [(ear, 40.0)]
-    assert driver.told("ear-check") == [{"why": words.WHICH_EAR}]
+    assert driver.told("ear-check") == [{"why": reason(Code.WHICH_EAR)}]
     assert check_of(driver.test) == "ear"
 
 
@@ -148,8 +149,8 @@ def test_the_other_ear_does_not_begin_the_test_and_is_asked_again() -> None:
     assert not begun(actions)
     assert driver.test.state == PAUSED
     assert check_of(driver.test) == "earphones"
-    assert driver.told("earphones") == [{"why": words.TURN_EARPHONES.format(ear=ear)}]
-    assert why_checked(driver.test) == words.TURN_EARPHONES.format(ear=ear)
+    assert driver.told("earphones") == [{"why": reason(Code.TURN_EARPHONES, ear=ear)}]
+    assert why_checked(driver.test) == (reason(Code.TURN_EARPHONES, ear=ear),)
     assert driver.say(ear) == [], "they are looked at first"
 
     driver.feed(events.Continued())
@@ -169,7 +170,7 @@ def test_who_is_unsure_is_asked_once_more_and_then_it_goes_on() -> None:
 
     result = driver.ended()
     assert result.which_ear == WhichEar.NOT_CONFIRMED
-    assert result.remarks == (words.EARS_NOT_CONFIRMED,)
+    assert result.remarks == (reason(Code.EARS_NOT_CONFIRMED),)
     assert result.verdict == Verdict.VALID
 
 
@@ -184,7 +185,7 @@ def test_the_other_ear_and_nobody_who_can_say_better_leaves_a_test_in_doubt() ->
     result = driver.ended()
     assert result.which_ear == WhichEar.CONTRADICTED
     assert {ear.verdict for ear in result.ears} == {Verdict.DOUBTFUL}
-    assert {ear.reasons for ear in result.ears} == {(words.EARS_CONTRADICTED,)}
+    assert {ear.reasons for ear in result.ears} == {(reason(Code.EARS_CONTRADICTED),)}
 
 
 def test_without_a_word_it_goes_on_after_a_minute() -> None:
@@ -221,7 +222,7 @@ def test_a_pause_asks_the_same_again() -> None:
 def test_a_test_that_is_ended_in_the_question_was_none_of_any_ear() -> None:
     driver = Asked()
     driver.until_asked()
-    driver.feed(events.Aborted("x"))
+    driver.feed(events.Aborted())
 
     assert driver.result["which_ear"] == WhichEar.NOT_CONFIRMED
     assert {ear["verdict"] for ear in driver.result["ears"]} == {Verdict.NOT_TESTED}

@@ -18,8 +18,8 @@ from firmware_py.platform.data_directory import (
     session_number,
 )
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
-from firmware_py.procedure import words
 from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.session import replay
 from firmware_py.tuning_record import replay_tuning
@@ -279,10 +279,9 @@ def _told(result: SessionResult) -> tuple[int | None, list[EarResult]]:
     An ear in which nothing was heard is played tones for a minute, until somebody says who hears
     them: how many these are depends on what came to nothing meanwhile. So there is no count then.
     """
-    several = words.SEVERAL_BOARDS.partition("{")[0]
     ears = []
     for ear in result.ears:
-        reasons = tuple(each for each in ear.reasons if not each.startswith(several))
+        reasons = tuple(each for each in ear.reasons if each.code != Code.SEVERAL_BOARDS)
         verdict = ear.verdict if reasons else Verdict.VALID
         ears.append(replace(ear, boards=(), reasons=reasons, verdict=verdict))
     all_heard = all(ear.tones_heard or ear.tones_unsure for ear in ears)

@@ -41,7 +41,7 @@ class AidReady(AidEvent, what="aid-ready"):
 
 
 class AidLost(Explained, AidEvent, what="aid-lost"):
-    """The hearing aid does not answer, or cannot play; `why` in words."""
+    """The hearing aid does not answer, or cannot play."""
 
 
 # All that a journal of a tuning may have as inputs, by their names.

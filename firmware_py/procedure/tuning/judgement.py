@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from firmware_py.inference.preference.estimator import PreferenceEstimator
+from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.space import PRESCRIPTION
 
@@ -13,15 +14,6 @@ LISTENS_MIN: Final = 0.5  # probability of one wish; below it the prescription s
 NOBODY_LISTENS: Final = 0.02  # and with so little the tuning is over
 # Each fourth comparison shows whether somebody listens: the best setting beside a bad one.
 CHECK_EVERY: Final = 4
-
-NO_WISH: Final = (
-    "the answers are as they come by chance, or by place: the prescription stays as it is"
-)
-CHANGED: Final = (
-    "the later answers are not of the wish of the earlier ones: the prescription stays; compare "
-    "again another day"
-)
-NOT_SURE: Final = "the wish is less sure than it should be: compare again another day"
 
 
 def is_enough(estimator: PreferenceEstimator, comparisons_max: int) -> bool:
@@ -52,10 +44,11 @@ def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
     return tuple(map(float, estimator.best()))
 
 
-def remarks_of(estimator: PreferenceEstimator) -> Iterator[str]:
-    """Yield what makes the result less than sure, in words."""
+def remarks_of(estimator: PreferenceEstimator) -> Iterator[Reason]:
+    """Yield what makes the result less than sure."""
     match finding_of(estimator):
         case Finding.NONE:
-            yield CHANGED if estimator.changed > 0.5 * (1.0 - estimator.listens) else NO_WISH
+            changed = estimator.changed > 0.5 * (1.0 - estimator.listens)
+            yield reason(Code.CHANGED if changed else Code.NO_WISH)
         case Finding.UNSURE:
-            yield NOT_SURE
+            yield reason(Code.NOT_SURE)

@@ -1,9 +1,10 @@
 """What a tuning found."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Self
 
 from firmware_py.procedure.outcomes import SessionOutcome
+from firmware_py.procedure.reasons import Reasons, as_json, reasons_at
 from firmware_py.procedure.record_checks import (
     count,
     number,
@@ -11,13 +12,11 @@ from firmware_py.procedure.record_checks import (
     one_of,
     refusal,
     several,
-    text,
 )
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.settings import COUNT, LIMIT_DB_MAX
 
 WISH_DB_MAX: Final = 1000.0  # a wide bound, which only keeps nonsense out
-REMARKS_MAX: Final = 20
 
 _SETTING: Final = several(number(-LIMIT_DB_MAX, LIMIT_DB_MAX, "dB"), COUNT, COUNT)
 _WISH: Final = several(number(-WISH_DB_MAX, WISH_DB_MAX, "dB"), COUNT, COUNT)
@@ -42,11 +41,12 @@ class TuningResult:
     same: Annotated[int, count]  # of them without a difference
     silent: Annotated[int, count]  # of those, where nothing was pressed
     stray_presses: Annotated[int, count]  # before both had been heard
-    remarks: Annotated[tuple[str, ...], several(text, 0, REMARKS_MAX)]
+    remarks: Annotated[Reasons, reasons_at]
 
     def to_record(self) -> dict[str, Any]:
         """Return the result as JSON values."""
-        return {n: list(v) if isinstance(v, tuple) else v for n, v in asdict(self).items()}
+        record: dict[str, Any] = as_json(self)
+        return record
 
     @classmethod
     def from_record(cls, record: object, *, so_far: bool = False) -> Self:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.tells import Tell
 
 
@@ -45,7 +46,7 @@ class NobodyTold(Tell, what="nobody-answers"):
 class AidLostTold(Tell, what="aid-lost"):
     """The hearing aid is lost."""
 
-    why: str
+    why: Reasons
 
 
 class AidReadyTold(Tell, what="aid-ready"):

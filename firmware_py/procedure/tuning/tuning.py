@@ -16,6 +16,7 @@ from firmware_py.procedure import events
 from firmware_py.procedure.events import HEARD_BUTTON, Action, Event
 from firmware_py.procedure.outcomes import SessionOutcome
 from firmware_py.procedure.randomness import ORDER_STREAM, uniform
+from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.tells import (
     BoardLostTold,
     BoardReadyTold,
@@ -89,7 +90,7 @@ class Tuning:
         )
         self.state = State.READY
         self.outcome: SessionOutcome | Literal[""] = ""
-        self.waits_why = ""  # why it is paused, and waits for the operator's word; "": it does not
+        self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
         self.board = ""  # the tone generator that answered last, and has the button; "": unknown
         self.number = 0  # of the sound under way or the last one
         self._pair: tuple[SettingDb, SettingDb] | None = None  # in the order of hearing
@@ -268,7 +269,7 @@ class Tuning:
         regret = round(float(self.estimator.expected_regret), 2)
         told = tells.ComparisonTold(number, answer, regret)
         if is_enough(self.estimator, self.settings.comparisons_max):
-            return [*stop, told, *self._finish(SessionOutcome.COMPLETE, "")]
+            return [*stop, told, *self._finish(SessionOutcome.COMPLETE)]
         self.state = State.BETWEEN
         return [*stop, told, _wait(now_us, self.settings.between_ms)]
 
@@ -280,7 +281,7 @@ class Tuning:
         return [*stop, PauseTold()]
 
     def _go_on(self, now_us: int) -> list[Action]:
-        self._silent_in_row, self.waits_why = 0, ""
+        self._silent_in_row, self.waits_why = 0, ()
         return [GoingOnTold(), *self._begin(now_us)]
 
     def _lost(self, what: str, told: Action) -> list[Action]:
@@ -304,7 +305,7 @@ class Tuning:
     def _stop(self) -> list[Action]:
         return [StopSpeech()] if self.state == State.PLAYING else []
 
-    def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
+    def _finish(self, outcome: SessionOutcome, why: Reasons = ()) -> list[Action]:
         stop = self._stop()
         self.state, self.outcome = State.FINISHED, outcome
         result = self.result()

@@ -16,6 +16,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.statements import has_thresholds, may_conclude
+from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
 
 Resource = dict[str, Any]
@@ -132,7 +133,7 @@ class _Writer:
     def _panel(self, members: Iterable[Resource]) -> Resource:
         result = self._of.result
         notes = [
-            f"{ear.ear} ear: {ear.outcome}" + (f"; {ear.why}" if ear.why else "")
+            f"{ear.ear} ear: {ear.outcome}" + (f"; {say(ear.why)}" if ear.why else "")
             for ear in result.ears
             if has_thresholds(ear)
         ]
@@ -145,7 +146,7 @@ class _Writer:
                     f"session {self._of.outcome}",
                     *verdicts,
                     *notes,
-                    *result.remarks,
+                    *map(say, result.remarks),
                     *which_ear_words(result),
                     *self._course_words(),
                 ]
@@ -226,7 +227,7 @@ class _Writer:
         """Say where it was broken off, and why it waited."""
         course = self._of.course
         breaks = [f"broken off {b.left or '?'}, gone on with {b.resumed}" for b in course.breaks]
-        return breaks + [f"waited {each.at}: {each.why}" for each in course.waits]
+        return breaks + [f"waited {each.at}: {say(each.why)}" for each in course.waits]
 
     def _status(self, ears: Sequence[EarResult]) -> str:
         """Return whether what is said of these ears is final."""
@@ -278,7 +279,7 @@ def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
     if found.mark == Outcome.INCOMPLETE and found.limit_db_hl is not None:
         words.append(f"perhaps beyond the limit of {found.limit_db_hl:g} dB HL")
     if read(found).kind in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
-        words.append(ear.why)
+        words.append(say(ear.why))
     if not may_conclude(ear):
         words.append(verdict_words(ear))
     return words

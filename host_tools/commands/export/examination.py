@@ -19,7 +19,8 @@ from firmware_py.identity import Identity
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.pta4 import pta4_of
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
+from firmware_py.procedure.reasons import as_json
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.statements import as_told
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
@@ -84,13 +85,14 @@ class Examination:
             "simulated": is_simulated(self.header, self.result),
             "speed": self.header.speed,
             "breaks": [asdict(each) for each in self.course.breaks],
-            "waits": [asdict(each) for each in self.course.waits],
+            "waits": as_json(self.course.waits),
             "outcome": self.outcome,
             "verdict": self.result.verdict,
             "person": {key: header["person"][key] for key in ("identifier", "age_years", "sex")},
             "calibration": {
                 "state": calibration.state,
                 "words": calibration.headline,
+                "about": calibration.about.to_record(),
                 "digest": self.identity.calibration or None,
                 "transducer": self.identity.transducer,
             },

@@ -13,6 +13,7 @@ from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
 from host_tools.thresholds import threshold_as_json
 
@@ -96,7 +97,7 @@ def _row(examination: Examination) -> dict[str, Any]:
         }
         row |= {f"{column}_{name}": told[column] for column in OF_EAR}
         row[f"verdict_{name}"] = ear.verdict
-        row[f"reasons_{name}"] = _text("; ".join(ear.reasons))
+        row[f"reasons_{name}"] = _text(say(ear.reasons))
         row[f"boards_{name}"] = _text("; ".join(ear.boards))
     return row
 
@@ -123,7 +124,7 @@ def _with_what(examination: Examination) -> dict[str, Any]:
     """Return which device it was, and with what, and where it was broken off."""
     identity, course = examination.identity, examination.course
     breaks = [f"{each.left or '?'} to {each.resumed}" for each in course.breaks]
-    waits = [f"{each.at} {each.why}" for each in course.waits]
+    waits = [f"{each.at} {say(each.why)}" for each in course.waits]
     told = (identity.device, identity.transducer, identity.calibration or None, breaks, waits)
     return dict(zip(WITH_WHAT, told, strict=True))
 
@@ -186,7 +187,7 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
             "ear": ear.ear,
             "ear_outcome": ear.outcome,
             "verdict": str(ear.verdict),
-            "reasons": list(ear.reasons),
+            "reasons": list(map(say, ear.reasons)),
             "boards": list(ear.boards),
             "tones": ear.tones,
             "pta4_db_hl": average and average.db_hl,

@@ -11,7 +11,9 @@ from firmware_py.console.table import Command
 from firmware_py.identity import RULES, Meeting
 from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
 from firmware_py.paper_desk import COMMANDS as OF_PAPER
+from firmware_py.procedure import reasons
 from firmware_py.procedure.outcomes import WhichEar
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     CONDUCTS,
@@ -35,7 +37,7 @@ REMARK: Final = "remark"
 VERDICT: Final = "verdict"
 # Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
 SHARED: Final = (
-    "left_ear", "right_ear", "retest_doubtful", "retest_rejected", "calibrated", "overdue",
+    "left_ear", "right_ear", "calibrated", "overdue",
     "uncalibrated", "simulated", "pta4_and_grade", "pta4_outside",
     "pta4_none", "pta4", "mean", "mean_at_least", "mean_beyond", "mean_inferred", "grade_share",
     "mean_doubtful", "grade_at_least",
@@ -71,6 +73,15 @@ REPORT_ON_PAPER: Final = (
 OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_IDENTITY, *OF_SETTINGS, *OF_PAPER)
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
+# Why a presentation or a test came to nothing, a tuning waits, or noise plays: told where the
+# page does not look.
+UNSHOWN: Final = (
+    Code.CROSS_HEARD, Code.NOT_BEGUN, Code.CUT_SHORT, Code.TOO_EARLY, Code.NOISE_ENDED,
+    Code.ABORTED, Code.RESET, Code.NOT_PLAYED, Code.NOT_PLAYED_BUT, Code.TONE_REFUSED,
+    Code.TONE_TOO_LOUD, Code.NOISE_TOO_LOUD, Code.EVENTS_LOST, Code.BOARD_LOST, Code.AID_LOST,
+    Code.AID_REFUSED, Code.WAITS_TEST, Code.FOREIGN_AID, Code.FOREIGN_BOARD, Code.ANOTHER_PERSONS,
+    Code.CHECKED,
+)  # fmt: skip
 JSON_FORMAT: Final = "gp-pta sessions 1"
 
 
@@ -93,10 +104,11 @@ def knowledge() -> dict[str, Any]:
         "keys": [*words_of(ENGLISH)],  # of the words, in their order in every language
         "words": {language: [*words_of(language).values()] for language in LANGUAGES},
         "remarks": {
-            "prefix": f"{REMARK}_",
-            "places": remarks.PLACES,
-            "number": remarks.NUMBER,
-            "sentences": remarks.SENTENCES,
+            "words": [*reasons.WORDS],
+            "dates": reasons.DATES,
+            "several": reasons.SEVERAL,
+            "decimals": reasons.DECIMALS,
+            "signed": reasons.SIGNED,
         },
     }
 
@@ -150,7 +162,8 @@ def words_of(language: str) -> dict[str, str]:
     shared |= {f"{PAPER}_{key}": tables[REPORT][key] for key in REPORT_ON_PAPER}
     shared |= {f"{PAPER}_{key}": tables["format"][key] for key in ("time", "and")}
     shared[f"{PAPER}_footer"] = tables[PRESCRIPTION]["footer"]
-    told = {f"{REMARK}_{key}": text for key, text in tables[remarks.PLACE].items()}
+    unshown = {code.word.replace("-", "_") for code in UNSHOWN}
+    told = {f"{REMARK}_{k}": text for k, text in tables[remarks.PLACE].items() if k not in unshown}
     shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]
     return {**tables[PLACE], **spoken, **shared, **told}

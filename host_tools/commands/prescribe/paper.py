@@ -68,8 +68,7 @@ class Frame:
         simulated = [document.alarm(*each) for each in of_clock]
         if calibration.state in HOLDING:
             return simulated
-        _, _, why = calibration.headline.partition(": ")
-        why, state = told(why, catalogue), calibration.state.lower()
+        why, state = told(calibration.about, catalogue), calibration.state.lower()
         meaning = [catalogue.say(PAPERS, f"{state}_means")]
         if calibration.state == UNCALIBRATED:
             meaning.append(self.words.say("uncalibrated_fit"))

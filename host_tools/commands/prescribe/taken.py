@@ -14,6 +14,7 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.words import say
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
 
@@ -79,7 +80,7 @@ def _result_of(session: RecordedSession, ear: str) -> EarResult:
         why = verdict_words(found)
         raise NothingToPrescribeError(f"{session.path}: {ear} ear: {why}; so nothing is prescribed")
     if found.outcome == Outcome.UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
-        why = found.why or "no tone was measured"
+        why = say(found.why) or "no tone was measured"
         raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")
     return found
 

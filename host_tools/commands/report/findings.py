@@ -3,7 +3,7 @@
 Everything comes from the recorded result and from the estimators after the last answer.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from firmware_py.archive import UNFINISHED
@@ -19,6 +19,7 @@ from firmware_py.procedure.grades import (
 )
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
 from firmware_py.procedure.reading import read
+from firmware_py.procedure.reasons import Reason, Reasons, as_json
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import RIGHT
 from firmware_py.procedure.statements import may_conclude
@@ -83,10 +84,10 @@ class EarFindings:
 
     ear: str
     verdict: Verdict
-    reasons: list[str]  # of the verdict, as recorded
+    reasons: Reasons  # of the verdict
     boards: list[str]  # which tone generators its tones came from
     outcome: str
-    why: str
+    why: Reasons
     # of an ear that was measured, the half width that was wanted where 95 % bands ended wider, the
     # least of these; None of any other
     short_of_db: float | None
@@ -118,13 +119,13 @@ class Findings:
     simulated: bool  # a program answered in the place of a listener
     speed: float | None  # of its clock, as the header says
     calibration_state: str
-    calibration: str
+    calibration: Reason  # what is to be said of it
     calibration_digest: str | None  # of its file
     transducer: str | None
     status: str  # "complete", "aborted" or "failed" as recorded, or "unfinished"
     verdict: Verdict  # whether there was a test: that of the worst ear
     warnings: list[str]  # what keeps the record from being whole and the same when replayed
-    remarks: list[str]
+    remarks: Reasons
     ears: list[EarFindings]
     better_ear: BetterEar | None  # None: no ear has a mean threshold
     asymmetries: list[str]  # by which published criteria the ears differ
@@ -155,7 +156,7 @@ class Findings:
 
     def as_json(self) -> dict[str, Any]:
         """Return all as JSON values; what was inferred is no threshold there, either."""
-        told = asdict(self)
+        told: dict[str, Any] = as_json(self)
         for ear, found in zip(told["ears"], self.ears, strict=True):
             ear["thresholds"] = [threshold_as_json(threshold) for threshold in found.thresholds]
         return told
@@ -189,13 +190,13 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         simulated=session.simulated,
         speed=session.header.speed,
         calibration_state=session.calibration.state,
-        calibration=session.calibration.headline,
+        calibration=session.calibration.about,
         calibration_digest=identity.calibration or None,
         transducer=identity.transducer,
         status=result.outcome or UNFINISHED,
         verdict=result.verdict,
         warnings=_warnings(session, catalogue),
-        remarks=list(result.remarks),
+        remarks=result.remarks,
         ears=[_ear_findings(session, found, means, norm, catalogue) for found in ears],
         better_ear=means.better_ear,
         asymmetries=asymmetries(result, catalogue),
@@ -248,7 +249,7 @@ def _ear_findings(
     return EarFindings(
         ear.ear,
         found.verdict,
-        [*found.reasons],
+        found.reasons,
         [*found.boards],
         found.outcome,
         found.why,

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from firmware_py.archive import UNFINISHED
-from firmware_py.calibration.in_force import HOLDING
+from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.words import readable
 from firmware_py.procedure.grades import BetterEar, MeanThreshold, grade_bounds
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.reasons import Reasons
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
@@ -96,8 +97,8 @@ class Words:
         """Return what must not be overlooked: a headline and what it means."""
         found = simulated_words(findings.simulated, findings.speed, self.catalogue)
         if findings.calibration_state not in HOLDING:
-            state, _, why = findings.calibration.partition(": ")
-            why = _capital(told(why, self.catalogue))
+            state = findings.calibration_state
+            why = _capital(told(findings.calibration, self.catalogue))
             meaning = self.say(f"{state.lower()}_means")
             found.append((self.state(state), f"{why}. {meaning}"))
         headline = "unfinished" if findings.status == UNFINISHED else "not_as_recorded"
@@ -107,7 +108,8 @@ class Words:
 
     def calibration(self, findings: Findings) -> str:
         """Return what is known of the calibration, its state first."""
-        return told(findings.calibration, self.catalogue)
+        about, state = told(findings.calibration, self.catalogue), findings.calibration_state
+        return about if state == SIMULATED else f"{self.state(state)}: {about}"
 
     def state(self, state: str) -> str:
         """Return the state of a calibration, in capitals."""
@@ -283,12 +285,12 @@ def masking_sign(found: Threshold) -> str:
     return "*" if read(found).doubtful else ""
 
 
-def _why_ended(ear: EarFindings) -> str:
+def _why_ended(ear: EarFindings) -> Reasons:
     """Return why an ear ended; how wide its bands are is said in its sentence, and only there."""
     if ear.outcome != Outcome.MEASURED:
         return ear.why
-    cap, _, bands = ear.why.partition("; ")
-    return cap if bands else ""
+    end, *bands = ear.why or (None,)
+    return (end,) if end is not None and bands else ()
 
 
 def _capital(text: str) -> str:

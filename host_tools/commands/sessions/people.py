@@ -171,12 +171,17 @@ class Person:
         return {
             "identifier": self.identifier,
             "alike": [*self.alike],
-            "asked": [each.words for each in self.asked],
+            "asked": [each.reason.to_record() for each in self.asked],
             "contradictions": [
                 {"first": each.first.name, "last": each.last.name} for each in self.contradictions
             ],
             "refused": [
-                {"ear": ear, "first": first.entry.name, "last": last.entry.name, "why": why.words}
+                {
+                    "ear": ear,
+                    "first": first.entry.name,
+                    "last": last.entry.name,
+                    "why": why.reason.to_record(),
+                }
                 for ear, first, last, why in self.refused()
             ],
             "sessions": [_visit_as_json(visit) for visit in self.visits],
@@ -186,7 +191,7 @@ class Person:
                     "first": each.first.entry.name,
                     "last": each.last.entry.name,
                     "changed": each.change.changed,
-                    "differs": [difference.words for difference in each.differs],
+                    "differs": [difference.reason.to_record() for difference in each.differs],
                     "unknown": each.unknown,
                     **asdict(each.change),
                 }

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
-from firmware_py.identity import NAMES, Difference
+from firmware_py.identity import Difference
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import NO_BREAK, Catalogue
+from host_tools.catalogue.remarks import PLACE as REMARKS
 from host_tools.catalogue.remarks import told
 from host_tools.commands.sessions.change import (
     FALSE_ALARMS,
@@ -77,22 +78,22 @@ class PeopleWords:
     def _unlike(self, found: Comparison) -> Iterator[str]:
         """Say what was not the same both times, or may not have been."""
         if found.differs:
-            differs = "; ".join(told(each.words, self.catalogue) for each in found.differs)
+            differs = told([each.reason for each in found.differs], self.catalogue)
             yield self.say("unlike", ear=self.ear(found.ear), differs=differs)
         if found.unknown:
-            names = [told(NAMES[field], self.catalogue) for field in found.unknown]
+            names = [self.catalogue.say(REMARKS, f"field_{field}") for field in found.unknown]
             yield self.say("unknown", ear=self.ear(found.ear), what=self.catalogue.joined(names))
 
     def _refused(self, ear: str, first: Visit, last: Visit, why: Difference) -> str:
         days = {"first": first.entry.started, "last": last.entry.started}
         dates = {name: self.catalogue.date(day) for name, day in days.items()}
-        differs = told(why.words, self.catalogue)
+        differs = told(why.reason, self.catalogue)
         return self.say("refused", ear=self.ear(ear), **dates, differs=differs)
 
     def _asked(self, found: Difference) -> str:
         if found.field == "sex":
             return self.say("two_sexes")
-        return self.say("asked", differs=told(found.words, self.catalogue))
+        return self.say("asked", differs=told(found.reason, self.catalogue))
 
     def _comparison(self, found: Comparison) -> str:
         change, clearest = found.change, found.change.clearest

@@ -11,6 +11,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import ASKED, Purpose
 from firmware_py.procedure.statements import so_far
+from firmware_py.procedure.words import say
 from firmware_py.session import HearingReplay
 from host_tools.commands.watch.view import Answered, View
 from host_tools.errors import HostError
@@ -158,7 +159,7 @@ def view_of(journal: Path) -> View:
         elapsed_s=session.state.at_us / 1e6,
         seconds_to_go=None if session.test.outcome else session.test.time_to_go.seconds(),
         over=session.test.outcome != "",
-        check=why_checked(session.test),
+        check=say(why_checked(session.test)),
         resumed=session.state.resumed,
     )
 
@@ -178,5 +179,5 @@ def _state(session: RecordedSession) -> str:
     if state.test.outcome:
         return state.test.outcome
     if state.test.waits_why:
-        return f"{state.test.state}: {state.test.waits_why}"
+        return f"{state.test.state}: {say(state.test.waits_why)}"
     return f"{state.test.state}, {state.test.presenter.ear} ear"

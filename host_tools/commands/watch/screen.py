@@ -11,6 +11,7 @@ from rich.text import Text
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
+from firmware_py.procedure.words import say
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -108,9 +109,9 @@ def _status(view: View) -> Text:
     for ear in view.ears:
         if ear.why:
             text.append(f"\n{ear.ear} ear {ear.outcome}", EAR_STYLES[ear.ear])
-            text.append(f": {readable(ear.why)}")
+            text.append(f": {readable(say(ear.why))}")
     for remark in view.result.remarks if view.result else ():
-        text.append(f"\nremark: {readable(remark)}", style="yellow")
+        text.append(f"\nremark: {readable(say(remark))}", style="yellow")
     return text
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 
@@ -11,11 +10,12 @@ from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import EARS, Ear, Listener, SimulatedListener
 from device.simulator.operator import NOBODY, Operator
 from device.simulator.turns import TakingTurns
-from firmware_py.procedure import words
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, AUTOMATIC, RIGHT, Settings
+from firmware_py.procedure.words import say
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import END, RESPONSE_TIME_S, WRONG_DB, Found
@@ -25,11 +25,6 @@ from host_tools.research.study.robustness_judged import (
     inferred_far_off,
     is_valid,
 )
-
-# How the remark on a listener who does not attend begins, after the ear.
-INATTENTIVE: Final = words.INATTENTIVE.partition(":")[0]
-# And a remark on masking, which is not about the listener.
-OF_MASKING: Final = words.MASKING_UNCERTAIN.partition(": ")[2].partition(" at ")[0]
 
 
 @dataclass(frozen=True)
@@ -121,7 +116,7 @@ def found_in(result: SessionResult, truths: Truths) -> Found:
     """Compare a result with the truth; of two ears the numbers are those of the first."""
     first = result.ears[0]
     error_db, covered = errors_and_coverage(first, truths[ear_named(first.ear)])
-    remarks = tuple(each for each in result.remarks if OF_MASKING not in each)
+    remarks = tuple(say(each) for each in result.remarks if each.code != Code.MASKING_UNCERTAIN)
     return Found(
         {END: error_db},
         {END: covered},
@@ -136,7 +131,7 @@ def found_in(result: SessionResult, truths: Truths) -> Found:
 def inattentive(result: SessionResult) -> bool:
     """Tell whether a remark says that the listener did not attend, or an ear is unreliable."""
     refused = any(ear.outcome == Outcome.UNRELIABLE for ear in result.ears)
-    return refused or any(INATTENTIVE in remark for remark in result.remarks)
+    return refused or any(Code.INATTENTIVE in remark.codes for remark in result.remarks)
 
 
 def errors_and_coverage(ear: EarResult, truth: Audiogram) -> tuple[Array, Array]:

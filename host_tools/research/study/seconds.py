@@ -11,8 +11,8 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.listener import Ear as Side
-from firmware_py.procedure import words
 from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, BOTH, RIGHT, Settings
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balanced
@@ -30,8 +30,8 @@ from host_tools.research.study.time_ledger import (
 )
 
 SCORED: Final = [AUDIOGRAM_FREQUENCIES_HZ.index(int(hz)) for hz in SCORED_HZ]
-# How the reason begins why an ear ended at the cap of tones.
-CAP: Final = words.cap_reached(0, 0, 0).partition(" 0 ")[0]
+# Why an ear ended at the cap of tones.
+CAP: Final = {Code.CAP, Code.CAP_KEPT, Code.CAP_TOO_FEW}
 MASKED: Final = "masked"
 
 # Where time goes, in two ways that are each all of it, and what part of it has noise.
@@ -147,7 +147,7 @@ def run_test(unit: Unit) -> Timed:
         np.concatenate([error_db[SCORED] for error_db, _ in numbers]),
         np.concatenate([covered[SCORED] for _, covered in numbers]),
         sum(ear.tones for ear in result.ears),
-        sum(CAP in ear.why for ear in result.ears),
+        sum(why.code in CAP for ear in result.ears for why in ear.why),
         inattentive=inattentive(result),
     )
 

@@ -428,7 +428,7 @@ def test_a_bad_file_is_named_journaled_and_tests_still_run(tmp_path: Path) -> No
     assert "calibration=UNCALIBRATED" in state
     assert f"UNCALIBRATED: levels are nominal ({fault})" in picture
     assert f'104,"UNCALIBRATED: levels are nominal ({fault})"' in errors
-    assert header["calibration"]["why"] == fault
+    assert header["calibration"]["why"]["told"] == fault
 
 
 def test_an_overdue_one_is_used_and_every_screen_says_so(tmp_path: Path) -> None:

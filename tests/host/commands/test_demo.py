@@ -31,6 +31,7 @@ from host_tools.processes import Operator
 from tests.firmware.world import asked_again_though_answered, result_of
 from tests.host.bench import Benches
 from tests.host.journals import GpPta
+from tests.said import said
 
 REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 120.0  # on a very busy machine
@@ -122,7 +123,7 @@ def check_ends(done: Said, ears: list[dict[str, Any]]) -> None:
     """Check that it is said why each ear ended, and how sure it is; in a pipe without colours."""
     for ear in ears:
         widths = [f"{(t['high_db_hl'] - t['low_db_hl']) / 2:5.1f}" for t in ear["thresholds"]]
-        why = f"{ear['ear']} ear measured: {readable(ear['why'])}"
+        why = f"{ear['ear']} ear measured: {readable(said(ear['why']))}"
         assert why in " ".join(done.stdout.split())
         assert "     ±" + "".join(widths) in done.stdout
     assert re.search(r"  ± ?\d+\.\d dB", done.stdout)

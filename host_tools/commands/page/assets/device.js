@@ -1,6 +1,6 @@
 // The device behind the console: who it is, whether this page fits it, its PIN, and questions to it.
 
-import { helpOf, partsOf, told } from "./lines.js";
+import { helpOf, told } from "./lines.js";
 import { Refused, Talk } from "./talk.js";
 
 const PIN_NEEDED = -203;
@@ -133,7 +133,7 @@ export class Device {
 
   /** Return what the self-test found of every part. */
   async selfTest() {
-    return partsOf(await this.ask("*TST?"));
+    return JSON.parse(await this.ask("SYST:TEST?"));
   }
 
   /** Return whether a hearing aid can be tuned here. */

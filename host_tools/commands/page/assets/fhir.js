@@ -1,5 +1,6 @@
 // A session as HL7 FHIR R4, as `gp-pta export --format fhir` writes it: see bundle.py for its rules.
 
+import { inEnglish } from "./remarks.js";
 import { readingOf } from "./reading.js";
 import { hasThresholds, mayConclude, verdictNote } from "./verdict.js";
 
@@ -99,9 +100,9 @@ class Writer {
   panel(members) {
     const { result } = this.session;
     const tested = result.ears.filter(hasThresholds);
-    const ears = tested.map((e) => `${e.ear} ear: ${e.outcome}${e.why ? `; ${e.why}` : ""}`);
+    const ears = tested.map((e) => `${e.ear} ear: ${e.outcome}${e.why.length ? `; ${inEnglish(e.why)}` : ""}`);
     const verdicts = result.ears.map((e) => `${e.ear} ear: ${verdictNote(e)}`);
-    const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...ears, ...result.remarks];
+    const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...ears, ...result.remarks.map((each) => inEnglish([each]))];
     if (result.ears.length > 1) {
       said.push(`which ear is which: ${result.which_ear.replaceAll("-", " ")}`);
     }
@@ -205,8 +206,8 @@ function wordsOf(ear, found) {
   if (found.mark === "incomplete" && found.limit_db_hl !== null) {
     words.push(`perhaps beyond the limit of ${found.limit_db_hl} dB HL`);
   }
-  if (["perhaps-above", "unknown"].includes(readingOf(found).kind) && ear.why) {
-    words.push(ear.why);
+  if (["perhaps-above", "unknown"].includes(readingOf(found).kind) && ear.why.length) {
+    words.push(inEnglish(ear.why));
   }
   return mayConclude(ear) ? words : [...words, verdictNote(ear)];
 }

@@ -1,8 +1,7 @@
-// What the lines of the console say: answers, unasked lines, the state, the self-test, the list.
+// What the lines of the console say: answers, unasked lines, the state, the list.
 
 const WORD = /([^\s=]+)(?:=("(?:[^"\\]|\\.)*"|\S*))?/g;
 const ERROR = /^ERROR (-?\d+),"(.*)"$/;
-const PART = /^(\S+) (\w+), (.*)$/;
 
 /** Return the pairs NAME=VALUE of a line; a word without a value has an empty one. */
 export function pairs(text) {
@@ -33,14 +32,9 @@ export function errorOf(line) {
   return found && { number: Number(found[1]), words: found[2].replaceAll('""', '"') };
 }
 
-/** Return the parts of the answer to *TST?, each with name, whether it works, and words. */
-export function partsOf(answer) {
-  const text = answer.slice(answer.indexOf(",") + 1).replace(/^"|"$/g, "");
-  return text
-    .split("; ")
-    .map((part) => PART.exec(part))
-    .filter(Boolean)
-    .map(([, name, state, words]) => ({ name, works: state !== "FAULT", state, words }));
+/** Return why, as a line or an answer tells it: reasons, or none. */
+export function reasonsOf({ reasons }) {
+  return JSON.parse(reasons || "[]");
 }
 
 /** Return the sessions of the answer to SESS:LIST?, the newest first. */

@@ -1,8 +1,8 @@
 // A test under way: both ears, the tone, the answers as they come, and what the operator can do.
 
 import { at, fill, make, show, tell } from "./dom.js";
+import { reasonsOf } from "./lines.js";
 import { HOLDING, onPaper } from "./paper.js";
-import { plain } from "./problems.js";
 import { drawnEar } from "./reading.js";
 import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
@@ -32,7 +32,7 @@ function toneWords(tone) {
     level: number(Number(tone.level_db_hl)),
   });
   const noise = tone.noise_db_hl && say("tone_noise", { level: number(Number(tone.noise_db_hl)) });
-  const why = tone.unmasked && say("tone_unmasked", { why: inWords(tone.unmasked) ?? plain(tone.unmasked) });
+  const why = tone.unmasked && say("tone_unmasked", { why: inWords(reasonsOf(tone)) });
   return [words, noise, why].filter(Boolean).join(" ");
 }
 
@@ -212,7 +212,8 @@ function whoseWords({ typed, identifier, session }) {
 }
 
 /** Show why the test is broken off, and what the operator can say; without a check, nothing. */
-function showCheck({ check, ear, why }, whose) {
+function showCheck(about, whose) {
+  const { check, ear } = about;
   show(at("live-check"), Boolean(check));
   if (!check) {
     return;
@@ -222,7 +223,7 @@ function showCheck({ check, ear, why }, whose) {
   fill(at("check-question"), say(`check_${check}`, { ear: ear && earTitle(ear) }));
   const begun = isAsked && whose.started ? [say("whose_begun", { when: dateAndTime(whose.started) })] : [];
   fill(at("check-whose"), isAsked ? [whoseWords(whose), ...begun].join(" · ") : "");
-  fill(at("check-why"), why ? asTold(why) : "");
+  fill(at("check-why"), asTold(reasonsOf(about)));
   fill(at("check-note"), say(`check_${check}_note`));
   show(at("check-passed"), ["listener", "silence", "earphones"].includes(check));
   show(at("same-go-on"), isAsked);

@@ -9,7 +9,7 @@ import { Live } from "./live.js";
 import { forgetTyped, samePerson, whoseIs } from "./person.js";
 import { Preparation } from "./prepare.js";
 import { ofNumber, plain, wordsFor } from "./problems.js";
-import { asTold, useRemarks } from "./remarks.js";
+import { asItSaid, asTold, useRemarks } from "./remarks.js";
 import { Result } from "./result.js";
 import { NotAllowed, Table } from "./table.js";
 import { Refused } from "./talk.js";
@@ -215,12 +215,12 @@ class Page {
     at("calibration").classList.toggle("bad", !isCalibrated);
   }
 
-  part({ name, works, state, words }) {
+  part({ name, state, why }) {
     const [key, mark] = PART_STATES[state];
+    const works = state !== "FAULT";
     const advice = works ? null : make("p", {}, say(`fault_${name}`));
-    const about = words.replace(/^(UNCALIBRATED|OVERDUE): /, ""); // that is told as its state
-    const time = name === "clock" && works ? dateAndTime(words) : null;
-    const told = make("span", { class: "told" }, time ?? asTold(about));
+    const time = why.code === "clock-says" ? dateAndTime(why.time) : null;
+    const told = make("span", { class: "told" }, time ?? asTold([why]));
     const shown = make("span", { class: mark }, say(key));
     return make("li", {}, make("b", {}, say(`part_${name}`)), " ", shown, " ", told, advice);
   }
@@ -445,7 +445,7 @@ class Page {
     const box = make("div", { class: `alert ${kind}`, "data-number": `${number}` });
     tell(box, () => {
       const { sentence, detail } = words();
-      const told = detail ? make("p", { class: "told" }, say("device_says"), " ", asTold(detail)) : null;
+      const told = detail ? make("p", { class: "told" }, say("device_says"), " ", asItSaid(detail)) : null;
       const close = make("button", { type: "button", class: "close", onclick: () => box.remove() }, say("close"));
       return [make("p", {}, sentence), told, close];
     });
@@ -557,7 +557,7 @@ class Page {
 function askPin(why) {
   const dialog = at("pin-dialog");
   at("pin").value = "";
-  const told = make("span", { class: "told" }, say("device_says"), " ", asTold(why));
+  const told = make("span", { class: "told" }, say("device_says"), " ", asItSaid(why));
   fill(at("pin-why"), ...(why ? [say("pin_refused"), make("br"), told] : []));
   dialog.returnValue = "";
   dialog.showModal();

@@ -69,7 +69,7 @@ function who(result, whose, paper) {
       ? onPaper("broken_off_value", { left: time(left), resumed: time(resumed) })
       : onPaper("broken_off_unknown", { resumed: time(resumed) }),
   );
-  const waits = paper.waits.map((each) => inWords(each.why) ?? each.why);
+  const waits = paper.waits.map((each) => inWords(each.why));
   return [
     ["name", typed.name],
     ["tested", joined(begun)],
@@ -129,14 +129,9 @@ function earphones({ name, kind, serial_left: left, serial_right: right }) {
   return onPaper("transducer_value", { name, left, right, kind: onPaper(`kind_${kind.replace("-", "_")}`) });
 }
 
-function reasonOf({ words }) {
-  const reason = words.split(": ").slice(1).join(": ");
-  return inWords(reason) ?? reason;
-}
-
-function headline(calibration) {
-  const why = reasonOf(calibration);
-  return [say(calibration.state.toLowerCase()), why].filter(Boolean).join(": ");
+function headline({ state, about }) {
+  const name = say(state.toLowerCase());
+  return state === "SIMULATED" ? name : `${name}: ${inWords([about])}`;
 }
 
 /** Return what must not be overlooked, as elements: who was not tested, and levels that are none. */
@@ -149,7 +144,7 @@ export function alarmsOf({ simulated, speed }, calibration) {
   }
   if (!HOLDING.includes(calibration.state)) {
     const state = calibration.state.toLowerCase();
-    told.push([say(state), `${capital(reasonOf(calibration))}. ${onPaper(`${state}_means`)}`]);
+    told.push([say(state), `${capital(inWords([calibration.about]))}. ${onPaper(`${state}_means`)}`]);
   }
   return told.map(([mark, words]) =>
     make("div", { class: "alert warning verdict" }, make("b", {}, mark), make("p", {}, words)),
@@ -168,7 +163,7 @@ export function earSentence(ear, read, wanted) {
 function earParts(ear, read, wanted) {
   const said = mayConclude(ear) ? [] : [verdictWord(ear)];
   if (!hasThresholds(ear)) {
-    return [...said, ...ear.reasons.map((each) => inWords(each) ?? each)];
+    return [...said, ...ear.reasons.map((each) => inWords([each]))];
   }
   const first = FIRST[ear.outcome];
   said.push(...(first ? [onPaper(first)] : []));
@@ -204,9 +199,10 @@ export function oneDecimal(value) {
 
 /** Return why an ear ended; how wide its bands are is said in its sentence, and only there. */
 export function endingOf(ear) {
-  const [cap, ...bands] = ear.why.split("; ");
-  const why = ear.outcome === "measured" ? (bands.length ? cap : "") : ear.why;
-  return why && onPaper("ended_by", { ear: say(`${ear.ear}_ear`), why: inWords(why) ?? why });
+  const [end, ...bands] = ear.why;
+  const isOnlyEnd = ear.outcome === "measured";
+  const why = isOnlyEnd ? inWords(bands.length ? [end] : []) : inWords(ear.why);
+  return why && onPaper("ended_by", { ear: say(`${ear.ear}_ear`), why });
 }
 
 /** Return how the test went, as the first of the remarks. */

@@ -305,7 +305,7 @@ function isLike(one, other) {
 
 /** Say in what two sessions differ. */
 export function differsWords({ field, one, other }) {
-  const [a, b] = [one, other].map((each) => (field === "sex" ? say(`sex_${each.toLowerCase()}`) : plain(each)));
+  const [a, b] = [one, other].map((each) => (field === "sex" ? say(`sex_${each.toLowerCase()}`) : each === "none" ? say("remark_nothing") : plain(each)));
   return say("remark_differs", { field: say(`remark_field_${field}`), one: a, other: b });
 }
 

@@ -1,90 +1,62 @@
-// What the device tells in English, in the language that was chosen; `remarks.py` does the same.
+// The reasons of the firmware by their codes and parts, in words; procedure/words.py does the same.
 
 import { make } from "./dom.js";
 import { plain } from "./problems.js";
-import { day, englishOf, say, written } from "./words.js";
+import { day, english, hasWords, say, written } from "./words.js";
 
-const NESTED_MAX = 4;
-const BETWEEN = "; ";
-const SAID = {
-  ear: (ear) => say(ear.replace(" ", "_")),
-  verdict: (verdict) => say(`retest_${verdict}`),
-  told: plain,
-  boards: (boards) => plain(boards).replace(/left ear|right ear/g, (ear) => SAID.ear(ear)),
-  one: valueOf,
-  other: valueOf,
-  frequencies_hz: plain,
-  time: plain,
-  date: day,
-  due: day,
-  today: day,
-};
+const SPOKEN = { say, written, day };
+const ENGLISH = { say: english, written: String, day: String };
 
-function valueOf(text) {
-  return text === "none" ? say("remark_nothing") : plain(text);
-}
+let parts = {};
 
-let forms = [];
-let sentences = {};
-
-/** Take what may stand in the places of recorded sentences, and which places have sentences. */
+/** Take what procedure/reasons.py says of parts. */
 export function useRemarks(knows) {
-  const longest = englishOf(knows.prefix).sort(([, one], [, other]) => other.length - one.length);
-  forms = longest.map(([key, sentence]) => [key, formOf(sentence, knows)]);
-  sentences = knows.sentences;
+  parts = knows;
 }
 
-/** Return what an English sentence looks like with its places filled. */
-function formOf(sentence, { places, number }) {
-  const parts = sentence
-    .split(/\{(\w+)\}/)
-    .map((part, i) => (i % 2 ? `(?<${part}>${places[part] ?? number})` : part.replace(/[^\w\s]/g, "\\$&")));
-  return new RegExp(`^${parts.join("")}$`);
+/** Return reasons in the language that was chosen. */
+export function inWords(reasons, by = SPOKEN) {
+  return reasons.map((each) => sentence(each, by)).join("; ");
 }
 
-/** Return what the device told as the language has it; null if the catalogue does not know it. */
-export function inWords(told) {
-  const parts = told.split(BETWEEN).map((part) => said(part, NESTED_MAX));
-  return parts.includes(null) ? said(told, NESTED_MAX) : parts.join(BETWEEN);
+/** Return reasons in English, as the firmware writes it. */
+export function inEnglish(reasons) {
+  return inWords(reasons, ENGLISH);
 }
 
-/** Return it as an element; what is not known stays in English, and is marked as that. */
-export function asTold(told) {
-  const words = inWords(told);
-  const attributes = words === null ? { lang: "en" } : {};
-  return make("span", attributes, (words ?? plain(told)).replaceAll("+-", "±"));
+/** Return reasons as an element. */
+export function asTold(reasons) {
+  return make("span", {}, inWords(reasons).replaceAll("+-", "±"));
 }
 
-function said(told, deep) {
-  for (const [key, form] of deep > 0 ? forms : []) {
-    const found = form.exec(told);
-    const parts = Object.entries(found?.groups ?? {}).map(([name, text]) => [name, part(name, text, deep)]);
-    if (found && parts.every(([, words]) => words !== null)) {
-      return say(key, Object.fromEntries(parts));
-    }
+/** Return what a device said in its own words as an element. */
+export function asItSaid(words) {
+  return make("span", { lang: "en" }, plain(words));
+}
+
+function sentence({ code, ...its }, by) {
+  const key = keyOf(code);
+  const words = Object.entries(its).map(([name, part]) => [name, wordsOf(name, part, by)]);
+  return hasWords(key) ? by.say(key, Object.fromEntries(words)) : plain(code); // of a later firmware
+}
+
+function wordsOf(name, part, by) {
+  if (Array.isArray(part)) {
+    return part.map((each) => wordsOf(name, each, by)).join(parts.several[name]);
   }
-  return null;
+  if (typeof part === "number") {
+    const sign = parts.signed.includes(name) && part >= 0 ? "+" : "";
+    return by.written(sign + (name in parts.decimals ? part.toFixed(parts.decimals[name]) : part));
+  }
+  if (typeof part === "object") {
+    return sentence(part, by);
+  }
+  if (parts.words.includes(name)) {
+    return by.say(keyOf(`${name}_${part}`));
+  }
+  return parts.dates.includes(name) ? by.day(part) : plain(part) || by.say("remark_nothing");
 }
 
-function part(name, text, deep) {
-  if (name in sentences) {
-    return text && several(text, sentences[name], deep - 1);
-  }
-  return (SAID[name] ?? written)(text);
-}
-
-/** Return sentences beside one another; a sentence may have the same comma in it. */
-function several(text, between, deep) {
-  const whole = said(text, deep);
-  if (whole !== null || !between) {
-    return whole;
-  }
-  for (let at = text.indexOf(between); at >= 0; at = text.indexOf(between, at + 1)) {
-    const first = said(text.slice(0, at), deep);
-    const others = first === null ? null : several(text.slice(at + between.length), between, deep);
-    if (others !== null) {
-      return first + between + others;
-    }
-  }
-  return null;
+function keyOf(code) {
+  return `remark_${code.replaceAll("-", "_")}`;
 }

@@ -99,7 +99,8 @@ export class Result {
     fill(at("result-sign"), ...signatureOf(this.#whose));
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
     const ended = result.ears.map(endingOf).filter(Boolean);
-    const remarks = [wholeOf(result, paper), ...ended, ...result.remarks.map(asTold)].map((each) => [each]);
+    const said = result.remarks.map((each) => asTold([each]));
+    const remarks = [wholeOf(result, paper), ...ended, ...said].map((each) => [each]);
     fill(at("result-remarks"), ...remarks.map((each) => make("li", {}, ...each)));
   }
 
@@ -180,7 +181,7 @@ export class Result {
           outcome: outcome || "unfinished",
           verdict,
           person: { identifier, age_years, sex },
-          calibration: { state: calibration, words, digest, transducer },
+          calibration: { state: calibration, words, about: this.#paper.calibration.about, digest, transducer },
           settings: this.#paper.settings,
           ...found,
           ears: ears.map(earAsJson),

@@ -67,7 +67,7 @@ export class Tuning {
       isNone ? "-" : say("from_to", { low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
     ]);
     const columns = ["", say("tune_setting"), say("tune_wish"), say("column_band")];
-    const remarks = found.remarks.map((each) => make("p", {}, asTold(each)));
+    const remarks = found.remarks.map((each) => make("p", {}, asTold([each])));
     const isWish = found.finding === "wish";
     return [
       make("div", { class: "scroll" }, table(say("tune_caption"), columns, rows)),

@@ -1,7 +1,7 @@
 // Whether there was a test, and what may be said by it: the rules of procedure/statements.py.
 
 import { make } from "./dom.js";
-import { asTold } from "./remarks.js";
+import { asTold, inEnglish } from "./remarks.js";
 import { say } from "./words.js";
 
 /** Return whether anything may be said that follows from the thresholds of an ear. */
@@ -33,7 +33,7 @@ export function whyNothingFollows(ear) {
 
 /** Return a verdict with its reasons, as a FHIR note has it. */
 export function verdictNote(ear) {
-  return [ear.verdict.replaceAll("-", " "), ear.reasons.join("; ")].filter(Boolean).join(": ");
+  return [ear.verdict.replaceAll("-", " "), inEnglish(ear.reasons)].filter(Boolean).join(": ");
 }
 
 /** Return the verdict on each ear with its reasons, or one that is true of all, as elements. */
@@ -46,7 +46,7 @@ function told(ear, isOfAll) {
   const isValid = mayConclude(ear);
   const word = verdictWord(ear);
   const parts = { verdict: isValid ? word : word.toLocaleUpperCase(), ear: say(`${ear.ear}_ear`) };
-  const reasons = ear.reasons.map((each) => make("li", {}, asTold(each)));
+  const reasons = ear.reasons.map((each) => make("li", {}, asTold([each])));
   return make(
     "div",
     { class: isValid ? "verdict" : "verdict alert warning" },

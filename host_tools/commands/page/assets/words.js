@@ -33,19 +33,19 @@ export function hasWords(key) {
   return key in (catalogue[language] ?? {}) || key in (catalogue.en ?? {});
 }
 
-/** Return the English sentences whose keys begin so, each with its key. */
-export function englishOf(prefix) {
-  return Object.entries(catalogue.en).filter(([key]) => key.startsWith(prefix));
-}
-
 /** Return the sentence of a key with these values in its places; a function says its own when asked. */
-export function say(key, values = {}) {
-  const sentence = catalogue[language]?.[key] ?? catalogue.en?.[key];
+export function say(key, values = {}, spoken = language) {
+  const sentence = catalogue[spoken]?.[key] ?? catalogue.en?.[key];
   if (sentence === undefined) {
     throw new Error(`the catalogue has no sentence ${key}`);
   }
   const valueOf = (value) => String(typeof value === "function" ? value() : value);
   return sentence.replace(PLACE, (place, name) => (name in values ? valueOf(values[name]) : place));
+}
+
+/** Return the same in English. */
+export function english(key, values) {
+  return say(key, values, "en");
 }
 
 /** Return a number as the language writes it, with so many decimals at most. */

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from firmware_py.procedure.words import PRESSES_ANYWAY
+from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.words import say
 from host_tools.commands.export.bundle import CLASSICAL, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.host.commands.export.sessions import JOURNALS, UNRELIABLE, inferred_and_confirmed, marked
@@ -90,13 +91,13 @@ def test_what_has_no_number_says_so() -> None:
 
 
 def test_no_observation_hides_the_calibration_or_the_reason() -> None:
-    why = f"could not be tested: {PRESSES_ANYWAY.format(since='')}"
+    why = f"could not be tested: {say(reason(Code.PRESSES_ANYWAY))}"
     *observations, panel = resources_of(read_examination(UNRELIABLE))[1:]
     assert len(observations) == 10
-    for resource, reason in (*((each, why) for each in observations), (panel, f"left ear: {why}")):
+    for resource, wanted in (*((each, why) for each in observations), (panel, f"left ear: {why}")):
         notes = [note["text"] for note in resource["note"]]
         assert "CALIBRATED (simulated board)" in notes
-        assert reason in notes
+        assert wanted in notes
 
 
 def test_the_person_is_an_identifier_and_nothing_else() -> None:

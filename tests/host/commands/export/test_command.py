@@ -10,6 +10,8 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.words import say
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import read_examination, without_guesses
 from host_tools.commands.export.formats import as_json
@@ -73,7 +75,7 @@ def test_a_session_that_was_gone_on_with_says_so_in_every_format(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:
     header, *records = read_journal(SILENT).records
-    when, why = "2026-01-03T10:00:00+00:00", "is it the same person?"
+    when, why = "2026-01-03T10:00:00+00:00", reason(Code.WAITS_CLOCK)
     path = tmp_path / "session-000001.journal"
     write_again(path, header, gone_on_with(records, when, why))
     told = read_examination(path)
@@ -82,16 +84,16 @@ def test_a_session_that_was_gone_on_with_says_so_in_every_format(
 
     (row,) = csv.DictReader(io.StringIO(as_csv([told]).decode()))
     assert row["broken_off"] == f"{left} to {when}"
-    assert row["waited"] == f"{waited} {why}"
+    assert row["waited"] == f"{waited} {say(why)}"
     assert (row["boards_left"], row["device"]) == ("sim 51b0000000000001", "")
     (session,) = json.loads(as_json([told]))["sessions"]
     assert session["breaks"] == [{"left": left, "resumed": when}]
-    assert session["waits"] == [{"at": waited, "why": why}]
+    assert session["waits"] == [{"at": waited, "why": [why.to_record()]}]
     panel = json.loads(as_fhir([told]))["entry"][-1]["resource"]
     assert panel["effectivePeriod"]["start"] == header["started"]
     assert panel["effectivePeriod"]["end"][:10] == "2026-01-03"
     notes = [note["text"] for note in panel["note"]]
-    assert f"waited {waited}: {why}" in notes
+    assert f"waited {waited}: {say(why)}" in notes
     assert "tone generator: sim 51b0000000000001" in notes
 
 

@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from firmware_py.archive import recorded_result
+from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.words import say
 from tests.firmware.world import Leaves, a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
@@ -79,7 +81,7 @@ def test_a_check_is_told_in_words_and_ends_at_a_click(
         device.until_over()
         expect(page.locator("#view-result")).to_be_visible()
         (remark, *_) = recorded_result(device.journal()).result.remarks
-        assert remark.startswith("right ear: the test was broken off, checks: 1; none of ")
+        assert say(remark).startswith("right ear: the test was broken off, checks: 1; none of ")
 
 
 def test_who_comes_back_goes_on_without_a_click(
@@ -123,7 +125,7 @@ def test_the_operator_says_who_hears_the_tones(
         page.click(button)
         expect(page.locator("#view-result")).to_be_visible()
         result = recorded_result(device.journal()).result
-        heard = [each for each in result.remarks if "equipment was heard" in each]
+        heard = [say(each) for each in result.remarks if each.code == Code.EQUIPMENT_HEARD]
         assert heard == ([remark] if remark else [])
         shown = page.locator("#result-verdicts").inner_text()
         assert ("COULD NOT BE TESTED" in shown) == (remark is None)

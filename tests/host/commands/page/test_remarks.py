@@ -1,52 +1,49 @@
-"""The page says what a device tells as reports do, by the same table."""
+"""The page says the reasons of a device as reports do, by the same table."""
 
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
+from firmware_py.procedure.reasons import Code, as_json
+from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.commands.page.assemble import function_of, modules
-from host_tools.commands.page.knowledge import knowledge
+from host_tools.commands.page.knowledge import UNSHOWN, knowledge
 from tests.host.javascript import computed
 from tests.host.journals import recorded_remarks
-from tests.host.test_catalogue import FOREIGN, MADE_BY_THE_FIRMWARE
+from tests.said import example
 
 pytestmark = pytest.mark.xdist_group("remarks")  # they are read once
+REASONS: Final = tuple(example(code) for code in Code if code not in UNSHOWN)
 PROGRAM: Final = """
 globalThis.document = { documentElement: {} };
-useWords(given.keys, given.words, "en");
 useRemarks(given.remarks);
 return given.languages.map((language) => {
   useWords(given.keys, given.words, language);
-  return given.recorded.map(inWords);
+  return given.reasons.map((each) => [inWords([each]), inEnglish([each])]);
 });
 """
 
 
 @cache
-def recorded() -> list[str]:
-    return [*MADE_BY_THE_FIRMWARE, *sorted(recorded_remarks())]
-
-
-@cache
-def in_words() -> dict[str, list[str | None]]:
-    """Return by language what the page's own modules say of recorded sentences."""
+def in_words() -> dict[str, list[Any]]:
+    """Return by language what the page's own modules say of reasons, and in English."""
     own = "\n".join(function_of(each) for each in modules("remarks.js").values())
     knows = {name: knowledge()[name] for name in ("keys", "words", "remarks")}
-    sentences = [*recorded(), *FOREIGN]
-    said = computed(own + PROGRAM, languages=[*LANGUAGES], recorded=sentences, **knows)
+    reasons = as_json([*REASONS, *recorded()])
+    said = computed(own + PROGRAM, languages=[*LANGUAGES], reasons=reasons, **knows)
     return dict(zip(LANGUAGES, said, strict=True))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_says_what_a_report_says(language: str) -> None:
-    assert len(recorded()) > 40
-    said = in_words()[language][: len(recorded())]
-    assert said == [told(each, catalogue_of(language)) for each in recorded()]
+@cache
+def recorded() -> tuple[Any, ...]:
+    return (*sorted(recorded_remarks(), key=say),)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_no_sentence_fits_is_not_said(language: str) -> None:
-    assert in_words()[language][len(recorded()) :] == [None] * len(FOREIGN)
+def test_the_page_says_what_a_report_says_and_the_firmwares_english(language: str) -> None:
+    reasons, catalogue = (*REASONS, *recorded()), catalogue_of(language)
+    for each, said in zip(reasons, in_words()[language], strict=True):
+        assert said == [told(each, catalogue), say(each)]

@@ -19,8 +19,9 @@ from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import MaskingMark, Verdict
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.tuning.space import DIMENSIONS
-from firmware_py.procedure.words import ENDED_EARLY
+from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe import paper as paper_of
 from host_tools.commands.prescribe.ears import (
@@ -267,7 +268,7 @@ def test_nothing_is_prescribed_for_an_ear_that_was_ended_early(
     half = tmp_path / "session-000001.journal"
     half.write_bytes(LEFT_S2.read_bytes()[:20_000])
     why = refused("prescribe", half, "--unfinished")
-    assert f"left ear: doubtful: {ENDED_EARLY}; so nothing is prescribed" in why
+    assert f"left ear: doubtful: {say(reason(Code.ENDED_EARLY))}; so nothing is prescribed" in why
 
 
 def test_a_damaged_journal_is_refused_as_by_export(tmp_path: Path, gp_pta: GpPta) -> None:

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from device.hearing_aid.fit import Fit
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.settings import TuningSettings
@@ -32,8 +33,7 @@ WISH = TuningResult(
 )  # fmt: skip
 NONE = TuningResult(
     "complete", Finding.NONE, (0.0,) * 4, (0.7, 0.8, 0.6, -0.9), (-9.7,) * 4, (9.8,) * 4,
-    5.7, 16, 4, 0, 0, ("the answers are as they come by chance, or by place: the prescription "
-                       "stays as it is",),
+    5.7, 16, 4, 0, 0, (reason(Code.NO_WISH),),
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from firmware_py.procedure.reasons import Code, reason
 from host_tools import extras
 from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.history import History
@@ -71,7 +72,9 @@ def test_a_page_is_one_small_file_that_names_nothing_outside(name: str, tmp_path
 def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Path) -> None:
     history = History()
     session = read_session(cut(LEFT_S2, tmp_path, 60), history)
-    session.state.result = replace(session.result, remarks=("</script><b>loud</b>",))
+    session.state.result = replace(
+        session.result, remarks=(reason(Code.TOLD, told="</script><b>loud</b>"),)
+    )
     text = page_of(findings_of(session), session, history)
     assert "<b>loud</b>" not in text
     assert "&lt;b&gt;loud&lt;/b&gt;" in text

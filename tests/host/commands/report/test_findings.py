@@ -14,10 +14,10 @@ from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.words import NOT_BEGUN_YET, NOTHING_HEARD, PRESSES_ANYWAY
 from firmware_py.session import Difference
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
@@ -270,9 +270,9 @@ def test_an_ear_that_could_not_be_tested_has_no_level_at_all(name: str) -> None:
 def test_what_showed_that_nobody_listened_is_told() -> None:
     (silent,), (pressing,) = findings("silent-ear").ears, findings("always-answering").ears
 
-    assert silent.reasons == [NOTHING_HEARD]
+    assert silent.reasons == (reason(Code.NOTHING_HEARD),)
     assert silent.quality.tones_heard == 0 < silent.quality.tones
-    assert pressing.reasons == [PRESSES_ANYWAY.format(since="")]
+    assert pressing.reasons == (reason(Code.PRESSES_ANYWAY),)
     assert pressing.quality.tones_heard == pressing.quality.tones > 0
     assert pressing.quality.catch_trials > 0
 
@@ -304,7 +304,7 @@ def test_an_unfinished_session_says_so(records: int, tmp_path: Path) -> None:
     )
     assert ear.quality.tones == len([t for t in session.trials if t.frequency_hz is not None])
     if records < 60:
-        assert (ear.verdict, ear.reasons) == (Verdict.NOT_TESTED, [NOT_BEGUN_YET])
+        assert (ear.verdict, ear.reasons) == (Verdict.NOT_TESTED, (reason(Code.NOT_BEGUN_YET),))
         assert ear.pta4_missing == "it could not be tested"
         assert [words.threshold(t) for t in ear.thresholds] == ["-"] * 10
 

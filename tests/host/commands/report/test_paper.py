@@ -14,6 +14,7 @@ from matplotlib import font_manager
 from firmware_py.calibration.in_force import CalibrationInForce, load_calibration
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
@@ -76,7 +77,9 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
     """Of a test that was gone on with on another day, and each ear by another tone generator."""
     session = read_session(MASKED)
     records = gone_on_with(
-        session.recovered.records, "2026-01-21T09:00:00+01:00", "no such sentence"
+        session.recovered.records,
+        "2026-01-21T09:00:00+01:00",
+        reason(Code.TOLD, told="no such sentence"),
     )
     session = replace(session, recovered=replace(session.recovered, records=records))
     assert session.state.result is not None
@@ -203,7 +206,8 @@ def test_a_heading_goes_on_paper_and_on_the_page(tmp_path: Path) -> None:
 def test_remarks_of_any_number_have_room() -> None:
     session = recorded(BOTH)
     remarks = [f"remark {n}: something that makes the result less sure" for n in range(80)]
-    pdf = paper(session, change=lambda found: replace(found, remarks=remarks))
+    told = tuple(reason(Code.TOLD, told=remark) for remark in remarks)
+    pdf = paper(session, change=lambda found: replace(found, remarks=told))
     assert all(remark in pdf.text for remark in remarks)
     assert pdf.pages > 2
 

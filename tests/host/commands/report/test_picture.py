@@ -17,6 +17,7 @@ from matplotlib.text import Text
 from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.reading import Kind
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold
 from host_tools.audiogram_paper import DB_PER_OCTAVE
 from host_tools.catalogue import LANGUAGES
@@ -191,9 +192,9 @@ def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
 @pytest.mark.parametrize("state", ["UNCALIBRATED", "OVERDUE"])
 def test_a_device_that_is_not_calibrated_cannot_be_overlooked(state: str) -> None:
     found, session = reported("both-ears-n3")
-    found = replace(found, calibration_state=state, calibration=f"{state}: since 2026-01-01")
+    found = replace(found, calibration_state=state, calibration=reason(Code.NOMINAL))
     assert [drawn(axes).count(state) for axes in panels(found, session)] == [1, 1]
-    calibrated = replace(found, calibration_state="CALIBRATED", calibration="CALIBRATED: 2026")
+    calibrated = replace(found, calibration_state="CALIBRATED", calibration=reason(Code.NOMINAL))
     assert [drawn(axes).count(state) for axes in panels(calibrated, session)] == [0, 0]
 
 

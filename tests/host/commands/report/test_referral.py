@@ -24,7 +24,7 @@ def ear(name: str, levels_db_hl: Levels, sd_db: float = 2.0) -> EarResult:
         for f in AUDIOGRAM_FREQUENCIES_HZ
         for level in [levels_db_hl.get(f, 20.0)]
     )
-    return EarResult(name, Outcome.MEASURED, "", thresholds, 30, 15, 0, 3, 0, 0, None)
+    return EarResult(name, Outcome.MEASURED, (), thresholds, 30, 15, 0, 3, 0, 0, None)
 
 
 def session(*ears: EarResult) -> SessionResult:

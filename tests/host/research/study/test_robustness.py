@@ -16,6 +16,7 @@ from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.procedure import events
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from host_tools.main import main
 from host_tools.research.study import robustness_exact
@@ -250,7 +251,9 @@ class TestWholeSessions:
 
         assert not found_in(result, near).confidently_wrong
         assert found_in(result, far).confidently_wrong
-        assert not found_in(replace(result, remarks=("doubtful",)), far).confidently_wrong
+        assert not found_in(
+            replace(result, remarks=(reason(Code.NEVER_ANSWERED),)), far
+        ).confidently_wrong
 
     def test_its_listeners_are_of_the_kind_of_the_case(self) -> None:
         truth = Audiogram((1000.0,), (40.0,))

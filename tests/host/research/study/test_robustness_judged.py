@@ -10,6 +10,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.listener import Ear
 from firmware_py.procedure.grades import GRADES_DB_HL, BetterEar, MeanThreshold, MeanThresholds
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from host_tools.research.study.robustness import Found, read_off
 from host_tools.research.study.robustness_cases import BY_NAME
@@ -19,7 +20,7 @@ from host_tools.research.study.robustness_judged import (
     inferred_far_off,
     is_valid,
 )
-from host_tools.research.study.robustness_procedure import OF_MASKING, found_in
+from host_tools.research.study.robustness_procedure import found_in
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 
 
@@ -40,7 +41,7 @@ def beyond(mark: Outcome, limit_db_hl: float) -> ThresholdResult:
 
 
 def ear_result(each: ThresholdResult, ear: str = "right", **more: Any) -> EarResult:
-    return EarResult(ear, Outcome.MEASURED, "", [each], 20, 10, 0, 0, 0, 0, None, **more)
+    return EarResult(ear, Outcome.MEASURED, (), [each], 20, 10, 0, 0, 0, 0, None, **more)
 
 
 def session(*ears: EarResult) -> SessionResult:
@@ -143,7 +144,10 @@ class TestFalseStatements:
 
 def test_remarks_on_masking_are_not_about_the_listener() -> None:
     truths: dict[Ear, Audiogram] = {"right": flat(40.0), "left": flat(40.0)}
-    of_masking = f"right ear: {OF_MASKING} at 500 Hz: the left ear was not measured"
+    of_masking = reason(
+        Code.MASKING_UNCERTAIN, ear="right", frequencies_hz=[500],
+        why=reason(Code.NOT_MEASURED, ear="left"),
+    )  # fmt: skip
     result = replace(session(ear_result(threshold(80))), remarks=(of_masking,))
 
     found = found_in(result, truths)
