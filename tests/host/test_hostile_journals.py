@@ -37,7 +37,8 @@ PART: Final = 32  # of the longest journal, so that the tests are quick: cost go
 COMMANDS: Final = (
     ["replay"], ["replay", "--json"], ["replay", "--noise", "4"], ["report", "--json"],
     ["export", "--format", "csv"], ["export", "--format", "fhir", "--unfinished"],
-    ["prescribe"], ["prescribe", "--unfinished"], ["watch"], ["watch", "--once"],
+    ["prescribe", "--uncalibrated"], ["prescribe", "--uncalibrated", "--unfinished"],
+    ["watch"], ["watch", "--once"],
 )  # fmt: skip
 MEBIBYTE: Final = 2**20
 
