@@ -28,6 +28,7 @@ from firmware_py.session import replay
 from firmware_py.session_record import SessionHeader, inputs_and_outputs
 from tests.calibration.calibrations import calibration
 from tests.firmware.world import a_listener
+from tests.said import said
 
 SOMEBODY: Final = Identity(
     "P-A", "F", 1960.0, "box-1", "pico", "pico e66", "digest", "TDH39", "openMHA 1", "fit"
@@ -85,7 +86,7 @@ def assert_waits(world: World, why: str) -> None:
     state = replay(read_journal(world.journal()).records)
     assert (state.differences, state.resumed) == ([], 1)
     paper = json.loads(world.ask("SESS:PAP?")[0])
-    assert [each["why"] for each in paper["waits"]] == [why]
+    assert [said(each["why"]) for each in paper["waits"]] == [why]
     assert len(paper["breaks"]) == 1
     assert paper["settings"]["seed"] == 3
     assert paper["minutes"] == round(state.at_us / MINUTE_US, 1)
