@@ -337,3 +337,35 @@ def test_a_test_under_way_is_seen_at_one_glance(
     expect(page.locator("#now-presses")).to_have_text(re.compile(r"^0 \w+ \d+$"))
     expect(page.locator("#answers").first).to_be_hidden()  # folded away
     expect(page.locator("#view-live .legend")).to_be_visible()
+
+
+@pytest.mark.thorough
+def test_a_reload_in_any_state_finds_what_the_device_does(
+    device: Device, operator: Operator
+) -> None:
+    device.start()
+    page = operator.connect(device.stand_in())
+    expect(page.locator("#view-prepare")).to_be_visible()
+    page.fill("#identifier", "P-17")
+    page.reload()
+    expect(page.locator("#view-prepare")).to_be_visible()
+    assert page.input_value("#identifier") == "", "who was typed may be gone"
+    page.click("#start")
+    device.until_answers(2)
+    answers_of(page, 2)
+    page.reload()
+    expect(page.locator("#view-live")).to_be_visible()
+    device.pull_board()
+    expect(page.locator("#board")).to_have_text("tone generator lost")
+    page.reload()
+    expect(page.locator("#view-live")).to_be_visible()
+    device.plug_board()
+    device.until_board()
+    page.keyboard.press("Escape")
+    expect(page.locator("#now-state")).to_have_text("PAUSED")
+    page.reload()
+    expect(page.locator("#check-question")).to_have_text("Paused. Is it still the same person?")
+    page.click("#another-end")
+    expect(page.locator("#result-outcome")).to_have_text("NOT FINAL: aborted")
+    page.reload()
+    expect(page.locator("#result-outcome")).to_have_text("NOT FINAL: aborted")

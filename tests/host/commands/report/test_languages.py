@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import OVERDUE, SIMULATED, UNCALIBRATED
+from firmware_py.journal import read_journal
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.report.audiogram import ear_figure
 from host_tools.commands.report.findings import findings_of
@@ -17,7 +18,7 @@ from host_tools.main import main
 from host_tools.record import simulated_words
 from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM
-from tests.host.journals import GOLDEN, LEFT_S2, recorded
+from tests.host.journals import GOLDEN, LEFT_S2, recorded, write_again
 
 PHONE_PX, TABLET_PX = 390, 1024
 
@@ -77,10 +78,13 @@ def test_json_says_its_sentences_in_the_language_and_its_words_in_english(
 def test_the_page_is_as_wide_as_its_window_and_speaks_one_language(
     language: str, browser: Browser, tmp_path: Path
 ) -> None:
-    out = tmp_path / "report.html"
-    journal = GOLDEN / "clinical.journal"
-    assert main(["report", str(journal), "-o", str(out), "--language", language]) == 0
+    out, journal = tmp_path / "report.html", tmp_path / "session-000001.journal"
+    header, *records = read_journal(GOLDEN / "clinical.journal").records
+    person = {**header["person"], "age_years": 68.0, "sex": "F"}  # with a norm, the widest table
+    write_again(journal, {**header, "person": person}, records)
+    main(["report", str(journal), "-o", str(out), "--language", language])
     words = catalogue_of(language)
+    assert words.say("report", "column_peers") in out.read_text("utf-8")
     for width_px in (PHONE_PX, TABLET_PX):
         page = browser.new_page(viewport={"width": width_px, "height": 768})
         page.goto(out.as_uri())
