@@ -16,6 +16,7 @@ from firmware_py.journal import (
     Recovered,
     read_journal,
 )
+from firmware_py.procedure.counted import counted
 from firmware_py.procedure.events import (
     Action,
     BoardLost,
@@ -109,8 +110,7 @@ class RecordedSession:
     @property
     def counted(self) -> tuple[Purpose, ...]:
         """Return what the tones were for that the thresholds rest on."""
-        familiar = (Purpose.FAMILIARISE,) if self.settings.familiarisation_counts else ()
-        return (*familiar, Purpose.MEASURE, Purpose.RETEST)
+        return counted(self.settings)
 
     @property
     def person(self) -> Person:

@@ -5,16 +5,16 @@ tones and doubted tones asked again in any, catch trials and a retest at 1 kHz i
 Each is counted, and none stands for another.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, median, quantiles
 from typing import Final, Self
 
 from firmware_py.inference.kernel import Array
+from firmware_py.procedure.counted import set_aside
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Outcome, Purpose
-from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.results import EarResult
 from host_tools.recorded import RecordedSession, Trial
 
@@ -93,8 +93,7 @@ def quality_of(session: RecordedSession, found: EarResult) -> Quality:
         tones=found.tones,
         tones_heard=found.tones_heard,
         tones_unsure=found.tones_unsure,
-        tones_set_aside=_counting(session, trials)
-        - _counting(session, (o.presentation for o in ear.observations)),
+        tones_set_aside=set_aside(ear, session.settings),
         catch_trials=found.catch_trials,
         false_alarms=found.false_alarms,
         unsure_alarms=found.unsure_alarms,
@@ -116,11 +115,6 @@ def quality_of(session: RecordedSession, found: EarResult) -> Quality:
         lapse_rate=listener.lapse_rate,
         false_alarm_rate=listener.false_alarm_rate,
     )
-
-
-def _counting(session: RecordedSession, presented: Iterable[Trial | Presentation]) -> int:
-    """Return how many tones were of those whose answers are given to the estimator."""
-    return sum(each.purpose in session.counted for each in presented)
 
 
 def _clear_tones(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:

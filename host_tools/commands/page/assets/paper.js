@@ -5,7 +5,7 @@ import { inWords } from "./remarks.js";
 import { hasThresholds, mayConclude, verdictWord } from "./verdict.js";
 import { day, number, say, written } from "./words.js";
 
-const NOTHING = "–";
+const NOTHING = "-";
 export const HOLDING = ["CALIBRATED", "SIMULATED"]; // calibrations in which levels are what they say
 // What is said of the frequencies of an ear by their readings, after what was measured.
 const KINDS = {
@@ -198,15 +198,23 @@ export function oneDecimal(value) {
 }
 
 /** Return why an ear ended; how wide its bands are is said in its sentence, and only there. */
-export function endingOf(ear) {
+function endingOf(ear) {
   const [end, ...bands] = ear.why;
   const isOnlyEnd = ear.outcome === "measured";
   const why = isOnlyEnd ? inWords(bands.length ? [end] : []) : inWords(ear.why);
   return why && onPaper("ended_by", { ear: say(`${ear.ear}_ear`), why });
 }
 
-/** Return how the test went, as the first of the remarks. */
-export function wholeOf(result, { minutes }) {
+/** Return how the test went, why its ears ended, and what was asked again, as the first remarks. */
+export function courseOf(result, { minutes, checks }) {
+  const aside = result.ears.map(({ ear }) => {
+    const count = checks[ear].set_aside;
+    return count ? onPaper(count === 1 ? "set_aside_one" : "set_aside", { ear: say(`${ear}_ear`), count }) : "";
+  });
+  return [wholeOf(result, minutes), ...result.ears.map(endingOf), ...aside].filter(Boolean);
+}
+
+function wholeOf(result, minutes) {
   return onPaper("whole", {
     presentations: result.presentations,
     minutes: oneDecimal(minutes),
@@ -226,7 +234,8 @@ export function qualityOf(result, { checks }) {
 
 function qualityRows(ear, found) {
   const unsure = ear.tones_unsure;
-  const tones = { tones: ear.tones, heard: ear.tones_heard, unsure };
+  const tones = { tones: ear.tones, heard: ear.tones_heard, unsure, aside: found.set_aside };
+  const more = `${unsure ? "_unsure" : ""}${found.set_aside ? "_aside" : ""}`;
   const { pauses, pauses_pressed: pressed, checks, checks_missed: missed, retest } = found;
   const of = (some, all) => say("some_of", { some, all });
   const catches = { alarms: ear.false_alarms, catches: ear.catch_trials, unsure: ear.unsure_alarms };
@@ -240,7 +249,7 @@ function qualityRows(ear, found) {
   const sds = ear.thresholds.filter((each) => each.mark === "measured").map((each) => each.sd_db);
   const mean = sds.reduce((sum, sd) => sum + sd, 0) / sds.length;
   return [
-    [onPaper("tones"), onPaper(unsure ? "tones_unsure" : "tones_value", tones)],
+    [onPaper("tones"), onPaper(`tones${more || "_value"}`, tones)],
     [onPaper("silence"), silences.filter(Boolean).join("; ") || NOTHING],
     ...(checks === null ? [] : [[onPaper("checks_missed"), of(missed, checks)], [onPaper("doubted"), String(found.doubted_tones)]]),
     [onPaper("retest"), difference === null ? onPaper("retest_none") : onPaper("retest_value", { ...again, verdict })],

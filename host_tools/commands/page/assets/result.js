@@ -6,7 +6,7 @@ import { sessionsOf } from "./lines.js";
 import { drawEars, earTitle, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
 import {
-  alarmsOf, earSentence, endingOf, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf, wholeOf,
+  alarmsOf, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
 } from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
 import { differsWords } from "./prepare.js";
@@ -77,10 +77,12 @@ export class Result {
   }
 
   #draw() {
-    const result = this.#result;
+    // The right one first, as it stands on paper, whichever was tested first.
+    const ears = this.#result.ears.toSorted((one, other) => (one.ear < other.ear ? 1 : -1));
+    const result = { ...this.#result, ears };
     const isDone = result.outcome === "complete";
     const isFinal = isDone && result.ears.every(mayConclude);
-    fill(at("result-outcome"), standingOf(result, isFinal ? "" : shortVerdict(result.ears)));
+    fill(at("result-outcome"), standingOf(result, isFinal ? "" : shortVerdict(this.#result.ears)));
     fill(at("result-verdicts"), ...verdictsOf(result.ears));
     at("result").classList.toggle("not-final", !isFinal);
     const paper = this.#paper;
@@ -98,9 +100,8 @@ export class Result {
     fill(at("result-quality"), qualityOf(result, paper));
     fill(at("result-sign"), ...signatureOf(this.#whose));
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
-    const ended = result.ears.map(endingOf).filter(Boolean);
     const said = result.remarks.map((each) => asTold([each]));
-    const remarks = [wholeOf(result, paper), ...ended, ...said].map((each) => [each]);
+    const remarks = [...courseOf(result, paper), ...said].map((each) => [each]);
     fill(at("result-remarks"), ...remarks.map((each) => make("li", {}, ...each)));
   }
 
