@@ -48,7 +48,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "false-alarms-unsure": (
         "{alarms} of {catches} catch trials without a tone were answered, {unsure} of them unsure"
     ),
-    "inattentive": "inattentive listener: {signs}",
+    "inattentive": "responses of limited reliability: {signs}",
     # What seems to have happened in place of listening.
     "fell-silent": "none of {count} tones was answered: check earphones, button and listener",
     "fell-silent-since": (

@@ -61,7 +61,8 @@ def test_missed_clear_tones_are_counted_in_a_remark_and_more_of_them_are_asked()
     assert clear.missed >= 2
     assert clear.asked > CHECKS_USUAL
     assert (
-        f"inattentive listener: {clear.missed} of {clear.asked} clearly audible tones were missed"
+        f"responses of limited reliability: {clear.missed} of {clear.asked} clearly audible tones "
+        "were missed"
     ) in each_said(driver.result["remarks"])
 
 
