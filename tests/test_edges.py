@@ -29,7 +29,7 @@ OF_NO_JOURNAL: Final = {
     "tune", "update", "page",
 }  # fmt: skip
 TYPED: Final = (
-    "HELP", "*IDN?", "*TST?", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
+    "HELP", "*IDN?", "*TST?", "SYST:TEST?", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
     "SYST:PIN 4711", "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SESS:STAR ID=P-17", "SESS:CONT",
     "SESS:HEAR OTHER", "SESS:EAR LEFT",
     "SESS:PAUS", "SESS:ABOR", "SESS:STAT?", "SESS:RES?", "SESS:MEAN?", "THR?", "AUD",
