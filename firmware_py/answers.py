@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,10 +17,11 @@ from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.ear_result import verdict_so_far
-from firmware_py.procedure.grades import mean_thresholds
+from firmware_py.procedure.finished import finished
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
+from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import (
@@ -31,7 +31,7 @@ from firmware_py.procedure.settings import (
     OFF,
     RIGHT,
 )
-from firmware_py.procedure.statements import has_thresholds, told_now
+from firmware_py.procedure.statements import has_thresholds, is_final
 from firmware_py.procedure.words import say
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
@@ -39,6 +39,7 @@ from firmware_py.simulation import is_simulated
 # What stands beside a result, in the answer about it.
 BESIDE_RESULT: Final = (
     "verdict", "calibration", "calibration_words", "session", "started", "simulated", "speed",
+    "nominal", "final",
 )  # fmt: skip
 
 SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
@@ -108,19 +109,23 @@ def session_words(journal: Path, disk: Disk) -> str:
 
 def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:
     """Return a result as JSON, between its verdict and whose it is; `named`: with the person."""
+    nominal = header.calibration.nominal
     told = (
         result.verdict, header.calibration.state, header.calibration.headline, header.session,
-        header.started, is_simulated(header, result), header.speed,
+        header.started, is_simulated(header, result), header.speed, nominal,
+        is_final(result, nominal=nominal),
     )  # fmt: skip
     about: dict[str, Any] = dict(zip(BESIDE_RESULT, told, strict=True))
     about |= {"person": header.person.as_record()} if named else {}
-    return json.dumps({**about, **result.to_record()})
+    return json.dumps({**about, **finished(result, header.settings)})
 
 
-def mean_words(test: HearingTest, header: SessionHeader) -> str:
-    """Return the mean thresholds of a test as JSON, as far as they may be told, and of which."""
-    means = asdict(mean_thresholds(told_now(test.result()).ears, test.ears))
-    return json.dumps({**means, "session": header.session, "started": header.started})
+def mean_words(result: SessionResult, header: SessionHeader) -> str:
+    """Return the mean thresholds of a result as JSON, and of which session."""
+    told = finished(result, header.settings)
+    means = {ear["ear"]: ear["pta4"] for ear in told["ears"]}
+    about = {"session": header.session, "started": header.started}
+    return json.dumps({"ears": means, "grade": told["grade"], **about})
 
 
 def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
@@ -136,8 +141,8 @@ def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
 
 
 def _figures(found: ThresholdResult) -> str:
-    mean, sd = found.threshold_db_hl, found.sd_db
-    figures = "-,-" if mean is None else f"{mean:.1f},{sd:.1f}"
+    reading, sd = read(found), found.sd_db
+    figures = "-,-" if sd is None else f"{reading.level_db_hl:.1f},{sd:.1f}"
     marks = (m for m in (found.mark, found.masking) if m and m != MaskingMark.NOT_MASKED)
     return f"{found.frequency_hz},{figures},{','.join(marks)}"
 
@@ -153,10 +158,11 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     """Return the verdict, the audiogram in characters, and what came of each ear."""
     found = {ear.ear: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
-    courses += [_confirmed(ear) for ear in result.ears if ear.confirmed]
+    unit = "dB" if calibration.nominal else "dB HL"
+    courses += [_confirmed(ear, unit) for ear in result.ears if ear.confirmed]
     courses += which_ear_words(result)
     remarks = [f"remark: {readable(say(remark))}" for remark in result.remarks]
-    drawn = [*draw_audiogram(found), legend(found)] if found else []
+    drawn = [*draw_audiogram(found, unit=unit), legend(found)] if found else []
     verdicts = verdict_lines(result.ears)
     return [*verdicts, *drawn, *courses, *remarks, calibration.headline]
 
@@ -174,11 +180,11 @@ def _outcome(ear: EarResult) -> str:
     return ear.outcome if has_thresholds(ear) else verdict_word(ear.verdict)
 
 
-def _confirmed(ear: EarResult) -> str:
+def _confirmed(ear: EarResult, unit: str) -> str:
     """Say what the classical rule found."""
     found = (
         f"{each.frequency_hz} Hz "
-        + (each.mark if each.threshold_db_hl is None else f"{each.threshold_db_hl:g} dB HL")
+        + (each.mark if each.threshold_db_hl is None else f"{each.threshold_db_hl:g} {unit}")
         + f" ({each.tones} tones)"
         for each in ear.confirmed
     )

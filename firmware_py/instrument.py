@@ -272,7 +272,7 @@ class Instrument:
 
     def means(self) -> str:
         """Return the mean thresholds of the last test as JSON, so far or final."""
-        return mean_words(*self._results.last())
+        return mean_words(*self._results.of(None))
 
     def threshold(self, ear: str | None, number: int | None) -> str:
         """Return the thresholds of an ear, or of all that were tested."""

@@ -42,12 +42,15 @@ class Results:
         """Return the result of the last test, or that of a recorded session, as it may be told."""
         if number is None:
             test, header = self.last()
-            return told_now(test.result()), header
+            nominal = header.calibration.nominal
+            return told_now(test.result(), header.settings, nominal=nominal), header
         if (session := self._runner.session) is not None and session.number == number:
             words = f"session {number} is under way: without a number its result so far is told"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
         found = self._found(number)
-        return as_told(found.result), found.header
+        header = found.header
+        nominal = header.calibration.nominal
+        return as_told(found.result, header.settings, nominal=nominal), header
 
     def course(self, header: SessionHeader) -> Course:
         """Return when a session was; of one under way, or of a long one, its start alone."""

@@ -33,7 +33,12 @@ def in_octaves(frequencies_hz: Iterable[float]) -> list[float]:
     return [octaves(frequency_hz) for frequency_hz in frequencies_hz]
 
 
-def draw_paper(axes: "Axes", catalogue: Catalogue) -> None:
+def level_key(*, nominal: bool) -> str:
+    """Return the key of the name of the axis of levels; `nominal`: they are no dB HL."""
+    return "nominal_level" if nominal else "level"
+
+
+def draw_paper(axes: "Axes", catalogue: Catalogue, *, nominal: bool = False) -> None:
     """Make axes those of an audiogram, in units of octaves and dB HL.
 
     Parameters
@@ -41,6 +46,8 @@ def draw_paper(axes: "Axes", catalogue: Catalogue) -> None:
     axes : Axes
     catalogue : Catalogue
         The language of the axes' names.
+    nominal : bool
+        Whether there was no calibration.
     """
     axes.set_xlim(-MARGIN_OCTAVES, OCTAVES + MARGIN_OCTAVES)
     axes.set_ylim(BOTTOM_DB_HL, TOP_DB_HL)
@@ -57,7 +64,7 @@ def draw_paper(axes: "Axes", catalogue: Catalogue) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
     axes.set_xlabel(catalogue.say("picture", "frequency"), fontsize=8)
-    axes.set_ylabel(catalogue.say("picture", "level"), fontsize=8)
+    axes.set_ylabel(catalogue.say("picture", level_key(nominal=nominal)), fontsize=8)
 
 
 def name_ear(axes: "Axes", ear: str, catalogue: Catalogue) -> None:

@@ -1,7 +1,6 @@
 """A test of a firmware in a process of ours, from its start to the picture of its result."""
 
 import argparse
-import json
 import math
 import shlex
 import tempfile
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
-from firmware_py.answers import BESIDE_RESULT
 from firmware_py.console.audiogram import INFERRED, TRUTH
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import UNSURE
@@ -33,6 +31,7 @@ from host_tools.errors import HostError
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
+from host_tools.told_result import told_result
 from host_tools.unfinished import WAITS, waiting_words
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -306,24 +305,6 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
     purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
     ear = f"[{EAR_STYLES[answer['ear']]}]{answer['ear']:<5}[/]"
     return f"{answer['number']:>4}  {ear}  {stimulus}  {word}{width}{purpose}{noise}"
-
-
-def told_result(answer: str) -> SessionResult:
-    """Take the answer to SESS:RES?, in which its verdict stands as well, and whose it is.
-
-    Raises
-    ------
-    HostError
-        It is not one of this version.
-    """
-    try:
-        told = json.loads(answer)
-        for name in BESIDE_RESULT:
-            del told[name]
-        told.pop("person", None)  # is told with the operator's PIN only
-        return SessionResult.from_record(told, so_far=True)
-    except (KeyError, TypeError, ValueError) as error:
-        raise HostError(f"the firmware's answer to SESS:RES? is not understood: {error}") from None
 
 
 def show_result(

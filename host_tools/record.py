@@ -78,9 +78,10 @@ class RecordOfTest:
         if not self.session.complete or self.session.state.differences:
             return self.catalogue.say("report", "not_as_recorded")
         ears = self.session.result.ears
-        if all(map(may_conclude, ears)):
-            return ""
-        return short_verdict({ear.ear: ear.verdict for ear in ears}, self.catalogue)
+        if not all(map(may_conclude, ears)):
+            return short_verdict({ear.ear: ear.verdict for ear in ears}, self.catalogue)
+        nominal = self.session.calibration.nominal
+        return self.catalogue.say("report", "uncalibrated") if nominal else ""
 
     @property
     def person(self) -> str:

@@ -141,7 +141,8 @@ class RecordedSession:
     @property
     def result(self) -> SessionResult:
         """Return the recorded result as it may be told, or that so far; its outcome is then ""."""
-        return as_told(self.state.result or self.test.result())
+        result = self.state.result or self.test.result()
+        return as_told(result, self.settings, nominal=self.calibration.nominal)
 
     def trials_of(self, ear: str) -> list[Trial]:
         """Return the trials of an ear."""

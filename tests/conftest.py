@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.library import BESIDE, VARIABLE, chosen_library, is_made
 from tests import budget
 
@@ -43,6 +44,12 @@ ALL_THOROUGH = re.compile(r"^pytestmark = .*\bmark\.thorough\b", re.MULTILINE)
 NUMBA_TOO = ("firmware/test_golden.py",)
 
 UPDATED = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture
+def as_if_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have it that the levels of every session are dB HL, so that conclusions follow from them."""
+    monkeypatch.setattr(CalibrationInForce, "nominal", False)
 
 
 @pytest.fixture

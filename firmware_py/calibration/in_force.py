@@ -22,6 +22,8 @@ from firmware_py.procedure.words import say
 
 NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
 
+NOMINAL_UNIT: Final = "nominal dB"
+
 CALIBRATED: Final = "CALIBRATED"
 OVERDUE: Final = "OVERDUE"
 UNCALIBRATED: Final = "UNCALIBRATED"
@@ -62,6 +64,16 @@ class CalibrationInForce:
         full_scale_db_hl = -self.level_dbfs(ear, frequency_hz, 0.0)
         reach_db_hl = min(self.highest_db_hl(ear, frequency_hz), full_scale_db_hl + NOISE_DBFS_MAX)
         return float(math.floor(reach_db_hl - NOISE_CORRECTION.at(frequency_hz)))
+
+    @property
+    def nominal(self) -> bool:
+        """Return whether levels are nominal, so that nothing follows that needs dB HL."""
+        return self.state == UNCALIBRATED
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of levels, in English."""
+        return NOMINAL_UNIT if self.nominal else "dB HL"
 
     @property
     def earphones(self) -> Earphones:

@@ -37,6 +37,7 @@ OCTAVES: Final = 6
 def draw_audiogram(
     ears: Mapping[str, Sequence[ThresholdResult]],
     truth: Sequence[tuple[float, float]] = (),
+    unit: str = "dB HL",
 ) -> list[str]:
     """Draw the thresholds of one or both ears.
 
@@ -46,6 +47,8 @@ def draw_audiogram(
         As in the result of a test.
     truth : sequence of (frequency_hz, threshold_db_hl)
         A simulated listener's thresholds, marked `+`.
+    unit : str
+        Of the levels; nominal ones, without a calibration, are "dB".
 
     Returns
     -------
@@ -61,7 +64,7 @@ def draw_audiogram(
     for shift, (ear, thresholds) in enumerate(ears.items()):
         for threshold in thresholds:
             _draw_threshold(rows, threshold, _symbol(ear, threshold), shift)
-    return [_frequency_labels(), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
+    return [_frequency_labels(unit), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
 
 
 def legend(ears: Mapping[str, Sequence[ThresholdResult]]) -> str:
@@ -93,9 +96,10 @@ def _grid() -> list[list[str]]:
 
 
 def _draw_band(rows: list[list[str]], found: ThresholdResult, shift: int) -> None:
-    if found.low_db_hl is None or found.high_db_hl is None:
+    reading = read(found)
+    if reading.low_db_hl is None or reading.high_db_hl is None:
         return
-    for row in range(_row(found.low_db_hl), _row(found.high_db_hl) + 1):
+    for row in range(_row(reading.low_db_hl), _row(reading.high_db_hl) + 1):
         rows[row][_column(found.frequency_hz, shift)] = ":"
 
 
@@ -136,8 +140,8 @@ def _label(row: int) -> str:
     return text.rjust(MARGIN - 1) + " "
 
 
-def _frequency_labels() -> str:
-    line = "dB HL".ljust(MARGIN)
+def _frequency_labels(unit: str) -> str:
+    line = unit.ljust(MARGIN)
     for octave in range(OCTAVES + 1):
         frequency_hz = LOW_HZ * 2**octave
         text = f"{frequency_hz:g}" if frequency_hz < 1000 else f"{frequency_hz / 1000:g}k"

@@ -22,6 +22,11 @@ AGAINST_TONES: Final = 2
 MOVED_DB: Final = 5.0  # of a tone with noise that is missed, above one that was heard without it
 
 
+def is_at(frequency_hz: float, tone_hz: float) -> bool:
+    """Return whether a tone was asked at a frequency: within a third of an octave."""
+    return frequency_hz / NEAR <= tone_hz <= frequency_hz * NEAR
+
+
 class Asked:
     """The answers of one ear that count, catch trials included.
 
@@ -36,7 +41,7 @@ class Asked:
 
     def near(self, frequency_hz: float) -> list[Observation]:
         """Return the tones within a third of an octave of a frequency."""
-        low_hz, high_hz = frequency_hz / NEAR, frequency_hz * NEAR
+        low_hz, high_hz = frequency_hz / NEAR, frequency_hz * NEAR  # once, not for each tone
         return [
             each
             for each in self.observations

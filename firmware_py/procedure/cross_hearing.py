@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware_py.procedure import masking
+from firmware_py.procedure.asked import is_at
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
@@ -29,7 +30,7 @@ MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are f
 class Verdict:
     """What is sure of a threshold: its mark, why it is uncertain, and for which air-bone gap."""
 
-    mark: MaskingMark  # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`
+    mark: MaskingMark  # `NOT_MASKED` (no noise there, and no doubt), `MASKED` or `UNCERTAIN`
     why: Reason | None = None  # of an uncertain one
     # an air-bone gap of the other ear from here on could have changed it; None: none that there can
     # be, or it is uncertain without any
@@ -225,9 +226,15 @@ class CrossHearing:
         if suspects:
             return Verdict(MaskingMark.UNCERTAIN, self._why(ear, suspects[-1]))
         near = [each for each in self._ears[ear].observations if _near(each, frequency_hz)]
-        if any(each.cover.noise_db_hl is not None for each in near):
+        masked_hz = [
+            each.presentation.frequency_hz for each in near if each.cover.noise_db_hl is not None
+        ]
+        if masked_hz:
             noise = self.cover(ear, tone).noise_db_hl
-            return Verdict(MaskingMark.MASKED, None, self._gap(estimate, other, noise))
+            # What was played there, as it says beside it; elsewhere there was no noise.
+            here = any(is_at(frequency_hz, hz) for hz in masked_hz)
+            mark = MaskingMark.MASKED if here else MaskingMark.NOT_MASKED
+            return Verdict(mark, None, self._gap(estimate, other, noise))
         beyond = estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
         if beyond and not any(each.heard is not False for each in near):
             return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything

@@ -7,6 +7,7 @@ from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.grades import mean_threshold
 from firmware_py.procedure.listening import DOUBTED, story_reason
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
@@ -38,7 +39,7 @@ def result_of(ear: EarTest) -> EarResult:
 def result_in(
     ear: EarTest, cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
 ) -> EarResult:
-    """Return what was found of an ear in its session: with its boards and the marks of masking."""
+    """Return what was found of an ear in its session: with boards, marks of masking, and mean."""
     of_ear = boards.of(ear.ear)
     result = replace(result_of(ear), boards=of_ear)
     doubts = [reason(Code.EARS_CONTRADICTED)] * (which_ear == WhichEar.CONTRADICTED)
@@ -47,8 +48,13 @@ def result_in(
     if doubts and result.verdict != Verdict.NOT_TESTED:
         reasons = (*result.reasons, *doubts)
         result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
-    if not cross_hearing.judged:
-        return result
+    if cross_hearing.judged:
+        result = _marked(result, ear, cross_hearing)
+    return replace(result, pta4=mean_threshold(result, ear.estimator))
+
+
+def _marked(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
+    """Return a result with the marks of masking."""
     verdicts = cross_hearing.verdicts(ear.ear)
     thresholds = []
     for each in result.thresholds:
@@ -116,6 +122,8 @@ def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
         found.low_db_hl,
         found.high_db_hl,
         _limit_beyond(ear, mark, found.frequency_hz, by_frequency),
+        floor_db_hl=ear.levels.floor_db_hl,
+        ceiling_db_hl=ear.levels.limit_db_hl(found.frequency_hz),
     )
     return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)
 

@@ -5,11 +5,15 @@ together is a mixture of Gaussians, so that of their mean is one as well, in clo
 that the four share. The grades are those of the World Report on Hearing (WHO 2021), by the PTA4 of
 the better ear; the ears were measured apart, so the smaller of two has P(min > x) = P(a > x)
 P(b > x).
+
+A threshold that lies beyond a limit counts as that limit, so that mean and grades are bounds: what
+is known of other people does not stand for what nobody heard. They are bounds as well where a
+threshold perhaps lies beyond the limit, or the other ear may have heard the tones.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import erfc, inf, sqrt
 from typing import Final
 
@@ -17,11 +21,15 @@ import numpy as np
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.outcomes import Bound, Outcome
+from firmware_py.procedure.reading import Kind, Reading, read
+from firmware_py.procedure.results import (
+    GRADES,
+    PTA4_FREQUENCIES_HZ,
+    EarResult,
+    MeanThreshold,
+    SessionResult,
+)
 from firmware_py.procedure.statements import may_compare, may_conclude
 
 # Each from this mean threshold on, dB HL.
@@ -34,21 +42,24 @@ GRADES_DB_HL: Final = {
     "profound": 80.0,
     "complete": 95.0,
 }
-# A unilateral loss: the better ear below the first, the worse one from the second on.
-UNILATERAL_DB_HL: Final = (20.0, 35.0)
-BEYOND: Final = (Kind.ABOVE, Kind.AT_MOST, Kind.PERHAPS_ABOVE)
+assert len(GRADES_DB_HL) == GRADES
+# A unilateral loss: the better ear has the first grade, the worse one this or a poorer one.
+UNILATERAL_FROM: Final = "moderate"
+LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
+SHARE_DIGITS: Final = 4
+LEAST_SHARE: Final = 0.005  # of a grade that is named
+# Of a grade that it is at least or at most: so likely it is named, and so likely none after it.
+LIKELY: Final = 0.5
+SURE: Final = 0.99
 _BISECTIONS: Final = 60
 _REACH_SDS: Final = 40.0  # further from every Gaussian there is nothing
-
-# Of a level in dB HL: how likely the quantity lies above it.
-Above = Callable[[float], float]
 
 
 @dataclass(frozen=True)
 class Spread:
     """The posterior of one quantity in dB HL: a mixture of Gaussians."""
 
-    parts: tuple[tuple[float, float, float], ...]  # weight, mean and SD of each
+    parts: tuple[tuple[float, float, float], ...]  # weight, mean and SD of each; SD 0: a constant
 
     @property
     def mean_db_hl(self) -> float:
@@ -56,13 +67,10 @@ class Spread:
         return sum(weight * mean for weight, mean, _ in self.parts)
 
     def above(self, level_db_hl: float) -> float:
-        """Return how likely it lies above a level."""
+        """Return how likely it is a level or more."""
         if level_db_hl == -inf:
             return 1.0
-        return sum(
-            weight * 0.5 * erfc((level_db_hl - mean) / (sqrt(2.0) * sd))
-            for weight, mean, sd in self.parts
-        )
+        return sum(weight * _above(mean, sd, level_db_hl) for weight, mean, sd in self.parts)
 
     def quantile_db_hl(self, share: float) -> float:
         """Return the level below which it lies with this probability, by bisection."""
@@ -78,145 +86,190 @@ class Spread:
         tail = 0.5 * (1.0 - BAND_PROBABILITY)
         return self.quantile_db_hl(tail), self.quantile_db_hl(1.0 - tail)
 
+    def shares(self) -> list[float]:
+        """Return how likely each grade is."""
+        beyond = [*(self.above(from_db_hl) for from_db_hl in GRADES_DB_HL.values()), 0.0]
+        return [max(more - less, 0.0) for more, less in pairwise(beyond)]
 
-def pta4_posterior(estimator: ThresholdEstimator) -> Spread:
-    """Return the posterior of the mean of the four thresholds."""
-    weight, mean_db_hl, covariance_db2 = estimator.joint_threshold(PTA4_FREQUENCIES_HZ)
-    means = mean_db_hl.mean(axis=1).tolist()
-    sds = np.sqrt(covariance_db2.mean(axis=(1, 2))).tolist()
+
+def _above(mean_db_hl: float, sd_db: float, level_db_hl: float) -> float:
+    if sd_db == 0.0:
+        return float(mean_db_hl >= level_db_hl)
+    return 0.5 * erfc((level_db_hl - mean_db_hl) / (sqrt(2.0) * sd_db))
+
+
+def pta4_posterior(
+    estimator: ThresholdEstimator, constant_db_hl: Mapping[int, float] | None = None
+) -> Spread:
+    """Return the posterior of the mean of the four thresholds.
+
+    Parameters
+    ----------
+    estimator : ThresholdEstimator
+    constant_db_hl : mapping, optional
+        By frequency, what stands in the place of a threshold.
+    """
+    constants = constant_db_hl or {}
+    others_hz = [float(f) for f in PTA4_FREQUENCIES_HZ if f not in constants]
+    count, sum_db_hl = len(PTA4_FREQUENCIES_HZ), sum(constants.values())
+    if not others_hz:
+        return Spread(((1.0, sum_db_hl / count, 0.0),))
+    weight, mean_db_hl, covariance_db2 = estimator.joint_threshold(others_hz)
+    means = ((mean_db_hl.sum(axis=1) + sum_db_hl) / count).tolist()
+    sds = (np.sqrt(covariance_db2.sum(axis=(1, 2))) / count).tolist()
     parts = zip(weight.tolist(), means, sds, strict=True)
     return Spread(tuple(part for part in parts if part[0] > 0.0))
 
 
-def grade_probabilities(above: Above) -> dict[str, float]:
-    """Return how likely each grade is."""
-    beyond = [*(above(from_db_hl) for from_db_hl in GRADES_DB_HL.values()), 0.0]
-    each = (max(more - less, 0.0) for more, less in pairwise(beyond))
-    return dict(zip(GRADES_DB_HL, each, strict=True))
+def mean_threshold(found: EarResult, estimator: ThresholdEstimator) -> MeanThreshold | None:
+    """Return the mean threshold of an ear; None: it is not known, or nothing may follow."""
+    four = _four(found)
+    known = may_conclude(found) and found.outcome != Outcome.UNRELIABLE
+    if not known or outside_hz(found) or estimator.trial_count == 0:
+        return None
+    bound, constant_db_hl = _bound_of(four)
+    spread = pta4_posterior(estimator, constant_db_hl)
+    level_db_hl = spread.mean_db_hl
+    low_db_hl, high_db_hl = spread.band_db_hl()
+    limits = [t for t in found.thresholds if t.frequency_hz in four]
+    floors, ceilings = [t.floor_db_hl for t in limits], [t.ceiling_db_hl for t in limits]
 
+    def told(db_hl: float) -> float:
+        return round(min(max(db_hl, _mean(floors, -inf)), _mean(ceilings, inf)), LEVEL_DIGITS)
 
-def grade_bounds(grades: Mapping[str, float]) -> dict[str, float]:
-    """Return how likely each grade or a worse one is, by how likely each is."""
-    names = list(GRADES_DB_HL)
-    return {name: sum(grades[worse] for worse in names[i:]) for i, name in enumerate(names)}
-
-
-def better_above(one: Spread, other: Spread) -> Above:
-    """Return how likely the better of two ears lies above a level."""
-    return lambda level_db_hl: one.above(level_db_hl) * other.above(level_db_hl)
-
-
-def unilateral_probability(one: Spread, other: Spread) -> float:
-    """Return how likely one ear hears normally and the other has a loss that counts."""
-    normal_db_hl, loss_db_hl = UNILATERAL_DB_HL
-    return sum(
-        (1.0 - better.above(normal_db_hl)) * worse.above(loss_db_hl)
-        for better, worse in ((one, other), (other, one))
+    return MeanThreshold(
+        told(level_db_hl),
+        None if bound == Bound.AT_MOST else told(min(low_db_hl, level_db_hl)),
+        None if bound == Bound.AT_LEAST else told(max(high_db_hl, level_db_hl)),
+        bound,
+        tuple(round(share, SHARE_DIGITS) for share in spread.shares()),
+        tuple(f for f, each in four.items() if _is_beyond(each)),
+        tuple(f for f, each in four.items() if each.kind == Kind.INFERRED),
+        tuple(f for f, each in four.items() if each.doubtful),
     )
 
 
-@dataclass(frozen=True)
-class MeanThreshold:
-    """PTA4 with its 95 % band, and how likely each grade is."""
-
-    mean_db_hl: float
-    low_db_hl: float
-    high_db_hl: float
-    grades: dict[str, float]
-    # of the four, those that lie beyond a limit, surely or perhaps: there the posterior goes by
-    # what is known of other people
-    beyond_hz: list[int]
-    # with the limits in the place of what was not heard at them; None: all was heard
-    at_least_db_hl: float | None
-    inferred_hz: list[int]  # of the four, those that no tone was asked for
-    # of the four, those that the other ear may have heard: the mean and the grade are bounds, and
-    # the ear hears no better
-    doubtful_hz: list[int]
-
-
-@dataclass(frozen=True)
-class BetterEar:
-    """The grade of a person: that of the better ear."""
-
-    ear: str  # with the lower mean threshold
-    both_ears: bool  # False: only this one has a mean threshold, the other may be better
-    grades: dict[str, float]
-    unilateral: float | None  # how likely the loss is unilateral; None unless both ears are known
-    at_least: bool  # the grades are bounds: the other one may have heard some of this ear's tones
-
-
-@dataclass(frozen=True)
-class MeanThresholds:
-    """The mean thresholds of a session."""
-
-    ears: dict[str, MeanThreshold | None]  # None: an ear has none
-    # None: no ear has one, or they may not be compared
-    better_ear: BetterEar | None
-
-
-def mean_thresholds(found: Iterable[EarResult], tests: Mapping[str, EarTest]) -> MeanThresholds:
-    """Return the mean thresholds of the ears of a session.
-
-    Parameters
-    ----------
-    found : iterable of EarResult
-    tests : mapping
-        The test of each ear after its last answer.
-    """
-    found, ears = [*found], dict[str, MeanThreshold | None]()
-    spreads: dict[str, Spread] = {}
-    for ear in found:
-        spread = _spread(ear, tests[ear.ear].estimator)
-        ears[ear.ear] = None
-        if spread is not None:
-            ears[ear.ear], spreads[ear.ear] = _mean_threshold(ear, spread), spread
-    known = [ear for ear in found if ear.ear in spreads]
-    comparable = all(may_compare(one, other) for one, other in pairwise(known))
-    return MeanThresholds(ears, _better_ear(spreads, ears) if comparable else None)
-
-
-def outside_hz(estimator: ThresholdEstimator) -> list[float]:
+def outside_hz(found: EarResult) -> list[int]:
     """Return which of the four frequencies were not in the test."""
-    low_hz, high_hz = estimator.frequency_range_hz
-    return [f for f in PTA4_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
+    return [f for f in PTA4_FREQUENCIES_HZ if f not in {t.frequency_hz for t in found.thresholds}]
 
 
-def _spread(found: EarResult, estimator: ThresholdEstimator) -> Spread | None:
-    unknown = (
-        not may_conclude(found)
-        or found.outcome == Outcome.UNRELIABLE
-        or estimator.trial_count == 0
-        or outside_hz(estimator)
-    )
-    return None if unknown else pta4_posterior(estimator)
-
-
-def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
-    four = {
+def _four(found: EarResult) -> dict[int, Reading]:
+    return {
         t.frequency_hz: read(t) for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
     }
-    average = pta4_of(found)
-    beyond = any(reading.kind == Kind.ABOVE for reading in four.values())
-    return MeanThreshold(
-        spread.mean_db_hl,
-        *spread.band_db_hl(),
-        grade_probabilities(spread.above),
-        [f for f, reading in four.items() if reading.kind in BEYOND],
-        average.db_hl if average is not None and beyond else None,
-        [f for f, reading in four.items() if reading.kind == Kind.INFERRED],
-        [f for f, reading in four.items() if reading.doubtful],
+
+
+def _is_beyond(reading: Reading) -> bool:
+    return reading.limit != Bound.NONE or reading.kind == Kind.PERHAPS_ABOVE
+
+
+def _bound_of(four: Mapping[int, Reading]) -> tuple[Bound, dict[int, float]]:
+    """Return what the mean is by what the four are, and the limits that stand for thresholds."""
+    at_least = any(
+        each.limit == Bound.AT_LEAST or each.kind == Kind.PERHAPS_ABOVE or each.doubtful
+        for each in four.values()
+    )
+    at_most = any(each.limit == Bound.AT_MOST for each in four.values())
+    bound = Bound.AT_LEAST if at_least else Bound.AT_MOST if at_most else Bound.NONE
+    # Of an ear with both, what lies below the floor keeps its posterior: the mean is no less.
+    constant_db_hl = {
+        f: each.level_db_hl
+        for f, each in four.items()
+        if each.limit == bound != Bound.NONE and each.level_db_hl is not None
+    }
+    return bound, constant_db_hl
+
+
+def _mean(limits_db_hl: Iterable[float | None], unknown_db_hl: float) -> float:
+    known = [unknown_db_hl if each is None else each for each in limits_db_hl]
+    return sum(known) / len(known)
+
+
+@dataclass(frozen=True)
+class PersonGrade:
+    """The grade of a person: that of the better ear, which only both ears together tell."""
+
+    ear: str  # the better one: with the lower mean threshold
+    bound: Bound
+    shares: tuple[float, ...]  # how likely each grade is, the best first; of a bound, its own
+    inferred: bool  # a threshold in it was not asked
+    # how likely the loss is unilateral; None: too little to be named, or a bound leaves that open
+    unilateral: float | None
+
+
+def person_grade(result: SessionResult) -> PersonGrade | None:
+    """Return the grade of the better ear; None: an ear has no mean, or they are not comparable."""
+    ears = [ear for ear in result.ears if ear.pta4 is not None]
+    if len(ears) < 2 or not all(may_compare(one, other) for one, other in pairwise(ears)):
+        return None
+    known = {ear.ear: ear.pta4 for ear in ears if ear.pta4 is not None}
+    better, worse = sorted(known, key=lambda ear: known[ear].level_db_hl)
+    bound, above = _of_better(known[better], known[worse])
+    shares = tuple(max(more - less, 0.0) for more, less in pairwise([*above, 0.0]))
+    return PersonGrade(
+        better,
+        bound,
+        tuple(round(share, SHARE_DIGITS) for share in shares),
+        any(mean.inferred_hz for mean in known.values()),
+        _unilateral(known[better], known[worse]),
     )
 
 
-def _better_ear(
-    known: Mapping[str, Spread], means: Mapping[str, MeanThreshold | None]
-) -> BetterEar | None:
-    if not known:
+def _of_better(better: MeanThreshold, worse: MeanThreshold) -> tuple[Bound, list[float]]:
+    """Return what the better ear's grade is, and how likely each grade or a poorer one is."""
+    if worse.bound == Bound.AT_MOST:  # so is the better one of both, whatever the other is
+        bound = Bound.AT_MOST
+        if better.bound == Bound.AT_LEAST:
+            return bound, _beyond(worse)
+    else:
+        bound = better.bound
+        # Who may be worse than it seems leaves the other the better one.
+        near = better.high_db_hl is None or worse.level_db_hl <= better.high_db_hl
+        if worse.bound == Bound.AT_LEAST and near and bound == Bound.NONE:
+            bound = Bound.AT_LEAST
+    both = zip(_beyond(better), _beyond(worse), strict=True)
+    return bound, [one * other for one, other in both]
+
+
+def _beyond(mean: MeanThreshold) -> list[float]:
+    """Return how likely each grade or a poorer one is."""
+    return [*accumulate(reversed(mean.shares))][::-1]
+
+
+def _unilateral(better: MeanThreshold, worse: MeanThreshold) -> float | None:
+    if better.bound == Bound.AT_LEAST or worse.bound == Bound.AT_MOST:
         return None
-    better = min(known, key=lambda ear: known[ear].mean_db_hl)
-    both = len(known) > 1
-    above = better_above(*known.values()) if both else known[better].above
-    unilateral = unilateral_probability(*known.values()) if both else None
-    mean = means[better]
-    at_least = mean is not None and bool(mean.doubtful_hz)
-    return BetterEar(better, both, grade_probabilities(above), unilateral, at_least)
+    loss = [*GRADES_DB_HL].index(UNILATERAL_FROM)
+    pairs = ((better, worse), (worse, better))
+    share = sum(normal.shares[0] * sum(other.shares[loss:]) for normal, other in pairs)
+    return round(share, SHARE_DIGITS) if share >= LEAST_SHARE else None
+
+
+def grades_told(bound: Bound, shares: Iterable[float]) -> dict[str, float]:
+    """Return how likely each grade is; of a bound, this grade or one that it may also be.
+
+    At least: this grade or a poorer one. At most: this grade or a better one.
+    """
+    each = [*shares]
+    if bound == Bound.AT_LEAST:
+        each = [*accumulate(reversed(each))][::-1]
+    elif bound == Bound.AT_MOST:
+        each = [*accumulate(each)]
+    return {name: min(share, 1.0) for name, share in zip(GRADES_DB_HL, each, strict=True)}
+
+
+def grades_said(bound: Bound, shares: Iterable[float]) -> list[tuple[str, float]]:
+    """Return the grades that are named: the possible ones, the likeliest first.
+
+    Of a bound, the grade next to it that is likely, and on to one that is sure.
+    """
+    told = [*grades_told(bound, shares).items()]
+    if bound == Bound.NONE:
+        possible = [(name, share) for name, share in told if share >= LEAST_SHARE]
+        return sorted(possible, key=lambda each: each[1], reverse=True)
+    likely = [each for each in told if each[1] >= LIKELY]
+    if bound == Bound.AT_LEAST:
+        likely.reverse()
+    sure = next((i for i, (_, share) in enumerate(likely) if share > SURE), len(likely) - 1)
+    return likely[: sure + 1]

@@ -76,6 +76,14 @@ class MaskingMark(_Word):
     UNCERTAIN = "uncertain"  # the other ear may have heard it
 
 
+class Bound(_Word):
+    """What a number of a result is to what it stands for."""
+
+    NONE = "none"  # the number itself
+    AT_LEAST = "at-least"  # a limit was reached, or the other ear may have helped: it is no less
+    AT_MOST = "at-most"  # everything was heard at the floor: it is no more
+
+
 class SessionOutcome(_Word):
     """How a session ended."""
 

@@ -1,14 +1,17 @@
-"""What of a threshold may be shown: the one rule for every page, picture, table and export.
+"""What may be shown of a threshold: the one rule for every page, picture, table and export.
 
 A level means one of five things, or there is none. Only of a frequency that was asked does a page
-show a symbol, and only a measured threshold is a value of its own.
+show a symbol, and only a measured threshold is a value of its own. Nothing lies outside the levels
+that could be asked: what would is at least, or at most, the limit.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Final
 
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound, MaskingMark, Outcome
+from firmware_py.procedure.reasons import as_json
+from firmware_py.procedure.results import LEVEL_DB_MAX, ThresholdResult
 
 
 class Kind(StrEnum):
@@ -22,7 +25,22 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"  # there is no level
 
 
-_BEYOND = {Outcome.NO_RESPONSE: Kind.ABOVE, Outcome.HEARS_ALL: Kind.AT_MOST}
+BEYOND: Final = {Kind.ABOVE: Bound.AT_LEAST, Kind.AT_MOST: Bound.AT_MOST}
+_KINDS: Final = {Outcome.NO_RESPONSE: Kind.ABOVE, Outcome.HEARS_ALL: Kind.AT_MOST}
+SIGNS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">", Bound.AT_MOST: "≤"}
+
+
+# What is told of a reading.
+SHOWN: Final = (
+    "kind", "level_db_hl", "sign", "low_db_hl", "high_db_hl", "low_open", "high_open", "symbol",
+)  # fmt: skip
+# The numbers of a measured threshold, and the names that they have under `inferred`.
+NUMBERS: Final = {
+    "threshold_db_hl": "db_hl",
+    "sd_db": "sd_db",
+    "low_db_hl": "low_db_hl",
+    "high_db_hl": "high_db_hl",
+}
 
 
 @dataclass(frozen=True)
@@ -31,6 +49,13 @@ class Reading:
 
     kind: Kind
     level_db_hl: float | None  # None: `UNKNOWN`
+    # `low_db_hl`, `high_db_hl`: the 95 % band; None: there is none
+    low_db_hl: float | None = None
+    high_db_hl: float | None = None
+    # `low_open`, `high_open`: the band goes on beyond the lowest or highest level of the test
+    low_open: bool = False
+    high_open: bool = False
+    limit: Bound = Bound.NONE  # the level is a limit, and the threshold lies beyond it
     masked: bool = False  # the other ear had noise
     doubtful: bool = False  # the other ear may have heard it
 
@@ -47,7 +72,7 @@ class Reading:
     @property
     def known_db_hl(self) -> float | None:
         """Return the threshold, or the limit that it surely lies beyond; asked in any case."""
-        known = self.kind in (Kind.MEASURED, Kind.ABOVE, Kind.AT_MOST)
+        known = self.kind in (Kind.MEASURED, *BEYOND)
         return self.level_db_hl if known else None
 
     @property
@@ -55,17 +80,89 @@ class Reading:
         """Return where its symbol stands on an audiogram; None: it has none."""
         return None if self.kind == Kind.INFERRED else self.level_db_hl
 
+    @property
+    def sign(self) -> str:
+        """Return what stands before the level."""
+        return "?" if self.kind == Kind.PERHAPS_ABOVE else SIGNS[self.limit]
+
+    @property
+    def symbol(self) -> str | None:
+        """Return which symbol of its ear it has; None: it has none."""
+        if self.symbol_db_hl is None:
+            return None
+        if self.doubtful:
+            return MaskingMark.UNCERTAIN
+        return MaskingMark.MASKED if self.masked else MaskingMark.NOT_MASKED
+
 
 def read(found: ThresholdResult) -> Reading:
     """Return what of a threshold may be shown."""
-    if found.mark == Outcome.INFERRED:
-        return Reading(Kind.INFERRED, found.threshold_db_hl)
     masked, doubtful = (
         found.masking == mark for mark in (MaskingMark.MASKED, MaskingMark.UNCERTAIN)
     )
-    if found.mark == Outcome.MEASURED:
-        return Reading(Kind.MEASURED, found.threshold_db_hl, masked, doubtful)
+    if found.mark in (Outcome.MEASURED, Outcome.INFERRED):
+        asked = found.mark == Outcome.MEASURED
+        kind = Kind.MEASURED if asked else Kind.INFERRED
+        return Reading(kind, *_within(found), asked and masked, asked and doubtful)
     if found.limit_db_hl is None:
         return Reading(Kind.UNKNOWN, None)
-    kind = _BEYOND.get(found.mark, Kind.PERHAPS_ABOVE)
-    return Reading(kind, found.limit_db_hl, masked, doubtful)
+    kind = _KINDS.get(found.mark, Kind.PERHAPS_ABOVE)
+    limit = BEYOND.get(kind, Bound.NONE)
+    return Reading(kind, found.limit_db_hl, limit=limit, masked=masked, doubtful=doubtful)
+
+
+def threshold_as_json(found: ThresholdResult) -> dict[str, Any]:
+    """Return a threshold as JSON values, with its reading: who shows it needs no rule of its own.
+
+    Its own numbers are there only where it was measured; what is inferred stands under `inferred`.
+    A masked threshold has no `air_bone_gap_db`: that is a supposition about the other ear, and
+    reads as a finding about this one.
+    """
+    reading, told, inferred = read(found), as_json(found), None
+    if found.mark in WITH_NUMBERS:
+        told |= {
+            "threshold_db_hl": reading.level_db_hl,
+            "low_db_hl": reading.low_db_hl,
+            "high_db_hl": reading.high_db_hl,
+        }
+    if reading.kind == Kind.INFERRED:
+        inferred = {short: told[name] for name, short in NUMBERS.items()}
+        told |= dict.fromkeys(NUMBERS)
+    if reading.masked:
+        del told["air_bone_gap_db"]
+    shown = {name: getattr(reading, name) for name in SHOWN}
+    return {**told, "inferred": inferred, "reading": shown}
+
+
+def is_wide(found: ThresholdResult, wanted_db: float) -> bool:
+    """Return whether it was measured, with a band wider than the test wanted."""
+    return found.mark == Outcome.MEASURED and found.is_wider_than(wanted_db)
+
+
+def _within(
+    found: ThresholdResult,
+) -> tuple[float | None, float | None, float | None, bool, bool, Bound]:
+    """Return level and band within the limits, on which sides it goes on, and what it is at."""
+    level_db_hl, low_db_hl, high_db_hl = found.threshold_db_hl, found.low_db_hl, found.high_db_hl
+    assert level_db_hl is not None, "the mark has numbers"
+    assert low_db_hl is not None, "the mark has numbers"
+    assert high_db_hl is not None, "the mark has numbers"
+    floor_db_hl = -LEVEL_DB_MAX if found.floor_db_hl is None else found.floor_db_hl
+    ceiling_db_hl = LEVEL_DB_MAX if found.ceiling_db_hl is None else found.ceiling_db_hl
+    limit = Bound.NONE
+    if level_db_hl > ceiling_db_hl:
+        limit = Bound.AT_LEAST
+    elif level_db_hl < floor_db_hl:
+        limit = Bound.AT_MOST
+
+    def inside(db_hl: float) -> float:
+        return min(max(db_hl, floor_db_hl), ceiling_db_hl)
+
+    return (
+        inside(level_db_hl),
+        inside(min(low_db_hl, level_db_hl)),
+        inside(max(high_db_hl, level_db_hl)),
+        low_db_hl < floor_db_hl,
+        high_db_hl > ceiling_db_hl,
+        limit,
+    )

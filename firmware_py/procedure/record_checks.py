@@ -88,6 +88,11 @@ def several(check: Check, at_least: int, at_most: int, key: str = "") -> Check:
     return check_all
 
 
+def optional(check: Check) -> Check:
+    """Allow null, and what a check allows."""
+    return lambda place, value: None if value is None else check(place, value)
+
+
 def checks_of(kind: type) -> dict[str, Check]:
     """Return the checks of the fields of a dataclass, by their names: the annotations."""
     return {field.name: field.type.__metadata__[0] for field in fields(kind)}  # type: ignore[union-attr]

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Self
 
 from firmware_py.procedure.outcomes import (
     WITH_NUMBERS,
+    Bound,
     MaskingMark,
     Outcome,
     SessionOutcome,
@@ -20,9 +21,11 @@ from firmware_py.procedure.outcomes import (
 from firmware_py.procedure.reasons import Reasons, as_json, reasons_at
 from firmware_py.procedure.record_checks import (
     count,
+    number,
     number_or_none,
     object_of,
     one_of,
+    optional,
     refusal,
     several,
     text,
@@ -33,10 +36,13 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 LEVEL_DB_MAX: Final = 1000.0
 RESPONSE_MS_MAX: Final = 60_000.0
 BOARDS_MAX: Final = 100
+PTA4_FREQUENCIES_HZ: Final = (500, 1000, 2000, 4000)
+GRADES: Final = 7  # of hearing loss, by the WHO
 
 _LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
 _SPREAD: Final = number_or_none(0.0, LEVEL_DB_MAX, "dB")
 _MARK: Final = one_of(*Outcome)
+_FOUR: Final = several(one_of(*PTA4_FREQUENCIES_HZ), 0, len(PTA4_FREQUENCIES_HZ))
 _OUTCOME: Final = one_of(*(each for each in Outcome if each != Outcome.INFERRED))  # of an ear
 # Of a frequency that was measured again by the classical rule.
 _CONFIRMED: Final = one_of(
@@ -60,12 +66,17 @@ class ThresholdResult:
     # the threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
     # (`INCOMPLETE`); otherwise None, and always of `INFERRED`
     limit_db_hl: Annotated[float | None, _LEVEL]
-    # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: it is `INFERRED`, so that there was no
-    # tone that could be masked, or it is of one ear alone with masking off
+    # `NOT_MASKED` (no noise was played there, and the other ear did not hear it), `MASKED` or
+    # `UNCERTAIN`; None: it is `INFERRED`, so that there was no tone that could be masked, or it is
+    # of one ear alone with masking off
     masking: Annotated[MaskingMark | None, one_of(*MaskingMark, None)] = None
     # an air-bone gap of the other ear from here on could have changed the threshold; None: no
     # possible gap could
     air_bone_gap_db: Annotated[float | None, _LEVEL] = None
+    # `floor_db_hl`, `ceiling_db_hl`: the lowest and the highest level that could be asked there;
+    # None: not known
+    floor_db_hl: Annotated[float | None, _LEVEL] = None
+    ceiling_db_hl: Annotated[float | None, _LEVEL] = None
 
     @property
     def half_width_db(self) -> float | None:
@@ -104,6 +115,28 @@ def _threshold(place: str, record: object) -> ThresholdResult:
             if getattr(found, name) is not None:
                 raise refusal(f"{place}.{name}", getattr(found, name), "is null of a mark inferred")
     return found
+
+
+@dataclass(frozen=True)
+class MeanThreshold:
+    """The mean threshold of an ear at 500, 1000, 2000 and 4000 Hz (PTA4), and its grade (WHO).
+
+    Where a threshold is a bound, mean and grades are bounds as well: a limit stands in its place.
+    """
+
+    # `level_db_hl`, `low_db_hl`, `high_db_hl`: the mean and its 95 % band, within the limits of the
+    # test; None: on that side the band is open, for the mean is a bound
+    level_db_hl: Annotated[float, number(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")]
+    low_db_hl: Annotated[float | None, _LEVEL]
+    high_db_hl: Annotated[float | None, _LEVEL]
+    bound: Annotated[Bound, one_of(*Bound)]
+    # how likely each grade is, the best first; of a bound, the grade of the number
+    shares: Annotated[Sequence[float], several(number(0.0, 1.0, ""), GRADES, GRADES)]
+    # `beyond_hz`, `inferred_hz`, `doubtful_hz`: of the four, those that lie beyond a limit, surely
+    # or perhaps; those that no tone was asked for; those that the other ear may have heard
+    beyond_hz: Annotated[Sequence[int], _FOUR] = ()
+    inferred_hz: Annotated[Sequence[int], _FOUR] = ()
+    doubtful_hz: Annotated[Sequence[int], _FOUR] = ()
 
 
 @dataclass(frozen=True)
@@ -158,6 +191,8 @@ class EarResult:
         Why it is no valid one.
     boards : sequence of str
         Which tone generators its tones came from, by names and serial numbers.
+    pta4 : MeanThreshold or None
+        None: it is not known, or nothing follows from the thresholds.
     """
 
     ear: Annotated[str, one_of(LEFT, RIGHT)]
@@ -182,6 +217,7 @@ class EarResult:
     verdict: Annotated[Verdict, one_of(*Verdict)] = Verdict.VALID
     reasons: Annotated[Reasons, reasons_at] = ()
     boards: Annotated[Sequence[str], several(text, 0, BOARDS_MAX)] = ()
+    pta4: Annotated[MeanThreshold | None, optional(object_of(MeanThreshold))] = None
 
 
 @dataclass(frozen=True)

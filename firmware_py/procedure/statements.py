@@ -5,14 +5,20 @@ and nothing that follows from them: no mean, grade, asymmetry, age norm, change 
 `NOT_TESTED`: no level at all, only why.
 
 A journal keeps what was found; who tells of it tells `as_told`, and of a test under way `so_far`.
+Without a calibration levels are nominal: then nothing is told that needs dB HL.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
-from firmware_py.procedure.outcomes import Outcome, Verdict
+from firmware_py.procedure.outcomes import Outcome, SessionOutcome, Verdict
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import Settings
+
+# The test of an ear may not have ended. A band of it that is so many times wider than was wanted
+# tells what is known of other people, and not what this ear answered.
+GUESS_WIDTHS: Final = 2.0
 
 
 class Judged(Protocol):
@@ -49,9 +55,26 @@ def has_thresholds(ear: Judged) -> bool:
     return ear.verdict != Verdict.NOT_TESTED
 
 
-def as_told(result: SessionResult) -> SessionResult:
-    """Return a result as it may be told: an ear that could not be tested has no level in it."""
-    return replace(result, ears=tuple(map(_ear_as_told, result.ears)))
+def is_final(result: SessionResult, *, nominal: bool) -> bool:
+    """Return whether a valid test came to its own end, of a calibrated device."""
+    valid = all(map(may_conclude, result.ears))
+    return result.outcome == SessionOutcome.COMPLETE and valid and not nominal
+
+
+def as_told(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
+    """Return a result as it may be told: without levels that nobody knows.
+
+    Parameters
+    ----------
+    result : SessionResult
+    settings : Settings
+        Of its test.
+    nominal : bool
+        Whether there was no calibration.
+    """
+    ears = (_without_guesses(_ear_as_told(ear), settings) for ear in result.ears)
+    told = (ear if may_conclude(ear) and not nominal else replace(ear, pta4=None) for ear in ears)
+    return replace(result, ears=tuple(told))
 
 
 def so_far(result: SessionResult) -> SessionResult:
@@ -60,13 +83,30 @@ def so_far(result: SessionResult) -> SessionResult:
     An ear that was not begun would be one that could not be tested, and a band that is looked at
     while it narrows would come and go.
     """
-    ears = (replace(ear, verdict=Verdict.NOT_JUDGED, reasons=()) for ear in result.ears)
+    ears = (replace(ear, verdict=Verdict.NOT_JUDGED, reasons=(), pta4=None) for ear in result.ears)
     return replace(result, ears=tuple(ears))
 
 
-def told_now(result: SessionResult) -> SessionResult:
+def told_now(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
     """Return the result of a test, over or not, as it may be told."""
-    return as_told(result) if result.outcome else so_far(result)
+    return as_told(result, settings, nominal=nominal) if result.outcome else so_far(result)
+
+
+def _without_guesses(ear: EarResult, settings: Settings) -> EarResult:
+    """Mark as incomplete the measured thresholds of an ear that its answers say little about.
+
+    One whose test came to its end is left as it is, however wide its bands.
+    """
+    if ear.outcome != Outcome.INCOMPLETE:
+        return ear
+    thresholds = (
+        t.without_numbers(Outcome.INCOMPLETE)
+        if t.mark == Outcome.MEASURED
+        and t.is_wider_than(GUESS_WIDTHS * settings.wanted_half_width_db(t.frequency_hz))
+        else t
+        for t in ear.thresholds
+    )
+    return replace(ear, thresholds=tuple(thresholds))
 
 
 def _ear_as_told(ear: EarResult) -> EarResult:

@@ -14,7 +14,6 @@ const WIDTH = (PAPER.octaves + 2 * PAPER.margin_octaves) * UNITS_PER_OCTAVE;
 const HEIGHT = (PAPER.bottom_db_hl - PAPER.top_db_hl) * UNITS_PER_DB;
 const SYMBOL_UNITS = 7.5;
 const TONE_UNITS = 4;
-const LETTER_UNITS = 5.2; // of the small print, on average
 const ROUNDING = 10; // places are drawn to a tenth of a unit
 
 let drawings = 0; // each has names of its own for what it refers to
@@ -52,10 +51,10 @@ const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
  * data: {
  *   ears: [{
  *     ear: "right" | "left",
- *     thresholds: [{frequency_hz, kind, level_db_hl, low_db_hl, high_db_hl, masking, wide,
+ *     thresholds: [{frequency_hz, kind, level_db_hl, low_db_hl, high_db_hl, symbol, wide,
  *                   confirmed_db_hl}],
  *       kind: "measured", "above", "at-most", "perhaps-above", "inferred" or "unknown";
- *       masking: "none", "masked" or "uncertain"; what is not known is null or left out;
+ *       symbol: "none", "masked" or "uncertain"; what is not known is null or left out;
  *     curve: {frequencies_hz, mean_db_hl, low_db_hl, high_db_hl}: the band and, if it is there,
  *       the mean of the posterior; without a curve the band joins those of the thresholds;
  *     asked_hz: the frequencies of the tones that count: elsewhere the band is faint; without it
@@ -71,8 +70,7 @@ const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
  *   cells: [{frequency_hz, level_db_hl, from_hz, to_hz, step_db, share}]: the objective, 0 to 1;
  *   watermark: text across the paper, "" for none;
  * }
- * words: {label, hz, db_hl, grades: {name: text}}: of the language of the page. Without grades
- *   their zones have no names.
+ * words: {label, hz, db_hl}: of the language of the page.
  */
 export function drawAudiogram(svg, data, words) {
   const name = `audiogram-${(drawings += 1)}`;
@@ -83,11 +81,10 @@ export function drawAudiogram(svg, data, words) {
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", words.label);
   }
-  drawZones(svg);
+  element("rect", { class: "sheet", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
   if (data.watermark) drawWatermark(svg, data.watermark);
   if (data.limit) drawLimit(svg, data.limit, name);
   drawGrid(svg, words);
-  drawGradeNames(svg, words.grades || {});
   const clip = element("clipPath", { id: `${name}-paper` }, element("defs", {}, svg));
   element("rect", { x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, clip);
   const curves = element("g", { "clip-path": `url(#${name}-paper)` }, svg);
@@ -103,16 +100,6 @@ export function drawAudiogram(svg, data, words) {
 }
 
 // The paper.
-
-function drawZones(svg) {
-  element("rect", { class: "sheet", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
-  const grades = TABLE.grades_db_hl;
-  for (let i = 1; i < grades.length; i += 2) {
-    const until = i + 1 < grades.length ? grades[i + 1][1] : PAPER.bottom_db_hl;
-    const [from, to] = [yOf(grades[i][1]), yOf(until)];
-    element("rect", { class: "zone", x: LEFT, y: from, width: WIDTH, height: to - from }, svg);
-  }
-}
 
 function drawWatermark(svg, text) {
   const [x, y] = [LEFT + WIDTH / 2, TOP + HEIGHT / 2];
@@ -153,18 +140,6 @@ function drawGrid(svg, words) {
   write(words.hz || "Hz", [LEFT + WIDTH, TOP + HEIGHT + 30], { "text-anchor": "end" }, svg);
   write(words.db_hl || "dB HL", [2, TOP + HEIGHT + 30], { "text-anchor": "start" }, svg);
   element("rect", { class: "frame", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
-}
-
-// On a strip of paper of their own: the hatching must not run through a word.
-function drawGradeNames(svg, names) {
-  TABLE.grades_db_hl.forEach(([grade, from], i) => {
-    const text = names[grade];
-    if (!text) return;
-    const [x, y] = [LEFT + 4, yOf(from) + 11];
-    const strip = { x: x - 3, y: y - 9, width: text.length * LETTER_UNITS + 5, height: 11 };
-    element("rect", { class: i % 2 ? "zone" : "sheet", ...strip }, svg);
-    write(text, [x, y], { class: "grade" }, svg);
-  });
 }
 
 function drawCells(group, cells) {
@@ -268,9 +243,7 @@ function drawLines(group, ear) {
   }
 }
 
-// Only what was asked has a symbol.
-const hasSymbol = (each) =>
-  each.level_db_hl != null && (each.kind === "measured" || TABLE.arrows[each.kind] !== undefined);
+const hasSymbol = (each) => Boolean(each.symbol);
 
 const placeOf = (each) => [xOf(each.frequency_hz), yOf(onPaper(each.level_db_hl))];
 
@@ -287,23 +260,23 @@ function drawOne(group, ear, each) {
   const mark = element("g", { class: "threshold", transform: `translate(${x} ${y})` }, group);
   mark.dataset.frequencyHz = each.frequency_hz;
   mark.dataset.kind = each.kind;
-  symbolInto(mark, ear, each.masking || "none", each.kind);
+  symbolInto(mark, ear, each.symbol, each.kind);
   const side = TABLE.ears[ear].side;
   const arrow = TABLE.arrows[each.kind];
   let sign = arrow ? arrow.sign : "";
   if (each.wide) sign += TABLE.signs.wide;
-  if (each.masking === "uncertain") sign += TABLE.signs.uncertain;
+  if (each.symbol === "uncertain") sign += TABLE.signs.uncertain;
   // Away from the arrow, on the inner side.
   const place = { class: "sign", "text-anchor": side < 0 ? "start" : "end" };
   if (sign) write(sign, [-side * (SYMBOL_UNITS + 2), -3], place, mark);
 }
 
-function symbolInto(mark, ear, masking, kind) {
+function symbolInto(mark, ear, symbol, kind) {
   const scale = `scale(${SYMBOL_UNITS})`;
   const arrow = TABLE.arrows[kind];
   const turned = arrow && `scale(${SYMBOL_UNITS * TABLE.ears[ear].side} ${SYMBOL_UNITS * arrow.way})`;
   for (const layer of ["halo", "symbol"]) {
-    element("path", { class: layer, transform: scale, d: TABLE.symbols[ear][masking].path }, mark);
+    element("path", { class: layer, transform: scale, d: TABLE.symbols[ear][symbol].path }, mark);
     if (arrow) element("path", { class: layer, transform: turned, d: TABLE.arrows.path }, mark);
   }
 }
@@ -340,16 +313,16 @@ function drawEarlier(group, ear) {
   for (const each of shown) {
     const [x, y] = placeOf(each);
     const place = `translate(${x} ${y}) scale(${SYMBOL_UNITS * 0.6})`;
-    const path = TABLE.symbols[ear.ear][each.masking || "none"].path;
+    const path = TABLE.symbols[ear.ear][each.symbol].path;
     element("path", { class: "symbol", transform: place, d: path }, own);
   }
 }
 
 /** Draw a symbol alone, for a legend: an ear's, as a masked one, or with an arrow. */
-export function drawSymbol(svg, ear, masking = "none", kind = "measured") {
+export function drawSymbol(svg, ear, symbol = "none", kind = "measured") {
   const reach = kind === "measured" ? 1.4 : 2.5;
   drawAlone(svg, reach * SYMBOL_UNITS, ear);
-  symbolInto(element("g", { class: "threshold" }, svg), ear, masking, kind);
+  symbolInto(element("g", { class: "threshold" }, svg), ear, symbol, kind);
 }
 
 /** Draw the mark of a tone alone, for a legend; answer: "heard", "unsure" or "silent". */

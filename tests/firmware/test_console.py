@@ -6,7 +6,6 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -26,11 +25,12 @@ from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
-from firmware_py.procedure.grades import mean_thresholds
+from firmware_py.procedure.finished import finished
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.presenter import LATE
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.settings import CONDUCTS, Settings
+from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from firmware_py.self_check import PARTS
 from host_tools.commands.replay.codes import IDENTICAL
@@ -310,6 +310,7 @@ def test_the_state_of_a_test_that_waits_for_a_late_answer_is_told(tmp_path: Path
     assert state.endswith(" session=1"), "whose state it is"
 
 
+@pytest.mark.usefixtures("as_if_calibrated")
 def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) -> None:
     changes = {"ears": "left", "confirm": "hughson-westlake", "confirm_frequencies_hz": [500, 8000]}
     journal = run_session(tmp_path / "data", a_listener("N3"), changes)
@@ -334,10 +335,10 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
         assert f"{each['frequency_hz']},{figures},inferred" in re.split("[=; ]", thresholds)
     assert json.loads(result)["ears"][0]["confirmed"] == ear["confirmed"]
     replayed = read_session(journal)
-    found = asdict(mean_thresholds(replayed.result.ears, replayed.test.ears))
+    found = finished(replayed.result, replayed.settings)
+    of_ears = {each["ear"]: each["pta4"] for each in found["ears"]}
     whose = {"session": 1, "started": replayed.header.started}
-    assert json.loads(means) == {**found, **whose}
-    assert sum(json.loads(means)["better_ear"]["grades"].values()) == pytest.approx(1.0)
+    assert json.loads(means) == {"ears": of_ears, "grade": found["grade"], **whose}
 
 
 def test_there_are_no_mean_thresholds_before_a_test(tmp_path: Path) -> None:
@@ -364,8 +365,14 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     beside = {"verdict": "valid", "calibration": "SIMULATED", "session": 1, "started": then}
     beside |= {"calibration_words": picture[-2], "simulated": True, "speed": 1.0}
     beside |= {"person": UNKNOWN.as_record()}
-    assert json.loads(result) == {**result_of(two_ears), **beside}
-    assert json.loads(last)["ears"] == result_of(one_ear)["ears"]
+    beside |= {"nominal": False, "final": True}
+    for told, journal in ((result, two_ears), (last, one_ear)):
+        found = recorded_result(journal)
+        settings = found.header.settings
+        whole = finished(as_told(found.result, settings, nominal=False), settings)
+        assert json.loads(told).items() >= json.loads(json.dumps(whole)).items()
+    assert json.loads(result) == {**json.loads(result), **beside}
+    assert json.loads(result).keys() == {*result_of(two_ears), "grade", *beside}
     assert json.loads(last)["session"] == 12
     assert {word.split("=")[0] for word in thresholds.split()} == {
         "left",

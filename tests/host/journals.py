@@ -83,6 +83,7 @@ _THRESHOLD: Final = ("result", "ears", 0, "thresholds", 3)
 _ONE: Final = {
     "frequency_hz": 250, "mark": "measured", "threshold_db_hl": 20, "sd_db": 2, "low_db_hl": 16,
     "high_db_hl": 24, "limit_db_hl": None, "masking": None, "air_bone_gap_db": None,
+    "floor_db_hl": -10.0, "ceiling_db_hl": 100.0,
 }  # fmt: skip
 SIMULATED_ONE: Final = NO_CALIBRATION.judged(datetime.date.min, simulated.BOARD).as_record()
 NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {

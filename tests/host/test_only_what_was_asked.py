@@ -25,14 +25,18 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.world import World
+from firmware_py.answers import result_words
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
-from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.reading import read
+from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.export.bundle import CODES, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.table import as_csv, as_parquet
+from host_tools.commands.page.assemble import function_of, modules
+from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
 from host_tools.commands.prescribe.figures import as_json as prescription_as_json
 from host_tools.commands.report import referral
@@ -45,6 +49,7 @@ from host_tools.commands.watch.screen import drawn as watched
 from host_tools.heading import NO_HEADING
 from host_tools.live import show_result
 from host_tools.recorded import RecordedSession, read_session
+from tests.host.javascript import computed
 from tests.host.journals import NoSteps
 
 WORDS: Final = Words(catalogue_of(ENGLISH))
@@ -118,9 +123,11 @@ class Person:
 )  # fmt: skip
 def people(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Sequence[Person]:
-    """Return all sessions, each run in no time and read again from its journal."""
-    return [_recorded(tmp_path_factory.mktemp("person"), names) for names in request.param]
+) -> Iterator[Sequence[Person]]:
+    """Yield all sessions, each run in no time and read again from its journal, as if calibrated."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CalibrationInForce, "nominal", False)
+        yield [_recorded(tmp_path_factory.mktemp("person"), names) for names in request.param]
 
 
 def _recorded(directory: Path, names: tuple[str, str]) -> Person:
@@ -177,7 +184,7 @@ def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -
                     t for t in ears[ear]["thresholds"] if t["frequency_hz"] == found.frequency_hz
                 ]
                 assert [told[name] for name in (*NUMBERS, "limit_db_hl", "masking")] == [None] * 6
-                assert told["inferred"]["db_hl"] == found.threshold_db_hl
+                assert told["inferred"]["db_hl"] == read(found).inferred_db_hl
                 assert told.get("norm_share_better") is None
 
 
@@ -191,7 +198,7 @@ def test_parquet_has_no_number_there_but_under_inferred(people: Sequence[Person]
                 row = next(rows)
                 if (ear.ear, found.frequency_hz) in unasked:
                     assert [row[name] for name in (*NUMBERS, "limit_db_hl")] == [None] * 5
-                    assert row["inferred_db_hl"] == found.threshold_db_hl
+                    assert row["inferred_db_hl"] == read(found).inferred_db_hl
                     assert row["marks"] == ["inferred"]
     assert not [*rows]
 
@@ -298,9 +305,8 @@ def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person
         unasked = {(ear, found.frequency_hz) for ear, found in person.unasked()}
         by_ear = person.session.result.by_ear
         for ear in by_ear.values():
-            average = pta4_of(ear)
             missing = {f for name, f in unasked if name == ear.ear and f in PTA4_FREQUENCIES_HZ}
-            assert average is None or missing <= {*average.inferred_hz}
+            assert ear.pta4 is None or missing <= {*ear.pta4.inferred_hz}
         if len(by_ear) == 2:
             known = referral.differences(by_ear["left"], by_ear["right"])
             assert not known.keys() & {frequency_hz for _, frequency_hz in unasked}
@@ -312,3 +318,88 @@ def test_a_large_difference_between_the_ears_draws_a_remark(people: Sequence[Per
     assert line.startswith("asymmetry: the left ear is worse by ")
     assert "NICE NG98, 2018" in line
     assert line in WORDS.remarks(asymmetric.findings)
+
+
+def sign_of(reading: dict[str, Any]) -> str:
+    return f"{reading['sign']} ".lstrip()
+
+
+def level_told(reading: dict[str, Any]) -> str:
+    """Return a level as a paper has it, by what the device tells of it."""
+    if reading["level_db_hl"] is None:
+        return "-"
+    level = f"{sign_of(reading)}{WORDS.number(reading['level_db_hl'])}"
+    if reading["kind"] == "inferred":
+        return f"({level})"
+    return f"{'~ ' * reading['wide']}{level}{'*' * (reading['symbol'] == 'uncertain')}"
+
+
+def fhir_told(reading: dict[str, Any]) -> tuple[str | None, float] | None:
+    """Return comparator and value as FHIR has them."""
+    comparator = {"measured": None, "above": ">", "at-most": "<="}
+    if reading["kind"] not in comparator:
+        return None
+    return comparator[reading["kind"]], round(reading["level_db_hl"], 1)
+
+
+def test_device_paper_and_exports_say_the_same_and_nothing_outside_the_limits(
+    people: Sequence[Person],
+) -> None:
+    kinds = set()
+    for person in people:
+        session = person.session
+        told = json.loads(result_words(session.result, session.header, named=False))
+        (exported,) = json.loads(as_json([person.examination]))["sessions"]
+        report = json.loads(json.dumps(person.findings.as_json()))
+        assert (told["ears"], told["grade"]) == (exported["ears"], exported["grade"])
+        assert report["grade"] == told["grade"]
+        of_report = {ear["ear"]: ear for ear in report["ears"]}
+        (row,) = csv.DictReader(io.StringIO(as_csv([person.examination]).decode()))
+        fhir = [entry["resource"] for entry in json.loads(as_fhir([person.examination]))["entry"]]
+        by_code = {each["code"]["coding"][0]["code"]: each for each in fhir[1:]}
+        shown = {ear.ear: ear.thresholds for ear in person.findings.ears}
+        for ear in told["ears"]:
+            assert of_report[ear["ear"]]["pta4"] == ear["pta4"]
+            for paper, one, each in zip(
+                shown[ear["ear"]],
+                of_report[ear["ear"]]["thresholds"],
+                ear["thresholds"],
+                strict=True,
+            ):
+                reading = each["reading"]
+                kinds.add((reading["kind"], reading["sign"]))
+                assert each.items() <= one.items()
+                assert WORDS.threshold(paper) == level_told(reading)
+                levels = [reading[f"{name}_db_hl"] for name in ("low", "level", "high")]
+                if None not in levels:
+                    assert sorted(levels) == levels, "the band has its level in it"
+                known = [level for level in levels if level is not None]
+                assert all(each["floor_db_hl"] <= level <= each["ceiling_db_hl"] for level in known)
+                resource = by_code[CODES[ear["ear"]][each["frequency_hz"]]]
+                value = resource.get("valueQuantity")
+                assert (value and (value.get("comparator"), value["value"])) == fhir_told(reading)
+                cell = row[nhanes.variable(ear["ear"], each["frequency_hz"])]
+                assert cell == csv_told(reading)
+    assert {("measured", ""), ("above", ">"), ("inferred", ""), ("inferred", ">")} <= kinds
+
+
+def csv_told(reading: dict[str, Any]) -> str:
+    match reading["kind"]:
+        case "measured" | "at-most":
+            return f"{reading['level_db_hl']:.1f}"
+        case "inferred":
+            return ""
+        case kind:
+            return str(nhanes.NO_RESPONSE if kind == "above" else nhanes.COULD_NOT_OBTAIN)
+
+
+def test_the_page_says_the_same_means_and_grades_as_the_paper(people: Sequence[Person]) -> None:
+    own = "\n".join(function_of(each) for each in modules("means.js").values())
+    told = [
+        json.loads(result_words(p.session.result, p.session.header, named=False)) for p in people
+    ]
+    knows = {name: knowledge()[name] for name in ("keys", "words")}
+    program = own + 'useWords(given.keys, given.words, "en"); return given.told.map(meanLines);'
+    lines = computed("globalThis.document = { documentElement: {} };" + program, told=told, **knows)
+    assert lines == [WORDS.grades(person.findings) for person in people]
+    assert any("at least" in line for each in lines for line in each)

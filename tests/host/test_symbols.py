@@ -9,7 +9,6 @@ from matplotlib.path import Path as Shape
 
 from firmware_py.console import audiogram as console
 from firmware_py.procedure.asked import THIRD_OCTAVE
-from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.settings import LEFT, RIGHT
@@ -56,11 +55,6 @@ def test_the_papers_of_console_and_pictures_have_the_numbers_of_the_table() -> N
     assert (*numbers["between_hz"],) == paper.BETWEEN_HZ
     assert numbers["margin_octaves"] == paper.MARGIN_OCTAVES
     assert numbers["asked_octaves"] == pytest.approx(THIRD_OCTAVE)
-
-
-def test_the_grades_zones_are_the_grades() -> None:
-    edges = {name: max(edge, paper.TOP_DB_HL) for name, edge in GRADES_DB_HL.items()}
-    assert dict(table()["grades_db_hl"]) == edges
 
 
 def test_the_table_has_all_that_a_threshold_can_be() -> None:

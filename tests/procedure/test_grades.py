@@ -1,22 +1,36 @@
-"""PTA4, its band and its grades are those of the joint posterior, as sampling finds them."""
+"""PTA4, its band and its grades are those of the joint posterior, as sampling finds them.
+
+Where a threshold is a bound they are bounds as well.
+"""
+
+from itertools import product
+from typing import Any, Final
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy import stats
 
 from firmware_py import ThresholdEstimator
+from firmware_py.procedure.finished import finished as finished_result
 from firmware_py.procedure.grades import (
     GRADES_DB_HL,
     Spread,
-    better_above,
-    grade_bounds,
-    grade_probabilities,
-    mean_thresholds,
+    grades_said,
+    grades_told,
+    mean_threshold,
+    person_grade,
     pta4_posterior,
-    unilateral_probability,
 )
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
+from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome
+from firmware_py.procedure.results import (
+    PTA4_FREQUENCIES_HZ,
+    EarResult,
+    MeanThreshold,
+    SessionResult,
+    ThresholdResult,
+)
 from firmware_py.procedure.settings import Settings
 from tests.inference.listeners import listener, session
 from tests.procedure.driver import finished, left, two_ears
@@ -24,6 +38,9 @@ from tests.reference import FloatArray
 
 SAMPLES = 200_000
 EDGES_DB_HL = [-np.inf, 20.0, 35.0, 50.0, 65.0, 80.0, 95.0, np.inf]  # WHO 2021
+FLOOR_DB_HL: Final = -10.0
+CEILING_DB_HL: Final = 100.0
+NAMES: Final = [*GRADES_DB_HL]
 
 
 def after(audiogram: str, trials: int) -> ThresholdEstimator:
@@ -33,16 +50,17 @@ def after(audiogram: str, trials: int) -> ThresholdEstimator:
     return estimator
 
 
-def sampled_pta4(estimator: ThresholdEstimator, seed: int) -> FloatArray:
+def sampled(estimator: ThresholdEstimator, seed: int) -> FloatArray:
+    """Draw the four thresholds from their joint posterior."""
     rng = np.random.default_rng(seed)
-    weight, mean, covariance = estimator.joint_threshold(PTA4_FREQUENCIES_HZ)
+    weight, mean, covariance = estimator.joint_threshold([float(f) for f in PTA4_FREQUENCIES_HZ])
     counts = rng.multinomial(SAMPLES, weight / weight.sum())
     draws = [
         rng.multivariate_normal(m, c, size)
         for size, m, c in zip(counts, mean, covariance, strict=True)
     ]
-    sampled: FloatArray = np.concatenate(draws).mean(axis=1)
-    return sampled
+    found: FloatArray = np.concatenate(draws)
+    return found
 
 
 @pytest.mark.parametrize(("audiogram", "trials"), [("N3", 6), ("N6", 15)])
@@ -50,8 +68,9 @@ def test_pta4_is_the_mean_of_four_thresholds_that_vary_together(
     audiogram: str, trials: int
 ) -> None:
     estimator = after(audiogram, trials)
-    spread, sample = pta4_posterior(estimator), sampled_pta4(estimator, 1)
-    mean_db_hl, sd_db = estimator.threshold(PTA4_FREQUENCIES_HZ)
+    spread, draws = pta4_posterior(estimator), sampled(estimator, 1)
+    sample = draws.mean(axis=1)
+    mean_db_hl, sd_db = estimator.threshold([float(f) for f in PTA4_FREQUENCIES_HZ])
     independent_sd_db = float(np.sqrt(np.sum(sd_db**2))) / 4.0
 
     assert spread.mean_db_hl == pytest.approx(float(mean_db_hl.mean()), rel=1e-9)
@@ -59,18 +78,13 @@ def test_pta4_is_the_mean_of_four_thresholds_that_vary_together(
     assert spread.band_db_hl() == pytest.approx(np.quantile(sample, [0.025, 0.975]), abs=0.25)
     assert sample.std() > 1.15 * independent_sd_db  # neighbours share their errors
     expected = np.histogram(sample, EDGES_DB_HL)[0] / SAMPLES
-    assert [*grade_probabilities(spread.above).values()] == pytest.approx(expected, abs=0.005)
-
-
-def test_the_better_ear_is_the_smaller_of_two() -> None:
-    one, other = after("N3", 6), after("N4", 6)
-    smaller = np.minimum(sampled_pta4(one, 1), np.random.default_rng(3).permutation(
-        sampled_pta4(other, 2)
-    ))  # fmt: skip
-    found = grade_probabilities(better_above(pta4_posterior(one), pta4_posterior(other)))
-
-    expected = np.histogram(smaller, EDGES_DB_HL)[0] / SAMPLES
-    assert [*found.values()] == pytest.approx(expected, abs=0.005)
+    assert spread.shares() == pytest.approx(expected, abs=0.005)
+    # A limit in the place of one of them: the others vary together as before.
+    draws[:, 3] = 100.0
+    limited = pta4_posterior(estimator, {4000: 100.0})
+    band = np.quantile(draws.mean(axis=1), [0.025, 0.975])
+    assert limited.mean_db_hl == pytest.approx(draws.mean(), abs=0.1)
+    assert limited.band_db_hl() == pytest.approx(band, abs=0.25)
 
 
 def test_one_gaussian_has_the_quantiles_of_scipy() -> None:
@@ -90,59 +104,199 @@ def test_one_gaussian_has_the_quantiles_of_scipy() -> None:
     ],
 )  # fmt: skip
 def test_grades_begin_where_the_who_has_them(pta4_db_hl: float, grade: str) -> None:
-    sure = Spread(((1.0, pta4_db_hl, 0.01),))
-    assert grade_probabilities(sure.above)[grade] == pytest.approx(1.0)
+    for sd_db in (0.01, 0.0):
+        shares = Spread(((1.0, pta4_db_hl, sd_db),)).shares()
+        assert shares[NAMES.index(grade)] == pytest.approx(1.0)
 
 
 def test_grades_add_up_and_an_edge_is_shared() -> None:
-    found = grade_probabilities(Spread(((1.0, 35.0, 4.0),)).above)
-    assert sum(found.values()) == pytest.approx(1.0)
-    assert found["mild"] == pytest.approx(found["moderate"], abs=1e-3)
-    assert [*found] == [*GRADES_DB_HL]
+    shares = Spread(((1.0, 35.0, 4.0),)).shares()
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares[1] == pytest.approx(shares[2], abs=1e-3)
 
 
-def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
-    one = Spread(((0.7, 15.0, 4.0), (0.3, 30.0, 6.0)))
-    other = Spread(((1.0, 38.0, 5.0),))
-    chance = np.random.default_rng(3)
-    mean = np.where(chance.random(200_000) < 0.7, 15.0, 30.0)
-    a = chance.normal(mean, np.where(mean == 15.0, 4.0, 6.0))
-    b = chance.normal(38.0, 5.0, 200_000)
-    share = np.mean((np.minimum(a, b) < 20.0) & (np.maximum(a, b) >= 35.0))
+# Of an ear
 
-    assert unilateral_probability(one, other) == pytest.approx(share, abs=0.005)
-    assert unilateral_probability(other, one) == unilateral_probability(one, other)
+
+def found_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) -> dict[str, Any]:
+    numbers = (level_db_hl, 3.0, level_db_hl - 6.0, level_db_hl + 6.0)
+    limit = {"no-response": CEILING_DB_HL, "hears-all": FLOOR_DB_HL, "incomplete": CEILING_DB_HL}
+    names = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
+    return {
+        "mark": Outcome(mark),
+        **dict(zip(names, (None,) * 4 if mark in limit else numbers, strict=True)),
+        "limit_db_hl": limit.get(mark),
+        "masking": MaskingMark(masking),
+    }
+
+
+KINDS: Final = {
+    "measured": found_at("measured"),
+    "doubtful": found_at("measured", "uncertain"),
+    "above": found_at("no-response"),
+    "perhaps above": found_at("incomplete"),
+    "at most": found_at("hears-all"),
+    "inferred": found_at("inferred"),
+    "inferred above": found_at("inferred", level_db_hl=131.0),
+    "inferred below": found_at("inferred", level_db_hl=-17.0),
+}
+AT_LEAST: Final = {"doubtful", "above", "perhaps above", "inferred above"}
+AT_MOST: Final = {"at most", "inferred below"}
+N3 = after("N3", 6)
+
+
+def an_ear(kinds: tuple[str, ...], ear: str = "left") -> EarResult:
+    thresholds = tuple(
+        ThresholdResult(f, **KINDS[kind], floor_db_hl=FLOOR_DB_HL, ceiling_db_hl=CEILING_DB_HL)
+        for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
+    )
+    return EarResult(ear, Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None)
+
+
+def the_mean(*kinds: str) -> MeanThreshold:
+    mean = mean_threshold(an_ear(kinds), N3)
+    assert mean is not None
+    return mean
+
+
+@pytest.mark.parametrize(
+    "kinds", [(a, b, "measured", "measured") for a, b in product(KINDS, KINDS)]
+)
+def test_doubt_and_limits_reach_mean_band_and_grade(kinds: tuple[str, ...]) -> None:
+    mean = the_mean(*kinds)
+    bound = Bound.NONE
+    if AT_LEAST & {*kinds}:
+        bound = Bound.AT_LEAST
+    elif AT_MOST & {*kinds}:
+        bound = Bound.AT_MOST
+
+    assert mean.bound == bound
+    assert (mean.low_db_hl is None) == (bound == Bound.AT_MOST)
+    assert (mean.high_db_hl is None) == (bound == Bound.AT_LEAST)
+    low_db_hl = FLOOR_DB_HL if mean.low_db_hl is None else mean.low_db_hl
+    high_db_hl = CEILING_DB_HL if mean.high_db_hl is None else mean.high_db_hl
+    assert FLOOR_DB_HL <= low_db_hl <= mean.level_db_hl <= high_db_hl <= CEILING_DB_HL
+    grade = max(name for name, edge in enumerate(EDGES_DB_HL[:-1]) if mean.level_db_hl >= edge)
+    assert [name for name, _ in grades_said(mean.bound, mean.shares)], "a grade is said"
+    assert grades_told(mean.bound, mean.shares)[NAMES[grade]] > 0.1
+    assert mean.doubtful_hz == tuple(
+        f for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True) if kind == "doubtful"
+    )
+
+
+def test_four_limits_are_the_mean_and_nothing_is_said_beyond_them() -> None:
+    deaf, keen = the_mean(*["above"] * 4), the_mean(*["at most"] * 4)
+
+    assert (deaf.level_db_hl, deaf.low_db_hl, deaf.high_db_hl) == (100.0, 100.0, None)
+    assert grades_said(deaf.bound, deaf.shares) == [("complete", 1.0)]
+    assert (keen.level_db_hl, keen.low_db_hl, keen.high_db_hl) == (-10.0, None, -10.0)
+    assert grades_said(keen.bound, keen.shares) == [("normal", 1.0)]
 
 
 def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> None:
     poor = finished(Settings(masking="off"), two_ears(left=60.0, right=10.0))
     result = poor.test.result()
-    means = mean_thresholds(result.ears, poor.test.ears)
-    worse, better = means.ears["left"], means.ears["right"]
+    worse, better = (result.by_ear[ear].pta4 for ear in ("left", "right"))
+    person = person_grade(result)
     assert worse is not None
     assert better is not None
-    assert means.better_ear is not None
+    assert person is not None
     asked_hz = {
         t.frequency_hz for t in result.by_ear["left"].thresholds if t.mark == Outcome.MEASURED
     }
-    assert worse.doubtful_hz == [f for f in PTA4_FREQUENCIES_HZ if f in asked_hz]
-    assert worse.at_least_db_hl is None, "that is of limits"
-    assert better.doubtful_hz == []
-    assert not means.better_ear.at_least
-    average = pta4_of(result.by_ear["left"])
-    assert average is not None
-    assert average.at_least
+    assert worse.doubtful_hz == tuple(f for f in PTA4_FREQUENCIES_HZ if f in asked_hz)
+    assert (worse.bound, better.bound, person.bound) == (Bound.AT_LEAST, Bound.NONE, Bound.NONE)
+    assert person.ear == "right"
+    assert person.unilateral == pytest.approx(1.0, abs=0.05)
 
 
-def test_one_ear_alone_has_a_grade_that_is_a_bound() -> None:
-    alone = left(two_ears(left=60.0, right=10.0))
-    means = mean_thresholds(alone.test.result().ears, alone.test.ears)
+def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None:
+    alone = left(two_ears(left=60.0, right=10.0)).test.result()
+    told = finished_result(alone, Settings())
 
-    assert means.better_ear is not None
-    assert means.better_ear.at_least
+    assert told["grade"] is None
+    assert told["ears"][0]["pta4"]["bound"] == "at-least"
+    assert [name for name, _ in told["ears"][0]["pta4"]["said"]][-1] == "moderately severe"
 
 
-def test_a_bound_is_as_likely_as_all_that_is_worse_together() -> None:
-    grades = dict.fromkeys(GRADES_DB_HL, 0.0) | {"mild": 0.25, "moderate": 0.5, "severe": 0.25}
+# Of a person
 
-    assert [*grade_bounds(grades).values()] == [1.0, 1.0, 0.75, 0.25, 0.25, 0.0, 0.0]
+
+def a_person(*means: MeanThreshold) -> SessionResult:
+    ears = [
+        EarResult(ear, Outcome.MEASURED, (), (), 30, 15, 0, 0, 0, 0, None, pta4=mean)
+        for ear, mean in zip(("left", "right"), means, strict=True)
+    ]
+    return SessionResult("complete", ears, 60, 0, None, ())
+
+
+def a_mean(level_db_hl: float, sd_db: float, bound: Bound = Bound.NONE) -> MeanThreshold:
+    spread = Spread(((1.0, level_db_hl, sd_db),))
+    low_db_hl, high_db_hl = spread.band_db_hl()
+    return MeanThreshold(
+        level_db_hl,
+        None if bound == Bound.AT_MOST else low_db_hl,
+        None if bound == Bound.AT_LEAST else high_db_hl,
+        bound,
+        tuple(spread.shares()),
+    )
+
+
+def test_the_better_ear_is_the_smaller_of_two() -> None:
+    chance = np.random.default_rng(3)
+    smaller = np.minimum(chance.normal(33.0, 4.0, SAMPLES), chance.normal(37.0, 6.0, SAMPLES))
+    person = person_grade(a_person(a_mean(33.0, 4.0), a_mean(37.0, 6.0)))
+    assert person is not None
+
+    expected = np.histogram(smaller, EDGES_DB_HL)[0] / SAMPLES
+    assert [*person.shares] == pytest.approx(expected, abs=0.005)
+    assert (person.ear, person.bound) == ("left", Bound.NONE)
+
+
+def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
+    chance = np.random.default_rng(3)
+    a, b = chance.normal(17.0, 4.0, SAMPLES), chance.normal(38.0, 5.0, SAMPLES)
+    share = np.mean((np.minimum(a, b) < 20.0) & (np.maximum(a, b) >= 35.0))
+    means = a_mean(17.0, 4.0), a_mean(38.0, 5.0)
+
+    for pair in (means, means[::-1]):
+        person = person_grade(a_person(*pair))
+        assert person is not None
+        assert person.unilateral == pytest.approx(share, abs=0.005)
+
+
+BOUNDS = st.sampled_from([*Bound])
+MEANS = st.builds(a_mean, st.floats(-10.0, 100.0), st.floats(0.5, 10.0), BOUNDS)
+
+
+@given(MEANS, MEANS)
+def test_the_grade_of_a_person_is_a_bound_on_the_right_side(
+    one: MeanThreshold, other: MeanThreshold
+) -> None:
+    person = person_grade(a_person(one, other))
+    assert person is not None
+    better, worse = sorted((one, other), key=lambda mean: mean.level_db_hl)
+    assume(better.level_db_hl < worse.level_db_hl)
+    if Bound.AT_MOST in (better.bound, worse.bound):
+        assert person.bound == Bound.AT_MOST or better.bound == Bound.AT_LEAST
+    assert sum(person.shares) == pytest.approx(1.0, abs=0.002)
+    if person.bound == Bound.AT_LEAST:
+        assert Bound.AT_LEAST in (better.bound, worse.bound)
+    if person.bound == Bound.NONE:
+        assert better.bound == Bound.NONE
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        (Bound.NONE, [("moderate", 0.5), ("severe", 0.25), ("mild", 0.25)]),
+        (Bound.AT_LEAST, [("moderate", 0.75), ("mild", 1.0)]),
+        (Bound.AT_MOST, [("moderate", 0.75), ("moderately severe", 0.75), ("severe", 1.0)]),
+    ],
+)
+def test_a_bound_is_as_likely_as_all_on_its_side_together(
+    bound: Bound, said: list[tuple[str, float]]
+) -> None:
+    found = grades_said(bound, (0.0, 0.25, 0.5, 0.0, 0.25, 0.0, 0.0))
+    assert sorted(found) == sorted(said)
+    assert found[0] == said[0]

@@ -34,6 +34,8 @@ FOUND: dict[str, Any] = {
     "frequency_hz": 750, "mark": "inferred", "threshold_db_hl": 20.0, "sd_db": 3.0,
     "low_db_hl": 14.0, "high_db_hl": 26.0, "limit_db_hl": None, "masking": None,
     "air_bone_gap_db": None,
+    "floor_db_hl": -10.0,
+    "ceiling_db_hl": 100.0,
 }  # fmt: skip
 
 

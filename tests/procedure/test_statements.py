@@ -8,9 +8,8 @@ import pytest
 
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
-from firmware_py.procedure.grades import mean_thresholds
+from firmware_py.procedure.grades import mean_threshold, person_grade
 from firmware_py.procedure.outcomes import Outcome, Verdict
-from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
@@ -55,7 +54,8 @@ def test_what_may_be_said_by_each_verdict(
     ear = found(verdict, VALID).by_ear["right"]
     assert has_thresholds(ear) is thresholds
     assert may_conclude(ear) is conclusions
-    assert (pta4_of(ear) is not None) is conclusions
+    run, _ = a_run()
+    assert (mean_threshold(ear, run.test.ears["right"].estimator) is not None) is conclusions
 
 
 def test_every_verdict_is_in_the_table_above() -> None:
@@ -70,8 +70,8 @@ def test_the_verdict_on_a_session_is_that_of_the_worse_ear(worse: Verdict) -> No
 
 def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
     recorded = found(DOUBTFUL, NOT_TESTED)
-    told = as_told(recorded)
-    assert told.by_ear["right"] == recorded.by_ear["right"]
+    told = as_told(recorded, Settings(), nominal=False)
+    assert told.by_ear["right"] == replace(recorded.by_ear["right"], pta4=None)
     (ear,) = [each for each in told.to_record()["ears"] if each["ear"] == "left"]
     assert (ear["outcome"], ear["why"], ear["reasons"]) == (NOT_TESTED, [], [BECAUSE.to_record()])
     assert (ear["retest_difference_db"], ear["confirmed"]) == (None, [])
@@ -82,24 +82,22 @@ def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
 
 
 def test_what_is_told_can_be_read_again_and_told_again() -> None:
-    told = as_told(found(NOT_TESTED, VALID))
-    assert as_told(told) == told
+    told = as_told(found(NOT_TESTED, VALID), Settings(), nominal=True)
+    assert as_told(told, Settings(), nominal=True) == told
+    assert told.by_ear["right"].pta4 is told.by_ear["left"].pta4 is None
     assert SessionResult.from_record(told.to_record()) == told
 
 
 @pytest.mark.parametrize("verdict", [NOT_JUDGED, DOUBTFUL, NOT_TESTED])
 def test_no_mean_and_no_grade_without_a_valid_test(verdict: Verdict) -> None:
-    run, _ = a_run()
-    both = mean_thresholds(found(VALID, VALID).ears, run.test.ears)
-    assert both.better_ear is not None
-    assert both.better_ear.both_ears
-    one = mean_thresholds(found(verdict, VALID).ears, run.test.ears)
-    assert one.ears["right"] is None
-    assert one.ears["left"] is not None
-    assert one.better_ear is not None
-    assert (one.better_ear.ear, one.better_ear.both_ears) == ("left", False)
-    none = mean_thresholds(found(verdict, verdict).ears, run.test.ears)
-    assert ([*none.ears.values()], none.better_ear) == ([None, None], None)
+    both, one, none = (
+        as_told(found(*verdicts), Settings(), nominal=False)
+        for verdicts in ((VALID, VALID), (verdict, VALID), (verdict, verdict))
+    )
+    assert person_grade(both) is not None
+    assert (one.by_ear["right"].pta4, person_grade(one)) == (None, None)
+    assert one.by_ear["left"].pta4 is not None
+    assert [ear.pta4 for ear in none.ears] == [None, None]
 
 
 def test_a_test_under_way_shows_its_bands_and_is_not_judged() -> None:

@@ -8,14 +8,16 @@ is in the note of every one of them, so that none is read without it.
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+from firmware_py.calibration.in_force import NOMINAL_UNIT
 from firmware_py.console.verdicts import verdict_words, which_ear_words
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
-from firmware_py.procedure.statements import has_thresholds, may_conclude
+from firmware_py.procedure.statements import has_thresholds, is_final, may_conclude
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
 
@@ -43,6 +45,7 @@ BEYOND: Final = {
     Kind.ABOVE: (">", (">", "Off scale high")),
     Kind.AT_MOST: ("<=", ("<", "Off scale low")),
 }
+COMPARATORS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">=", Bound.AT_MOST: "<="}
 INDETERMINATE: Final = ("IND", "Indeterminate")
 # Of what was not asked: it is derived, and its number stands under a name that no reader of
 # thresholds looks for.
@@ -52,7 +55,7 @@ INFERRED_BY: Final = (
     "no tone was asked near this frequency"
 )
 INFERRED: Final = {
-    "threshold_db_hl": "inferred threshold, not measured",
+    "level_db_hl": "inferred threshold, not measured",
     "low_db_hl": "lower end of the 95 % band of the inferred threshold",
     "high_db_hl": "upper end of the 95 % band of the inferred threshold",
 }
@@ -141,7 +144,7 @@ class _Writer:
         return {
             **self._observation("panel", _concept(LOINC, *PANEL), result.ears),
             **({} if any(map(has_thresholds, result.ears)) else _absent(*NOT_TESTED)),
-            "note": _notes(
+            "note": self._notes(
                 [
                     f"session {self._of.outcome}",
                     *verdicts,
@@ -149,24 +152,24 @@ class _Writer:
                     *map(say, result.remarks),
                     *which_ear_words(result),
                     *self._course_words(),
-                ]
-            )
-            + self._with_what(result.ears),
+                ],
+                result.ears,
+            ),
             "hasMember": [_reference(member) for member in members],
         }
 
     def _threshold(self, ear: EarResult, threshold: ThresholdResult) -> Resource:
         return {
             **self._at(ear, threshold.frequency_hz),
-            **_value(threshold),
-            "note": _notes(_words(ear, threshold)) + self._with_what([ear]),
+            **self._value(threshold),
+            "note": self._notes(_words(ear, threshold), [ear]),
         }
 
     def _not_tested(self, ear: EarResult, frequency_hz: int) -> Resource:
         return {
             **self._at(ear, frequency_hz),
             **_absent(*NOT_TESTED),
-            "note": _notes([verdict_words(ear)]) + self._with_what([ear]),
+            "note": self._notes([verdict_words(ear)], [ear]),
         }
 
     def _inferred(
@@ -179,20 +182,20 @@ class _Writer:
             "method": {"text": INFERRED_BY},
             **({"derivedFrom": sources} if sources else {}),
             **_absent(*NOT_ASKED),
-            "component": _components(threshold, INFERRED),
-            "note": _notes(_words(ear, threshold)) + self._with_what([ear]),
+            "component": self._components(threshold, INFERRED),
+            "note": self._notes(_words(ear, threshold), [ear]),
         }
 
     def _confirmed(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
         value = _absent("unknown", "Unknown")
         if again.threshold_db_hl is not None:
-            value = {"valueQuantity": _quantity(again.threshold_db_hl)}
+            value = {"valueQuantity": self._quantity(again.threshold_db_hl)}
         marks = [] if again.mark == Outcome.MEASURED else [str(again.mark)]
         return {
             **self._at(ear, again.frequency_hz, "confirmed "),
             "method": {"text": CLASSICAL},
             **value,
-            "note": _notes([*marks, f"{again.tones} tones"]) + self._with_what([ear]),
+            "note": self._notes([*marks, f"{again.tones} tones"], [ear]),
         }
 
     def _at(self, of: EarResult, frequency_hz: int, which: str = "") -> Resource:
@@ -233,45 +236,68 @@ class _Writer:
         """Return whether what is said of these ears is final."""
         if not any(map(has_thresholds, ears)):
             return NOT_TESTED_STATUS
-        return "final" if self._of.final and all(map(may_conclude, ears)) else "preliminary"
+        of_these = replace(self._of.result, ears=ears)
+        final = is_final(of_these, nominal=self._of.calibration.nominal)
+        return "final" if final else "preliminary"
 
-    def _with_what(self, ears: Sequence[EarResult]) -> list[Resource]:
+    def _value(self, found: ThresholdResult) -> Resource:
+        """Return the value of a threshold that was asked, or why there is none."""
+        reading = read(found)
+        if reading.measured_db_hl is not None:
+            return {
+                "valueQuantity": self._quantity(reading.measured_db_hl),
+                "component": self._components(found, BAND),
+            }
+        if reading.kind in BEYOND and reading.known_db_hl is not None:
+            comparator, meaning = BEYOND[reading.kind]
+            value = self._quantity(reading.known_db_hl, comparator)
+            return {"valueQuantity": value, "interpretation": [_interpretation(*meaning)]}
+        return {
+            **_absent("unknown", "Unknown"),
+            "interpretation": [_interpretation(*INDETERMINATE)],
+        }
+
+    def _components(self, found: ThresholdResult, names: Mapping[str, str]) -> list[Resource]:
+        """Return the numbers of these names; where they are limits of the test, each says so."""
+        reading = read(found)
+        signs = {
+            "level_db_hl": COMPARATORS[reading.limit],
+            "low_db_hl": "<=" if reading.low_open else "",
+            "high_db_hl": ">=" if reading.high_open else "",
+        }
+        return [
+            {
+                "code": {"text": text},
+                "valueQuantity": self._quantity(getattr(reading, name), signs[name]),
+            }
+            for name, text in names.items()
+        ]
+
+    def _quantity(self, level_db_hl: float, comparator: str = "") -> Resource:
+        compared = {"comparator": comparator} if comparator else {}
+        value = {**compared, "value": round(level_db_hl, 1)}
+        if self._of.calibration.nominal:
+            return {**value, "unit": NOMINAL_UNIT}  # no decibels of any standard, so no code
+        return {**value, "unit": "dB HL", "system": UCUM, "code": "dB"}
+
+    def _notes(self, texts: Iterable[str], ears: Sequence[EarResult]) -> list[Resource]:
+        """Return notes; with what it was measured stands at their end, the calibration last."""
+        unit = self._of.calibration.unit
+        notes = [*texts, *self._with_what(ears)]
+        return [{"text": text.replace("dB HL", unit)} for text in notes]
+
+    def _with_what(self, ears: Sequence[EarResult]) -> list[str]:
         """Say with what it was measured; the calibration is the last."""
         transducer = self._of.identity.transducer
         boards = dict.fromkeys(board for ear in ears for board in ear.boards)
         told = [f"tone generator: {', '.join(boards)}"] if boards else []
         told += [f"earphones: {transducer}"] if transducer else []
-        return _notes([*told, self._of.calibration.headline])
-
-
-def _value(found: ThresholdResult) -> Resource:
-    """Return the value of a threshold that was asked, or why there is none."""
-    reading = read(found)
-    if reading.measured_db_hl is not None:
-        return {
-            "valueQuantity": _quantity(reading.measured_db_hl),
-            "component": _components(found, BAND),
-        }
-    if reading.kind in BEYOND and reading.known_db_hl is not None:
-        comparator, meaning = BEYOND[reading.kind]
-        value = {"comparator": comparator, **_quantity(reading.known_db_hl)}
-        return {"valueQuantity": value, "interpretation": [_interpretation(*meaning)]}
-    return {
-        **_absent("unknown", "Unknown"),
-        "interpretation": [_interpretation(*INDETERMINATE)],
-    }
+        return [*told, self._of.calibration.headline]
 
 
 def _absent(code: str, display: str) -> Resource:
     """Return why there is no value."""
     return {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", code, display)}
-
-
-def _components(found: ThresholdResult, names: Mapping[str, str]) -> list[Resource]:
-    return [
-        {"code": {"text": text}, "valueQuantity": _quantity(getattr(found, name))}
-        for name, text in names.items()
-    ]
 
 
 def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
@@ -285,20 +311,12 @@ def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
     return words
 
 
-def _quantity(level_db_hl: float) -> Resource:
-    return {"value": round(level_db_hl, 1), "unit": "dB HL", "system": UCUM, "code": "dB"}
-
-
 def _concept(system: str, code: str, display: str) -> Resource:
     return {"coding": [{"system": system, "code": code, "display": display}], "text": display}
 
 
 def _interpretation(code: str, display: str) -> Resource:
     return _concept(f"{_TERMS}/v3-ObservationInterpretation", code, display)
-
-
-def _notes(texts: Iterable[str]) -> list[Resource]:
-    return [{"text": text} for text in texts]
 
 
 def _reference(resource: Resource) -> Resource:

@@ -1,12 +1,10 @@
 """Read what is exported of a session: its header and its recorded result."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from firmware_py.archive import (
-    COMPLETE,
     UNFINISHED,
     ArchiveError,
     ForeignError,
@@ -16,22 +14,17 @@ from firmware_py.archive import (
 from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.identity import Identity
+from firmware_py.procedure.finished import finished
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
-from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.statements import as_told
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
 from host_tools.doubles import About
 from host_tools.errors import HostError, NonsenseError
 from host_tools.files import digest_of
-from host_tools.thresholds import threshold_as_json
-
-# The test of an ear may not have ended. A band of it that is so many times wider than was wanted
-# tells what is known of other people, and not what this ear answered.
-GUESS_WIDTHS: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -40,8 +33,7 @@ class Examination:
 
     journal: str  # its name, without the directory
     header: SessionHeader
-    # as recorded and as it may be told (`statements`), or so far as an unfinished session goes; of
-    # ears whose test did not end, without the thresholds that are guesses (`without_guesses`)
+    # as recorded and as it may be told (`statements`), or so far as an unfinished session goes
     result: SessionResult
     course: Course  # when it was, and where it was broken off
     where: str = ""  # the journal, as it was named
@@ -51,11 +43,6 @@ class Examination:
     def outcome(self) -> str:
         """Return what came of the session, in a word."""
         return self.result.outcome or UNFINISHED
-
-    @property
-    def final(self) -> bool:
-        """Return whether the session came to its own end."""
-        return self.outcome == COMPLETE
 
     @property
     def about(self) -> About:
@@ -77,7 +64,7 @@ class Examination:
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
         header, calibration = self.header.to_record(), self.calibration
-        found = self.result.to_record()
+        found = finished(self.result, self.header.settings)
         return {
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
@@ -97,8 +84,7 @@ class Examination:
                 "transducer": self.identity.transducer,
             },
             "settings": header["settings"],
-            **{name: found[name] for name in found if name not in ("outcome", "ears")},
-            "ears": [_ear_as_json(ear) for ear in self.result.ears],
+            **{name: found[name] for name in found if name != "outcome"},
         }
 
 
@@ -133,27 +119,6 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
     return _examination(path, found.header, found.result, course)
 
 
-def without_guesses(ear: EarResult, wanted_db: Callable[[float], float]) -> EarResult:
-    """Mark as incomplete the measured thresholds of an ear that its answers say little about.
-
-    Parameters
-    ----------
-    ear : EarResult
-        One whose test came to its end is left as it is, however wide its bands.
-    wanted_db : callable
-        Of a frequency in Hz: how far a 95 % band was to reach to either side.
-    """
-    if ear.outcome != Outcome.INCOMPLETE:
-        return ear
-    thresholds = [
-        t.without_numbers(Outcome.INCOMPLETE)
-        if t.mark == Outcome.MEASURED and t.is_wider_than(GUESS_WIDTHS * wanted_db(t.frequency_hz))
-        else t
-        for t in ear.thresholds
-    ]
-    return replace(ear, thresholds=tuple(thresholds))
-
-
 def marks_of(found: ThresholdResult) -> list[str]:
     """Return what is to be said of a threshold beside its level, in words."""
     marks = [] if found.mark == Outcome.MEASURED else [str(found.mark)]
@@ -176,20 +141,6 @@ def _so_far(path: Path) -> Examination:
 def _examination(
     path: Path, header: SessionHeader, result: SessionResult, course: Course
 ) -> Examination:
-    wanted_db = header.settings.wanted_half_width_db
-    told = as_told(result)
-    ears = tuple(without_guesses(ear, wanted_db) for ear in told.ears)
     name, where = map(printable, (path.name, str(path)))
-    result = replace(told, ears=ears)
+    result = as_told(result, header.settings, nominal=header.calibration.nominal)
     return Examination(name, header, result, course, where, digest_of(path))
-
-
-def _ear_as_json(ear: EarResult) -> dict[str, Any]:
-    average = pta4_of(ear)
-    return {
-        **as_json(ear),
-        "thresholds": [threshold_as_json(found) for found in ear.thresholds],
-        "pta4_db_hl": average and average.db_hl,
-        "pta4_at_least": average is not None and average.at_least,
-        "pta4_inferred_hz": list(average.inferred_hz) if average else [],
-    }

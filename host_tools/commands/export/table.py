@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator import nhanes
 from device.simulator.listener import EARS
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.pta4 import pta4_of
-from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.reading import Kind, read, threshold_as_json
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
-from host_tools.thresholds import threshold_as_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +38,7 @@ COLUMNS: Final = (
 MAY_RUN: Final = re.compile(r"(?<![\w=+@-])(?=[=+@-])")
 TEXT_SIGN: Final = "'"
 # How a limit lies to the threshold.
-BEYOND: Final = {Kind.ABOVE: ">", Kind.AT_MOST: "<="}
+BEYOND_SIGNS: Final = {Kind.ABOVE: ">", Kind.AT_MOST: "<="}
 
 
 def as_csv(examinations: Sequence[Examination]) -> bytes:
@@ -149,7 +146,7 @@ def _marks(thresholds: Iterable[ThresholdResult]) -> str:
     for found in thresholds:
         words = marks_of(found)
         if words and found.limit_db_hl is not None:
-            words[0] += f" {BEYOND.get(read(found).kind, '')}{found.limit_db_hl:g}"
+            words[0] += f" {BEYOND_SIGNS.get(read(found).kind, '')}{found.limit_db_hl:g}"
         if words:
             told.append(f"{found.frequency_hz} {', '.join(words)}")
     return "; ".join(told)
@@ -158,9 +155,10 @@ def _marks(thresholds: Iterable[ThresholdResult]) -> str:
 def _inferred(thresholds: Iterable[ThresholdResult]) -> str:
     """Return such as "750 34.5 (28.0 to 41.0)": what was not asked, with its 95 % band."""
     return "; ".join(
-        f"{t.frequency_hz} {t.threshold_db_hl:.1f} ({t.low_db_hl:.1f} to {t.high_db_hl:.1f})"
-        for t in thresholds
-        if t.mark == Outcome.INFERRED
+        f"{t.frequency_hz} {reading.inferred_db_hl:.1f} "
+        f"({reading.low_db_hl:.1f} to {reading.high_db_hl:.1f})"
+        for t, reading in ((t, read(t)) for t in thresholds)
+        if reading.kind == Kind.INFERRED
     )
 
 
@@ -182,7 +180,7 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
         "calibration_words": examination.calibration.headline,
     }
     for ear in examination.result.ears:
-        average = pta4_of(ear)
+        mean = ear.pta4
         of_ear = {
             "ear": ear.ear,
             "ear_outcome": ear.outcome,
@@ -190,8 +188,11 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
             "reasons": list(map(say, ear.reasons)),
             "boards": list(ear.boards),
             "tones": ear.tones,
-            "pta4_db_hl": average and average.db_hl,
-            "pta4_inferred_hz": list(average.inferred_hz) if average else None,
+            "pta4_db_hl": mean and mean.level_db_hl,
+            "pta4_low_db_hl": mean and mean.low_db_hl,
+            "pta4_high_db_hl": mean and mean.high_db_hl,
+            "pta4_bound": mean and str(mean.bound),
+            "pta4_inferred_hz": list(mean.inferred_hz) if mean else None,
         }
         for found in ear.thresholds:
             yield {**about, **of_ear, **_long_threshold(found, ear), "marks": marks_of(found)}
@@ -200,6 +201,8 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
 def _long_threshold(found: ThresholdResult, ear: EarResult) -> dict[str, Any]:
     told = threshold_as_json(found)
     numbers = told.pop("inferred") or {}
+    reading = told.pop("reading")
+    told |= {name: reading[name] for name in ("low_open", "high_open")}
     inferred = {f"inferred_{name}": number for name, number in numbers.items()}
     again = next((c for c in ear.confirmed if c.frequency_hz == found.frequency_hz), None)
     classical = {}
@@ -216,10 +219,12 @@ def _long_schema() -> "pa.Schema":
         "journal": text, "session": pa.int64(), "started": text, "firmware": text,
         "outcome": text, "calibration": text, "calibration_words": text, "identifier": text,
         "age_years": number, "sex": text, "ear": text, "ear_outcome": text, "tones": pa.int32(),
-        "pta4_db_hl": number, "pta4_inferred_hz": pa.list_(pa.int32()),
+        "pta4_db_hl": number, "pta4_low_db_hl": number, "pta4_high_db_hl": number,
+        "pta4_bound": text, "pta4_inferred_hz": pa.list_(pa.int32()),
         "frequency_hz": pa.int32(), "mark": text,
         "marks": pa.list_(text), "threshold_db_hl": number, "sd_db": number,
         "low_db_hl": number, "high_db_hl": number, "limit_db_hl": number,
+        "low_open": pa.bool_(), "high_open": pa.bool_(),
         "inferred_db_hl": number, "inferred_sd_db": number,
         "inferred_low_db_hl": number, "inferred_high_db_hl": number,
         "confirmed_db_hl": number, "confirmed_mark": text,

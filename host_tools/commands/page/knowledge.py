@@ -4,6 +4,7 @@ from dataclasses import fields
 from typing import Any, Final, get_args
 
 from firmware_py import __version__
+from firmware_py.calibration.in_force import NOMINAL_UNIT
 from firmware_py.commands import COMMANDS
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.console import OWN_COMMANDS
@@ -12,18 +13,18 @@ from firmware_py.identity import RULES, Meeting
 from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
 from firmware_py.paper_desk import COMMANDS as OF_PAPER
 from firmware_py.procedure import reasons
+from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
+from firmware_py.procedure.reading import SIGNS
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     CONDUCTS,
     LOUD_DB_HL,
-    WIDER_AT_HZ,
     Settings,
 )
 from firmware_py.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.tuning_desk import COMMANDS as OF_TUNING
-from host_tools import symbols
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
 from host_tools.commands.export import bundle
 from host_tools.verdicts import PLACE as OF_VERDICTS
@@ -39,9 +40,9 @@ VERDICT: Final = "verdict"
 SHARED: Final = (
     "left_ear", "right_ear", "calibrated", "overdue",
     "uncalibrated", "simulated", "pta4_and_grade", "pta4_outside",
-    "pta4_none", "pta4", "mean", "mean_at_least", "mean_beyond", "mean_inferred", "grade_share",
-    "mean_doubtful", "grade_at_least",
-    "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear",
+    "pta4_none", "pta4", "mean", "mean_at_least", "mean_at_most", "mean_beyond", "mean_inferred",
+    "mean_doubtful", "grade_share", "grade_at_least", "grade_at_most", "nominal", "nominal_db",
+    "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear", "person_boards",
 )  # fmt: skip
 # Of the record of a test: whether the listener confirmed which ear is which.
 OF_RECORD: Final = ("which_ear", *(f"which_ear_{each.replace('-', '_')}" for each in WhichEar))
@@ -96,7 +97,6 @@ def knowledge() -> dict[str, Any]:
         "settings": {field.name: _allowed(field.type) for field in fields(Settings)},
         "conducts": CONDUCTS,
         "loud_db_hl": LOUD_DB_HL,
-        "wider_at_hz": {f"{hz:g}": factor for hz, factor in WIDER_AT_HZ.items()},
         "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
         "json_format": JSON_FORMAT,
         "visits": RULES[Meeting.VISITS],  # what follows where two sessions differ
@@ -156,7 +156,7 @@ def words_of(language: str) -> dict[str, str]:
     """Return the sentences of the page, what is read to the listener, and others', by key."""
     tables = catalogue_of(language).tables
     spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
-    grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
+    grades = (f"grade_{grade.replace(' ', '_')}" for grade in GRADES_DB_HL)
     shared = {key: tables[REPORT][key] for key in (*grades, *SHARED)}
     shared |= {key: tables[RECORD][key] for key in OF_RECORD}
     shared |= {f"{PAPER}_{key}": tables[RECORD][key] for key in RECORD_ON_PAPER}
@@ -184,6 +184,8 @@ def _fhir() -> dict[str, Any]:
         "panel": bundle.PANEL,
         "codes": bundle.CODES,
         "beyond": bundle.BEYOND,
+        "comparators": {SIGNS[bound]: sign for bound, sign in bundle.COMPARATORS.items()},
+        "nominal_unit": NOMINAL_UNIT,
         "indeterminate": bundle.INDETERMINATE,
         "not_asked": bundle.NOT_ASKED,
         "not_tested": bundle.NOT_TESTED,

@@ -5,13 +5,11 @@ blue X; masked triangle and square; an arrow at the limit where nothing was hear
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from firmware_py.procedure.asked import THIRD_OCTAVE
-from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import may_conclude
@@ -49,8 +47,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.path import Path as Shape
 
-ZONE: Final = "#f4f1ea"  # every second grade of the WHO
-ZONE_WORD: Final = "#6f6a60"
 WATERMARK: Final = "#f3d9cc"
 WATERMARK_LETTERS: Final = 12  # across an audiogram; a longer word is written smaller
 
@@ -112,11 +108,10 @@ def ear_figure(ear: EarFindings, findings: Findings, session: RecordedSession) -
 
 def _draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
     words = Words.of(findings)
-    draw_paper(axes, words.catalogue)
-    _draw_zones(axes, words)
+    draw_paper(axes, words.catalogue, nominal=findings.nominal)
     if mark := watermark(findings, ear):
         _watermark(axes, mark)
-    norm = norm_of(session.person) if may_conclude(ear) else None
+    norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
     if norm is not None:
         _draw_norm(axes, norm)
     _draw_limit(axes, session, ear.ear)
@@ -126,18 +121,6 @@ def _draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings
     for trial in drawn_tones(ear, session):
         _draw_tone(axes, trial, symbols, counts=trial.purpose in session.counted)
     _draw_thresholds(axes, ear)
-
-
-def _draw_zones(axes: "Axes", words: Words) -> None:
-    edges = [max(edge, TOP_DB_HL) for edge in GRADES_DB_HL.values()] + [BOTTOM_DB_HL]
-    for i, (name, (low, high)) in enumerate(zip(GRADES_DB_HL, pairwise(edges), strict=True)):
-        if i % 2:
-            axes.axhspan(low, high, color=ZONE, lw=0, zorder=0)
-        strip = {"facecolor": ZONE if i % 2 else PAPER, "edgecolor": "none", "pad": 0.6}
-        axes.text(
-            0.06 - MARGIN_OCTAVES, low + 1.2, words.named("grade", name), fontsize=6.5,
-            color=ZONE_WORD, ha="left", va="top", zorder=1, bbox=strip,
-        )  # fmt: skip
 
 
 def _watermark(axes: "Axes", words: str) -> None:
@@ -172,7 +155,7 @@ def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
 def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
     """Draw the band, pale where no tone that counts was asked near."""
     tested = session.test.ears[ear]
-    curve = curve_of(tested.estimator)
+    curve = curve_of(tested)
     at_hz = frequencies_hz(tested.estimator.frequency_range_hz)
     coarse = in_octaves(at_hz)
     x = np.linspace(coarse[0], coarse[-1], round((coarse[-1] - coarse[0]) * BAND_POINTS) + 1)
@@ -280,7 +263,7 @@ def _draw_symbol(
     axes: "Axes", ear: str, threshold: Threshold, x: float, level_db_hl: float
 ) -> None:
     colour, reading = EAR_COLOURS[ear], read(threshold)
-    shape = symbol_marker(ear, threshold.masking or MaskingMark.NOT_MASKED)
+    shape = symbol_marker(ear, reading.symbol or MaskingMark.NOT_MASKED)
     name = f"{ear}-{threshold.frequency_hz}"
     sign = ""
     if reading.kind in ARROWS:

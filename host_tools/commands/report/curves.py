@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
+from firmware_py.procedure.ear import EarTest
 
 POINTS_PER_OCTAVE: Final = 8  # audiogram frequencies of whole octaves are among them
 
@@ -29,8 +29,10 @@ def frequencies_hz(range_hz: tuple[float, float]) -> list[float]:
     return [low_hz, *inner, high_hz]
 
 
-def curve_of(estimator: ThresholdEstimator) -> Curve:
-    """Return the present posterior of an ear."""
-    at = frequencies_hz(estimator.frequency_range_hz)
-    mean_db_hl, _ = estimator.threshold(at)
-    return Curve(mean_db_hl, *estimator.threshold_band(at, BAND_PROBABILITY))
+def curve_of(ear: EarTest) -> Curve:
+    """Return the present posterior of an ear, within the levels that it could be asked."""
+    estimator = ear.estimator
+    at_hz = frequencies_hz(estimator.frequency_range_hz)
+    limits_db_hl = ear.levels.limits_db_hl(at_hz)
+    levels_db_hl = estimator.threshold(at_hz)[0], *estimator.threshold_band(at_hz, BAND_PROBABILITY)
+    return Curve(*(np.clip(each, ear.levels.floor_db_hl, limits_db_hl) for each in levels_db_hl))

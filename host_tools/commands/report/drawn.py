@@ -5,17 +5,17 @@ from typing import Any
 
 from firmware_py.calibration.in_force import HOLDING
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import MaskingMark, Purpose
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.statements import has_thresholds, may_conclude
+from host_tools.audiogram_paper import level_key
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.norms import AgeNorm, norm_of
 from host_tools.commands.report.words import Words
 from host_tools.recorded import RecordedSession, Trial
-from host_tools.symbols import table
 from host_tools.verdicts import verdict_word
 
 JsonObject = dict[str, Any]
@@ -34,7 +34,7 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
         drawn["curve"] = _curve(tested)
     else:
         drawn["curve"] = {"frequencies_hz": [], "low_db_hl": [], "high_db_hl": []}
-    norm = norm_of(session.person) if may_conclude(ear) else None
+    norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
     return {
         "ears": [drawn],
         "limit": limit_as_json(tested),
@@ -43,12 +43,11 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
     }
 
 
-def words_as_json(words: Words) -> JsonObject:
+def words_as_json(words: Words, findings: Findings) -> JsonObject:
     """Return what is written on the paper of an audiogram."""
     return {
         "hz": words.catalogue.say("picture", "frequency"),
-        "db_hl": words.catalogue.say("picture", "level"),
-        "grades": {name: words.named("grade", name) for name, _ in table()["grades_db_hl"]},
+        "db_hl": words.catalogue.say("picture", level_key(nominal=findings.nominal)),
     }
 
 
@@ -85,7 +84,7 @@ def threshold_as_drawn(found: ThresholdResult) -> JsonObject:
         "frequency_hz": found.frequency_hz,
         "kind": reading.kind,
         "level_db_hl": reading.level_db_hl,
-        "masking": found.masking or MaskingMark.NOT_MASKED,
+        "symbol": reading.symbol,
     }
 
 
@@ -113,7 +112,7 @@ def limit_as_json(tested: EarTest) -> JsonObject:
 
 
 def _curve(tested: EarTest) -> JsonObject:
-    curve = curve_of(tested.estimator)
+    curve = curve_of(tested)
     return {
         "frequencies_hz": _rounded(frequencies_hz(tested.estimator.frequency_range_hz)),
         "low_db_hl": _rounded(curve.low_db_hl),

@@ -9,18 +9,21 @@ from typing import Any, Final, Self
 from firmware_py.archive import UNFINISHED
 from firmware_py.broken_off import BrokenOff, Waited
 from firmware_py.identity import Identity
-from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.finished import mean_as_json, person_as_json, threshold_with_width
 from firmware_py.procedure.grades import (
-    BetterEar,
-    MeanThreshold,
-    MeanThresholds,
-    mean_thresholds,
+    PersonGrade,
     outside_hz,
+    person_grade,
 )
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
-from firmware_py.procedure.reading import read
+from firmware_py.procedure.reading import is_wide, read
 from firmware_py.procedure.reasons import Reason, Reasons, as_json
-from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.procedure.results import (
+    ConfirmedThreshold,
+    EarResult,
+    MeanThreshold,
+    ThresholdResult,
+)
 from firmware_py.procedure.settings import RIGHT
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
@@ -28,7 +31,6 @@ from host_tools.commands.report.norms import AgeNorm, norm_of, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
 from host_tools.commands.report.referral import asymmetries
 from host_tools.recorded import RecordedSession
-from host_tools.thresholds import threshold_as_json
 from host_tools.verdicts import PLACE as OF_VERDICTS
 from host_tools.verdicts import why_nothing_follows
 
@@ -40,6 +42,7 @@ class Threshold(ThresholdResult):
     """What was found at one frequency, with what is usual at that age."""
 
     wide: bool  # measured, and its 95 % band reaches further to either side than the test wanted
+    wanted_db: float  # which was so far
     # tenth, half and nine tenths of otologically normal people of this age and sex hear better; at
     # some ages only the half is known
     norm_db_hl: list[float | None] | None
@@ -58,7 +61,8 @@ class Threshold(ThresholdResult):
         usual, share = _usual(found, norm)
         return cls(
             **vars(found),
-            wide=found.mark == Outcome.MEASURED and found.is_wider_than(wanted_db),
+            wide=is_wide(found, wanted_db),
+            wanted_db=wanted_db,
             norm_db_hl=usual,
             norm_share_better=share,
             confirmed=confirmed,
@@ -119,6 +123,7 @@ class Findings:
     simulated: bool  # a program answered in the place of a listener
     speed: float | None  # of its clock, as the header says
     calibration_state: str
+    nominal: bool  # levels are no dB HL, so that nothing follows that needs them
     calibration: Reason  # what is to be said of it
     calibration_digest: str | None  # of its file
     transducer: str | None
@@ -127,7 +132,7 @@ class Findings:
     warnings: list[str]  # what keeps the record from being whole and the same when replayed
     remarks: Reasons
     ears: list[EarFindings]
-    better_ear: BetterEar | None  # None: no ear has a mean threshold
+    grade: PersonGrade | None  # None: an ear has no mean threshold, or they are not comparable
     asymmetries: list[str]  # by which published criteria the ears differ
     # `norm_title`, `norm_missing`: whom the age norm is about, or why there is none
     norm_title: str
@@ -158,8 +163,11 @@ class Findings:
         """Return all as JSON values; what was inferred is no threshold there, either."""
         told: dict[str, Any] = as_json(self)
         for ear, found in zip(told["ears"], self.ears, strict=True):
-            ear["thresholds"] = [threshold_as_json(threshold) for threshold in found.thresholds]
-        return told
+            ear["thresholds"] = [
+                threshold_with_width(each, each.wanted_db) for each in found.thresholds
+            ]
+            ear["pta4"] = mean_as_json(found.pta4)
+        return {**told, "grade": person_as_json(self.grade)}
 
 
 def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
@@ -167,11 +175,11 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
     catalogue = catalogue_of(language)
     result = session.result
     course, identity = session.course, Identity.of_test(session.header)
-    concluded = any(map(may_conclude, result.ears))
+    nominal = session.calibration.nominal
+    concluded = any(map(may_conclude, result.ears)) and not nominal
     norm = norm_of(session.person) if concluded else None
     # The right one first, as it stands on paper, whichever was tested first.
     ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
-    means = mean_thresholds(ears, session.test.ears)
     return Findings(
         language=language,
         journal=session.name,
@@ -190,6 +198,7 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         simulated=session.simulated,
         speed=session.header.speed,
         calibration_state=session.calibration.state,
+        nominal=nominal,
         calibration=session.calibration.about,
         calibration_digest=identity.calibration or None,
         transducer=identity.transducer,
@@ -197,13 +206,11 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         verdict=result.verdict,
         warnings=_warnings(session, catalogue),
         remarks=result.remarks,
-        ears=[_ear_findings(session, found, means, norm, catalogue) for found in ears],
-        better_ear=means.better_ear,
-        asymmetries=asymmetries(result, catalogue),
+        ears=[_ear_findings(session, found, norm, catalogue) for found in ears],
+        grade=person_grade(result),
+        asymmetries=[] if nominal else asymmetries(result, catalogue),
         norm_title=norm.title(catalogue) if norm else "",
-        norm_missing=why_no_norm(session.person, catalogue)
-        if concluded
-        else catalogue.say(OF_VERDICTS, "no_norm_why"),
+        norm_missing=_why_no_norm(session, catalogue) if norm is None else "",
         presentations=result.presentations,
         stray_presses=result.stray_presses,
         duration_s=session.state.at_us / 1e6,
@@ -222,18 +229,27 @@ def _warnings(session: RecordedSession, catalogue: Catalogue) -> list[str]:
     return warnings
 
 
-def _why_no_pta4(found: EarResult, ear: EarTest, catalogue: Catalogue) -> str:
+def _why_no_norm(session: RecordedSession, catalogue: Catalogue) -> str:
+    if session.calibration.nominal:
+        return catalogue.say("report", "nominal_why")
+    if any(map(may_conclude, session.result.ears)):
+        return why_no_norm(session.person, catalogue)
+    return catalogue.say(OF_VERDICTS, "no_norm_why")
+
+
+def _why_no_pta4(found: EarResult, nominal: bool, catalogue: Catalogue) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
+    if nominal:
+        return catalogue.say("report", "nominal_why")
     if why := why_nothing_follows(found, catalogue):
         return why
-    outside = ", ".join(f"{f:g}" for f in outside_hz(ear.estimator))
+    outside = ", ".join(f"{f:g}" for f in outside_hz(found))
     return catalogue.say("report", "pta4_outside", frequencies_hz=outside) if outside else ""
 
 
 def _ear_findings(
     session: RecordedSession,
     found: EarResult,
-    means: MeanThresholds,
     norm: AgeNorm | None,
     catalogue: Catalogue,
 ) -> EarFindings:
@@ -255,7 +271,7 @@ def _ear_findings(
         found.why,
         min(short_of_db, default=None) if found.outcome == Outcome.MEASURED else None,
         thresholds,
-        means.ears[ear.ear],
-        _why_no_pta4(found, ear, catalogue),
+        found.pta4,
+        _why_no_pta4(found, session.calibration.nominal, catalogue),
         quality_of(session, found),
     )

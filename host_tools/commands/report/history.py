@@ -102,7 +102,7 @@ class History:
 
 
 def _snapshot(ear: EarTest, thresholds: Sequence[ThresholdResult]) -> dict[str, Any]:
-    curve = curve_of(ear.estimator)
+    curve = curve_of(ear)
     snapshot: dict[str, Any] = {
         "mean": _tenths(curve.mean_db_hl),
         "low": _tenths(curve.low_db_hl),

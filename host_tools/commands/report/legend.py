@@ -65,7 +65,7 @@ def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
     for ear in ears:
         name = words.say(ear)
         yield _symbol(ear, MaskingMark.NOT_MASKED), words.say("mark_threshold", ear=name)
-    for ear in ears if any(reading.masked for reading in readings) else ():
+    for ear in ears if any(reading.symbol == MaskingMark.MASKED for reading in readings) else ():
         names = {"ear": words.say(ear), "other": words.say(OTHER[ear])}
         yield _symbol(ear, MaskingMark.MASKED), words.say("mark_masked", **names)
     yield _swatch(0.3, 0.8), words.say("mark_band")
@@ -112,4 +112,3 @@ def _signs(findings: Findings, words: Words) -> Iterator[Entry]:
         yield "", f"{table()['signs']['wide']} {words.say('mark_wide')}"
     if findings.norm_title:
         yield _line("5 2", GREY), words.say("mark_norm")
-    yield "", words.say("legend_grades")

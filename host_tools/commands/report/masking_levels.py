@@ -1,8 +1,6 @@
 """The masking noise that each frequency of an ear was asked with."""
 
-import math
-
-from firmware_py.procedure.asked import THIRD_OCTAVE
+from firmware_py.procedure.asked import is_at
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import Catalogue
 from host_tools.recorded import RecordedSession
@@ -20,7 +18,7 @@ def masking_levels(session: RecordedSession, ear: str) -> dict[int, tuple[float,
     Returns
     -------
     levels_db : dict
-        By frequency of the audiogram: of the tones nearest to it whose answers count. A frequency
+        By frequency of the audiogram: of the tones asked there whose answers count. A frequency
         that was asked without noise is not in it.
     """
     found: dict[int, tuple[float, float]] = {}
@@ -28,10 +26,10 @@ def masking_levels(session: RecordedSession, ear: str) -> dict[int, tuple[float,
         hz, noise_db = trial.frequency_hz, trial.noise_db_hl
         if hz is None or noise_db is None or trial.purpose not in session.counted:
             continue
-        nearest = min(AUDIOGRAM_FREQUENCIES_HZ, key=lambda at: _octaves(at, hz))
-        if _octaves(nearest, hz) <= THIRD_OCTAVE:
-            low, high = found.get(nearest, (noise_db, noise_db))
-            found[nearest] = min(low, noise_db), max(high, noise_db)
+        for at_hz in AUDIOGRAM_FREQUENCIES_HZ:
+            if is_at(at_hz, hz):
+                low, high = found.get(at_hz, (noise_db, noise_db))
+                found[at_hz] = min(low, noise_db), max(high, noise_db)
     return found
 
 
@@ -41,7 +39,3 @@ def noise_level(levels_db: tuple[float, float] | None, catalogue: Catalogue) -> 
         return "-"
     low, high = map(catalogue.number, levels_db)
     return low if low == high else catalogue.say("record", "noise_range", low=low, high=high)
-
-
-def _octaves(one_hz: float, other_hz: float) -> float:
-    return abs(math.log2(one_hz / other_hz))

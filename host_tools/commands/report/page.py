@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration.in_force import HOLDING
-from firmware_py.procedure.grades import GRADES_DB_HL, grade_bounds
-from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.grades import GRADES_DB_HL, grades_told
+from firmware_py.procedure.outcomes import Bound, Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.statements import has_thresholds
@@ -38,6 +38,7 @@ COLOURS: Final = {
     EAR_COLOURS[LEFT]: "--left",
 }
 HIDDEN: Final = '<svg aria-hidden="true"'
+COLUMN_OF_BOUND: Final = {Bound.AT_LEAST: "grade_bound", Bound.AT_MOST: "grade_bound_most"}
 NORM_COLUMNS: Final = ("usual", "peers")
 
 
@@ -73,7 +74,7 @@ def page_of(
         "comments": _comments(record),
         "sign": _sign(record),
         "steps": str(len(session.trials)),
-        "trials": _trials(session.trials, words),
+        "trials": _trials(session.trials, findings, words),
         "footer": escape(words.footer(__version__)),
         "history": _json(_told_to_program(findings, session, history, words)),
         "drawing": drawing_js.inline_script(),
@@ -101,8 +102,10 @@ def _told_to_program(
     ]
     return {
         **history.as_json(session),
-        "words": _words_of_steps(words),
-        "paper": words_as_json(words),
+        "words": {
+            key: words.in_unit(text, findings) for key, text in _words_of_steps(words).items()
+        },
+        "paper": words_as_json(words, findings),
         "watermark": watermark(findings),
         "audiograms": audiograms,
     }
@@ -187,7 +190,7 @@ def _audiogram(ear: EarFindings, words: Words) -> str:
 def _thresholds(
     ear: EarFindings, findings: Findings, session: RecordedSession, words: Words
 ) -> str:
-    columns = ["Hz", "dB HL", words.say("column_band"), words.say("column_sd")]
+    columns = ["Hz", words.unit(findings), words.say("column_band"), words.say("column_sd")]
     noise = masking_levels(session, ear.ear)
     masked = any(masking_levels(session, each.ear) for each in findings.ears)
     again = findings.confirmed
@@ -223,21 +226,19 @@ def _norm_note(findings: Findings, words: Words) -> str:
 
 
 def _grades(findings: Findings, words: Words) -> str:
-    ears = [ear for ear in findings.ears if ear.pta4 is not None]
-    columns = [words.ear(ear.ear) for ear in ears]
-    found = [(mean.grades, bool(mean.doubtful_hz)) for ear in ears if (mean := ear.pta4)]
-    better = findings.better_ear
-    if better is not None and better.both_ears:
-        columns.append(words.say("grade_person"))
-        found.append((better.grades, better.at_least))
-    shares = [grade_bounds(grades) if at_least else grades for grades, at_least in found]
-    columns = [
-        words.say("grade_bound", of=name) if at_least else name
-        for name, (_, at_least) in zip(columns, found, strict=True)
-    ]
+    known = [(words.ear(ear.ear), ear.pta4) for ear in findings.ears]
+    of = [(name, mean.bound, mean.shares) for name, mean in known if mean is not None]
+    if findings.grade is not None:
+        person = findings.grade
+        of.append((words.say("grade_person"), person.bound, person.shares))
     lines = _list(words.grades(findings))
-    if not shares:
+    if not of:
         return lines
+    columns = [
+        name if bound == Bound.NONE else words.say(COLUMN_OF_BOUND[bound], of=name)
+        for name, bound, _ in of
+    ]
+    shares = [grades_told(bound, each) for _, bound, each in of]
     rows = [
         [_grade_name(name, words), *[_share(each[name], words) for each in shares]]
         for name in GRADES_DB_HL
@@ -269,14 +270,15 @@ def _quality(findings: Findings, words: Words) -> str:
     return _table(words.say("by_ear"), columns, rows)
 
 
-def _trials(trials: Sequence[Trial], words: Words) -> str:
+def _trials(trials: Sequence[Trial], findings: Findings, words: Words) -> str:
     columns = [
         words.say("column_number"), words.say("column_ear"), words.say("column_purpose"), "Hz",
-        "dB HL", words.say("column_answer"), words.say("column_response"), words.say("column_at"),
+        words.unit(findings), words.say("column_answer"), words.say("column_response"),
+        words.say("column_at"),
     ]  # fmt: skip
     masked = any(t.noise_db_hl is not None for t in trials)
     if masked:
-        columns.append(words.say("column_noise"))
+        columns.append(words.in_unit(words.say("column_noise"), findings))
     rows = []
     for t in trials:
         tone = [NOTHING, NOTHING]

@@ -7,31 +7,26 @@ from typing import Final, Self
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.words import readable
-from firmware_py.procedure.grades import BetterEar, MeanThreshold, grade_bounds
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.grades import PersonGrade, grades_said
+from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Reasons
+from firmware_py.procedure.results import MeanThreshold
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
+from host_tools.catalogue.levels import band_words
 from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawing import WIDE_SIGN
 from host_tools.record import simulated_words
 from host_tools.verdicts import ToldVerdict, told_verdicts
 
-# Before the level.
-SIGNS: Final = {
-    Kind.MEASURED: "",
-    Kind.ABOVE: "> ",
-    Kind.AT_MOST: "≤ ",
-    Kind.PERHAPS_ABOVE: "? ",
-    Kind.INFERRED: "",
-}
 CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level
 SEXES: Final = {"F": "female", "M": "male"}
-LEAST_SHARE: Final = 0.005  # of a grade that is named
-# Of a grade that it is at least: so likely it is named, and so likely no lower one is.
-LIKELY: Final = 0.5
-SURE: Final = 0.99
+KEYS_OF_BOUND: Final = {
+    Bound.NONE: "grade_share",
+    Bound.AT_LEAST: "grade_at_least",
+    Bound.AT_MOST: "grade_at_most",
+}
 NOTHING: Final = "-"
 
 
@@ -61,6 +56,14 @@ class Words:
     def ear(self, ear: str) -> str:
         """Return "left ear" or "right ear"."""
         return self.say(f"{ear}_ear")
+
+    def unit(self, findings: Findings) -> str:
+        """Return the unit of levels: without a calibration they are nominal."""
+        return self.say("nominal_db") if findings.nominal else "dB HL"
+
+    def in_unit(self, text: str, findings: Findings) -> str:
+        """Return a text about levels with the unit that they have here."""
+        return text.replace("dB HL", self.unit(findings))
 
     def purposes(self, purposes: list[str]) -> str:
         """Return what tones were for: "a, b or c"."""
@@ -120,7 +123,7 @@ class Words:
         reading = read(found)
         if reading.level_db_hl is None:
             return NOTHING
-        level = f"{SIGNS[reading.kind]}{self.number(reading.level_db_hl)}"
+        level = f"{reading.sign} {self.number(reading.level_db_hl)}".strip()
         if reading.kind == Kind.INFERRED:
             return f"({level})"
         wide = f"{WIDE_SIGN} " if found.wide else ""
@@ -128,11 +131,11 @@ class Words:
 
     def band(self, found: Threshold) -> str:
         """Return the 95 % band of a threshold; of one that was inferred, in brackets."""
-        if found.low_db_hl is None or found.high_db_hl is None:
+        reading = read(found)
+        words = band_words(reading, self.catalogue)
+        if not words:
             return NOTHING
-        low, high = self.number(found.low_db_hl), self.number(found.high_db_hl)
-        words = self.say("band", low=low, high=high)
-        return f"({words})" if read(found).kind == Kind.INFERRED else words
+        return f"({words})" if reading.kind == Kind.INFERRED else words
 
     def spread(self, found: Threshold) -> str:
         """Return the posterior SD of a threshold; of one that was inferred, in brackets."""
@@ -179,71 +182,54 @@ class Words:
         return self.catalogue.percent(text)
 
     def mean_threshold(self, found: MeanThreshold) -> str:
-        """Return PTA4 with its band, or what it is at least."""
-        low, high = self.number(found.low_db_hl), self.number(found.high_db_hl)
-        if found.at_least_db_hl is not None:
-            at_least = self.number(found.at_least_db_hl)
-            return self.say("mean_at_least", level=at_least, low=low, high=high)
-        return self.say("mean", level=self.number(found.mean_db_hl, ".1f"), low=low, high=high)
+        """Return PTA4 with its band, or what it is at least or at most."""
+        ends = (found.low_db_hl, found.high_db_hl)
+        low, high = ("" if each is None else self.number(each) for each in ends)
+        if found.bound == Bound.AT_LEAST:
+            return self.say("mean_at_least", level=self.number(found.level_db_hl), low=low)
+        if found.bound == Bound.AT_MOST:
+            return self.say("mean_at_most", level=self.number(found.level_db_hl), high=high)
+        return self.say("mean", level=self.number(found.level_db_hl, ".1f"), low=low, high=high)
 
-    def grade_shares(self, grades: dict[str, float]) -> str:
-        """Return the grades that are possible, the likeliest first."""
-        possible = [(share, name) for name, share in grades.items() if share >= LEAST_SHARE]
+    def grade_shares(self, bound: Bound, shares: Iterable[float]) -> str:
+        """Return the grades that are named."""
+        key = KEYS_OF_BOUND[bound]
         return ", ".join(
-            self.say("grade_share", grade=self.named("grade", name), share=self.percent(share))
-            for share, name in sorted(possible, reverse=True)
+            self.say(key, grade=self.named("grade", name), share=self.percent(share))
+            for name, share in grades_said(bound, shares)
         )
-
-    def grades_at_least(self, grades: dict[str, float]) -> str:
-        """Return which grade it is at least: the worst that is likely, and down to a sure one."""
-        bounds = grade_bounds(grades)
-        worst = max(place for place, share in enumerate(bounds.values()) if share >= LIKELY)
-        said = []
-        for name, share in reversed([*bounds.items()][: worst + 1]):
-            grade, percent = self.named("grade", name), self.percent(share)
-            said.append(self.say("grade_at_least", grade=grade, share=percent))
-            if share > SURE:
-                break
-        return ", ".join(said)
 
     def grades(self, findings: Findings) -> list[str]:
         """Say what PTA4 and grade are."""
+        if findings.nominal:
+            return [self.say("nominal")]
         lines = [self._grade_of(ear) for ear in findings.ears]
-        better = findings.better_ear
-        if better is None:
-            apart = all(ear.pta4 for ear in findings.ears) and len(findings.ears) > 1
-            return [*lines, self.say("person_boards")] if apart else lines
-        if not better.both_ears:
-            return [*lines, self.say("person_one_ear", ear=self.ear(better.ear))]
-        inferred = any(ear.pta4 and ear.pta4.inferred_hz for ear in findings.ears)
-        key = "person_grade_inferred" if inferred else "person_grade"
-        shares = self.grades_at_least if better.at_least else self.grade_shares
-        person = self.say(key, grades=shares(better.grades))
-        return [*lines, self._with_unilateral(person, better)]
+        known = [ear for ear in findings.ears if ear.pta4 is not None]
+        person = findings.grade
+        if person is not None:
+            return [*lines, self._person(person)]
+        if len(known) == 1:
+            return [*lines, self.say("person_one_ear", ear=self.ear(known[0].ear))]
+        return [*lines, self.say("person_boards")] if known else lines
 
-    def _with_unilateral(self, person: str, better: BetterEar) -> str:
-        if better.unilateral is None or better.unilateral < LEAST_SHARE:
-            return person
-        share = self.percent(better.unilateral)
-        return self.say("person_unilateral", person=person, share=share)
+    def _person(self, person: PersonGrade) -> str:
+        key = "person_grade_inferred" if person.inferred else "person_grade"
+        words = self.say(key, grades=self.grade_shares(person.bound, person.shares))
+        if person.unilateral is None:
+            return words
+        share = self.percent(person.unilateral)
+        return self.say("person_unilateral", person=words, share=share)
 
     def _grade_of(self, ear: EarFindings) -> str:
         name = self.ear(ear.ear)
         if ear.pta4 is None:
             return self.say("pta4_none", ear=name, why=ear.pta4_missing)
         mean = self.mean_threshold(ear.pta4)
-        if ear.pta4.beyond_hz:
-            beyond = hertz(ear.pta4.beyond_hz)
-            mean = self.say("mean_beyond", mean=mean, frequencies_hz=beyond)
-        if ear.pta4.inferred_hz:
-            inferred = hertz(ear.pta4.inferred_hz)
-            mean = self.say("mean_inferred", mean=mean, frequencies_hz=inferred)
-        shares = self.grade_shares
-        if ear.pta4.doubtful_hz:
-            doubtful = hertz(ear.pta4.doubtful_hz)
-            mean = self.say("mean_doubtful", mean=mean, frequencies_hz=doubtful)
-            shares = self.grades_at_least
-        return self.say("pta4", ear=name, mean=mean, grades=shares(ear.pta4.grades))
+        for key in ("beyond", "inferred", "doubtful"):
+            if at_hz := getattr(ear.pta4, f"{key}_hz"):
+                mean = self.say(f"mean_{key}", mean=mean, frequencies_hz=hertz(at_hz))
+        grades = self.grade_shares(ear.pta4.bound, ear.pta4.shares)
+        return self.say("pta4", ear=name, mean=mean, grades=grades)
 
     def remarks(self, findings: Findings) -> list[str]:
         """Say how the test went, and what makes its result less than sure."""
@@ -268,7 +254,8 @@ class Words:
         ]
         recorded = (told(remark, self.catalogue) for remark in findings.remarks)
         found = (*recorded, *findings.asymmetries)
-        return [readable(line) for line in (whole, *ends, *filter(None, found))]
+        lines = (whole, *ends, *filter(None, found))
+        return [self.in_unit(readable(line), findings) for line in lines]
 
     def footer(self, version: str) -> str:
         """Return what stands at the end of every report."""

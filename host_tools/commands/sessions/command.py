@@ -211,10 +211,9 @@ def _of_session(entry: Entry) -> str:
 
 def _average(entry: Entry, ear: str) -> str:
     db_hl = entry.pta4_db_hl.get(ear)
-    more = ">" if ear in entry.at_least.split() else ""
     if db_hl is None:
         return "-"
-    level = f"{more}{db_hl:.0f}"
+    level = f"{entry.sign_of(ear)}{db_hl:.0f}"
     return f"({level})" if ear in entry.inferred.split() else level
 
 

@@ -12,8 +12,9 @@ from firmware_py.journal import (
     is_unbroken,
 )
 from firmware_py.journal.records import LineError
-from firmware_py.procedure.pta4 import pta4_of
+from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.statements import as_told
 from firmware_py.session_record import SessionRecordError
 from host_tools.doubles import About
 from host_tools.files import digest_of
@@ -46,8 +47,8 @@ class Entry:
         Of the person; and the state.
     pta4_right_db_hl, pta4_left_db_hl : float or None
         None: not tested, or not known.
-    at_least : str
-        The ears, apart by a space, whose average has a silent limit in it.
+    at_least, at_most : str
+        The ears, apart by a space, whose average is a bound.
     inferred : str
         The ears, apart by a space, whose average has a number in it that was not measured.
     tones : int
@@ -73,6 +74,7 @@ class Entry:
     pta4_right_db_hl: float | None = None
     pta4_left_db_hl: float | None = None
     at_least: str = ""
+    at_most: str = ""
     inferred: str = ""
     tones: int = 0
     verdict_right: str = ""
@@ -97,6 +99,12 @@ class Entry:
         """Return the verdicts that there are, by ear."""
         told = {RIGHT: self.verdict_right, LEFT: self.verdict_left}
         return {ear: verdict for ear, verdict in told.items() if verdict}
+
+    def sign_of(self, ear: str) -> str:
+        """Return what stands before the average of an ear."""
+        if ear in self.at_least.split():
+            return ">"
+        return "≤" if ear in self.at_most.split() else ""
 
     @property
     def pta4_db_hl(self) -> dict[str, float]:
@@ -132,10 +140,12 @@ def _ends(path: Path) -> Ends:
 
 
 def _told(name: str, ends: Ends, content: str) -> Entry:
-    header, ears = ends.header, ends.result.ears if ends.result else ()
-    averages = {ear.ear: pta4_of(ear) for ear in ears}
+    header = ends.header
+    nominal = header.calibration.nominal
+    told = as_told(ends.result, header.settings, nominal=nominal) if ends.result else None
+    ears = told.ears if told else ()
     verdicts = {ear.ear: str(ear.verdict) for ear in ears}
-    pta4 = {ear: average for ear, average in averages.items() if average is not None}
+    pta4 = {ear.ear: ear.pta4 for ear in ears if ear.pta4 is not None}
     return Entry(
         name,
         ends.result.outcome if ends.result else UNFINISHED,
@@ -144,10 +154,11 @@ def _told(name: str, ends: Ends, content: str) -> Entry:
         ears=header.settings.ears,
         identifier=header.person.identifier or "",
         calibration=header.calibration.state,
-        pta4_right_db_hl=pta4[RIGHT].db_hl if RIGHT in pta4 else None,
-        pta4_left_db_hl=pta4[LEFT].db_hl if LEFT in pta4 else None,
-        at_least=" ".join(ear for ear, average in pta4.items() if average.at_least),
-        inferred=" ".join(ear for ear, average in pta4.items() if average.inferred_hz),
+        pta4_right_db_hl=pta4[RIGHT].level_db_hl if RIGHT in pta4 else None,
+        pta4_left_db_hl=pta4[LEFT].level_db_hl if LEFT in pta4 else None,
+        at_least=" ".join(ear for ear, mean in pta4.items() if mean.bound == Bound.AT_LEAST),
+        at_most=" ".join(ear for ear, mean in pta4.items() if mean.bound == Bound.AT_MOST),
+        inferred=" ".join(ear for ear, mean in pta4.items() if mean.inferred_hz),
         tones=sum(ear.tones for ear in ears),
         verdict_right=verdicts.get(RIGHT, ""),
         verdict_left=verdicts.get(LEFT, ""),

@@ -10,6 +10,7 @@ from firmware_py.archive import UNFINISHED, read_ends
 from firmware_py.calibration.in_force import OVERDUE, UNCALIBRATED
 from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.journal.records import LineError
+from firmware_py.procedure.reading import threshold_as_json
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.session_record import SessionHeader, SessionRecordError
@@ -25,7 +26,6 @@ from host_tools.commands.sessions.order import (
 from host_tools.doubles import without_doubles
 from host_tools.errors import NONSENSE, HostError
 from host_tools.recorded import RecordedSession, read_true_session
-from host_tools.thresholds import threshold_as_json
 
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
 NOBODY: Final = Identity()

@@ -11,6 +11,7 @@ from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import NO_BREAK, Catalogue
+from host_tools.catalogue.levels import band_words
 from host_tools.catalogue.remarks import PLACE as REMARKS
 from host_tools.catalogue.remarks import told
 from host_tools.commands.sessions.change import (
@@ -28,7 +29,6 @@ from host_tools.commands.sessions.people import Comparison, Person, Visit
 from host_tools.verdicts import short_verdict, verdict_word
 
 NOTHING: Final = "-"
-SIGNS: Final = {Kind.ABOVE: "> ", Kind.AT_MOST: "≤ ", Kind.PERHAPS_ABOVE: "? "}
 
 
 @dataclass(frozen=True)
@@ -150,24 +150,20 @@ class PeopleWords:
         reading = None if found is None else read(found)
         if reading is None or reading.level_db_hl is None:
             return NOTHING
-        level = f"{SIGNS.get(reading.kind, '')}{self.catalogue.number(reading.level_db_hl)}"
+        level = f"{reading.sign} {self.catalogue.number(reading.level_db_hl)}".strip()
         doubt = "*" if reading.doubtful else ""
         return f"({level})" if reading.kind == Kind.INFERRED else f"{level}{doubt}"
 
     def band(self, found: ThresholdResult | None) -> str:
         """Return the 95 % band of a threshold."""
-        if found is None or found.low_db_hl is None or found.high_db_hl is None:
-            return ""
-        low, high = map(self.catalogue.number, (found.low_db_hl, found.high_db_hl))
-        return self.catalogue.say("report", "band", low=low, high=high)
+        return "" if found is None else band_words(read(found), self.catalogue)
 
     def pta4(self, entry: Entry, ear: str) -> str:
         """Return the mean threshold of an ear; with an inferred part in it, in brackets."""
         db_hl = entry.pta4_db_hl.get(ear)
         if db_hl is None:
             return NOTHING
-        sign = "> " if ear in entry.at_least.split() else ""
-        level = f"{sign}{self.catalogue.number(db_hl)}"
+        level = f"{entry.sign_of(ear)} {self.catalogue.number(db_hl)}".strip()
         return f"({level})" if ear in entry.inferred.split() else level
 
     def percent(self, share: float) -> str:

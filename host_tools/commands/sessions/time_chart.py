@@ -39,8 +39,8 @@ def point_of(when: float, found: ThresholdResult, ear: Judged) -> Point | None:
     if reading.level_db_hl is None:
         return None
     return Point(
-        when, reading.level_db_hl, found.low_db_hl, found.high_db_hl, reading.kind, reading.masked,
-        may_conclude(ear),
+        when, reading.level_db_hl, reading.low_db_hl, reading.high_db_hl, reading.kind,
+        reading.masked, may_conclude(ear),
     )  # fmt: skip
 
 

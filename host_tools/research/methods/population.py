@@ -22,7 +22,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from device.simulator.audiograms import THRESHOLD_DB_HL_MAX, THRESHOLD_DB_HL_MIN
-from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ
+from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
 

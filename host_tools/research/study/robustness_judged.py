@@ -4,16 +4,21 @@ A result that is doubtful, or of an ear that could not be tested, says nothing t
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
 from device.simulator.listener import Ear
-from firmware_py.procedure.grades import GRADES_DB_HL, MeanThreshold, MeanThresholds
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
-from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.grades import GRADES_DB_HL, person_grade
+from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
+from firmware_py.procedure.results import (
+    PTA4_FREQUENCIES_HZ,
+    EarResult,
+    MeanThreshold,
+    SessionResult,
+    ThresholdResult,
+)
 
 FAR_DB: Final = 10.0  # a threshold so far off and outside its 95 % band is false
 SAYS_NOTHING_DB: Final = 20.0  # a measured one whose band reaches so far to either side
@@ -28,7 +33,7 @@ def is_valid(ear: EarResult) -> bool:
     return ear.verdict == Verdict.VALID and ear.outcome != Outcome.UNRELIABLE
 
 
-def false_statements(result: SessionResult, means: MeanThresholds, truths: Truths) -> Iterator[str]:
+def false_statements(result: SessionResult, truths: Truths) -> Iterator[str]:
     """Say what is false in a result.
 
     Where the ears differ, a threshold that the other ear may have heard is a bound, and so is a
@@ -37,8 +42,6 @@ def false_statements(result: SessionResult, means: MeanThresholds, truths: Truth
     Parameters
     ----------
     result : SessionResult
-    means : MeanThresholds
-        Of the same session.
     truths : mapping of Ear to Audiogram
         By ear, whether it was tested or not.
     """
@@ -48,11 +51,15 @@ def false_statements(result: SessionResult, means: MeanThresholds, truths: Truth
         for each in ear.thresholds:
             if what := _false_threshold(each, truth.threshold_db_hl(each.frequency_hz), bounds):
                 yield f"{ear.ear} {each.frequency_hz} Hz: {what}"
-        yield from _false_grade(ear, means.ears[ear.ear], truth, bounds)
-    if len(result.ears) > 1 and all(map(is_valid, result.ears)) and means.better_ear is not None:
+        if ear.pta4 is not None:
+            bound = Bound.NONE if _would_be_known(ear.pta4, bounds) else ear.pta4.bound
+            if what := _misgraded(ear.pta4.shares, _pta4_db_hl(truth), bound):
+                yield f"{ear.ear}: {what}"
+    person = person_grade(result) if all(map(is_valid, result.ears)) else None
+    if person is not None:
         true_db_hl = min(map(_pta4_db_hl, truths.values()))
-        bound = bounds and any(map(_rests_on_a_bound, result.ears))
-        if what := _misgraded(means.better_ear.grades, true_db_hl, bound):
+        known = any(ear.pta4 and _would_be_known(ear.pta4, bounds) for ear in result.ears)
+        if what := _misgraded(person.shares, true_db_hl, Bound.NONE if known else person.bound):
             yield f"better ear: {what}"
 
 
@@ -97,32 +104,20 @@ def _false_threshold(found: ThresholdResult, true_db_hl: float, bounds: bool) ->
     return ""
 
 
-def _false_grade(
-    ear: EarResult, mean: MeanThreshold | None, truth: Audiogram, bounds: bool
-) -> Iterator[str]:
-    if mean is None:
-        return
-    bound = bounds and _rests_on_a_bound(ear)
-    if what := _misgraded(mean.grades, _pta4_db_hl(truth), bound):
-        yield f"{ear.ear}: {what}"
+def _would_be_known(mean: MeanThreshold, bounds: bool) -> bool:
+    """Tell whether a mean is a bound for nothing but another ear that hears no better."""
+    return not bounds and bool(mean.doubtful_hz) and not mean.beyond_hz
 
 
-def _misgraded(grades: Mapping[str, float], true_db_hl: float, bound: bool) -> str:
-    """Return what is wrong with the grades; a bound may be of any grade up to the true one."""
+def _misgraded(shares: Sequence[float], true_db_hl: float, bound: Bound) -> str:
+    """Return what is wrong with the grades; a bound may be of any grade on its side of the true."""
     # They rise, so the last of those that begin below is the true one.
-    upto = [grade for grade, from_db_hl in GRADES_DB_HL.items() if from_db_hl <= true_db_hl]
-    true = upto[-1]
-    allowed = upto if bound else [true]
-    given = sum(grades[grade] for grade in allowed)
-    return f"grade {true} given {given:.3f}" if given < GRADE_SHARE_MIN else ""
-
-
-def _rests_on_a_bound(ear: EarResult) -> bool:
-    return any(
-        each.masking == MaskingMark.UNCERTAIN
-        for each in ear.thresholds
-        if each.frequency_hz in PTA4_FREQUENCIES_HZ
-    )
+    true = sum(from_db_hl <= true_db_hl for from_db_hl in GRADES_DB_HL.values()) - 1
+    first = 0 if bound == Bound.AT_LEAST else true
+    last = len(shares) - 1 if bound == Bound.AT_MOST else true
+    given = sum(shares[first : last + 1])
+    name = [*GRADES_DB_HL][true]
+    return f"grade {name} given {given:.3f}" if given < GRADE_SHARE_MIN else ""
 
 
 def _pta4_db_hl(truth: Audiogram) -> float:

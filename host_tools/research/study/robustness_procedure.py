@@ -10,7 +10,6 @@ from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import EARS, Ear, Listener, SimulatedListener
 from device.simulator.operator import NOBODY, Operator
 from device.simulator.turns import TakingTurns
-from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import EarResult, SessionResult
@@ -87,11 +86,10 @@ def run_procedure(sitting: Sitting) -> Found:
     """Run a test of one ear or both, and read its result."""
     test = sitting.test()
     result = test.run()
-    means = mean_thresholds(result.ears, test.test.ears)
     return replace(
         found_in(result, sitting.truths),
         valid=all(map(is_valid, result.ears)),
-        false_statements=tuple(false_statements(result, means, sitting.truths)),
+        false_statements=tuple(false_statements(result, sitting.truths)),
         inferred_wrong=inferred_far_off(result, sitting.truths),
         seconds=test.seconds,
         differ_db=_differ_db(sitting, test),

@@ -1,8 +1,7 @@
 // A session as HL7 FHIR R4, as `gp-pta export --format fhir` writes it: see bundle.py for its rules.
 
 import { inEnglish } from "./remarks.js";
-import { readingOf } from "./reading.js";
-import { hasThresholds, mayConclude, verdictNote } from "./verdict.js";
+import { verdictNote } from "./verdict.js";
 
 /**
  * Return the bundle of a session.
@@ -38,7 +37,7 @@ class Writer {
   }
 
   ofEar(ear) {
-    if (!hasThresholds(ear)) {
+    if (!ear.has_thresholds) {
       return ear.thresholds.map((found) => this.notTested(ear, found));
     }
     const asked = new Map();
@@ -66,7 +65,7 @@ class Writer {
     return {
       ...this.at(ear, found.frequency_hz),
       ...this.value(found),
-      note: this.notes(wordsOf(ear, found), [ear]),
+      note: this.notes(this.wordsOf(ear, found), [ear]),
     };
   }
 
@@ -79,7 +78,7 @@ class Writer {
       ...(sources.length ? { derivedFrom: sources } : {}),
       dataAbsentReason: this.concept("absent", ...this.terms.not_asked),
       component: this.components(found, this.terms.inferred),
-      note: this.notes(wordsOf(ear, found), [ear]),
+      note: this.notes(this.wordsOf(ear, found), [ear]),
     };
   }
 
@@ -99,7 +98,7 @@ class Writer {
 
   panel(members) {
     const { result } = this.session;
-    const tested = result.ears.filter(hasThresholds);
+    const tested = result.ears.filter((ear) => ear.has_thresholds);
     const ears = tested.map((e) => `${e.ear} ear: ${e.outcome}${e.why.length ? `; ${inEnglish(e.why)}` : ""}`);
     const verdicts = result.ears.map((e) => `${e.ear} ear: ${verdictNote(e)}`);
     const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...ears, ...result.remarks.map((each) => inEnglish([each]))];
@@ -122,10 +121,11 @@ class Writer {
 
   /** Return whether what is said of these ears is final. */
   statusOf(ears) {
-    if (!ears.some(hasThresholds)) {
+    if (!ears.some((ear) => ear.has_thresholds)) {
       return this.terms.not_tested_status;
     }
-    const isFinal = this.session.result.outcome === "complete" && ears.every(mayConclude);
+    const { outcome, nominal } = this.session.result;
+    const isFinal = outcome === "complete" && !nominal && ears.every((ear) => ear.may_conclude);
     return isFinal ? "final" : "preliminary";
   }
 
@@ -144,7 +144,7 @@ class Writer {
   }
 
   value(found) {
-    const { kind, level } = readingOf(found);
+    const { kind, level_db_hl: level } = found.reading;
     if (kind === "measured") {
       return {
         valueQuantity: this.quantity(level),
@@ -155,7 +155,7 @@ class Writer {
     if (beyond) {
       const [comparator, [code, display]] = beyond;
       return {
-        valueQuantity: { comparator, ...this.quantity(level) },
+        valueQuantity: this.quantity(level, comparator),
         interpretation: [this.concept("interpretation", code, display)],
       };
     }
@@ -165,49 +165,58 @@ class Writer {
     };
   }
 
-  components(found, names) {
+  components({ reading }, names) {
+    const { low_open, high_open } = reading;
+    const signs = {
+      level_db_hl: this.terms.comparators[reading.sign],
+      low_db_hl: low_open && "<=",
+      high_db_hl: high_open && ">=",
+    };
     return Object.entries(names).map(([name, text]) => ({
       code: { text },
-      valueQuantity: this.quantity(found[name]),
+      valueQuantity: this.quantity(reading[name], signs[name]),
     }));
   }
 
-  quantity(level) {
-    const value = Math.round(level * 10) / 10;
-    return { value, unit: "dB HL", system: this.terms.systems.ucum, code: "dB" };
+  quantity(level, comparator) {
+    const value = { ...(comparator ? { comparator } : {}), value: Math.round(level * 10) / 10 };
+    const { nominal } = this.session.result;
+    const standard = { unit: "dB HL", system: this.terms.systems.ucum, code: "dB" };
+    return { ...value, ...(nominal ? { unit: this.terms.nominal_unit } : standard) };
   }
 
   concept(system, code, display) {
     return { coding: [{ system: this.terms.systems[system], code, display }], text: display };
   }
 
+  wordsOf(ear, found) {
+    const words = found.mark === "measured" ? [] : [found.mark];
+    if (found.masking !== null && found.masking !== "none") {
+      words.push(`masking: ${found.masking}`);
+    }
+    if (found.air_bone_gap_db !== null && found.masking === "uncertain") {
+      words.push(`air_bone_gap_db: ${found.air_bone_gap_db}`);
+    }
+    if (found.mark === "incomplete" && found.limit_db_hl !== null) {
+      words.push(`perhaps beyond the limit of ${found.limit_db_hl} dB HL`);
+    }
+    if (["perhaps-above", "unknown"].includes(found.reading.kind) && ear.why.length) {
+      words.push(inEnglish(ear.why));
+    }
+    return ear.may_conclude ? words : [...words, verdictNote(ear)];
+  }
+
   /** Return notes; with what it was measured stands at their end, the calibration last. */
   notes(texts, ears) {
-    const { transducer, calibration } = this.session;
+    const { transducer, calibration, result } = this.session;
+    const unit = result.nominal ? this.terms.nominal_unit : "dB HL";
     const boards = [...new Set(ears.flatMap((ear) => ear.boards))].join(", ");
     const from = boards && `tone generator: ${boards}`;
     const told = [...texts, from, transducer && `earphones: ${transducer}`, calibration];
-    return told.filter(Boolean).map((text) => ({ text }));
+    return told.filter(Boolean).map((text) => ({ text: text.replaceAll("dB HL", unit) }));
   }
 }
 
 function reference(resource) {
   return { reference: `urn:uuid:${resource.id}` };
-}
-
-function wordsOf(ear, found) {
-  const words = found.mark === "measured" ? [] : [found.mark];
-  if (found.masking !== null && found.masking !== "none") {
-    words.push(`masking: ${found.masking}`);
-  }
-  if (found.air_bone_gap_db !== null && found.masking === "uncertain") {
-    words.push(`air_bone_gap_db: ${found.air_bone_gap_db}`);
-  }
-  if (found.mark === "incomplete" && found.limit_db_hl !== null) {
-    words.push(`perhaps beyond the limit of ${found.limit_db_hl} dB HL`);
-  }
-  if (["perhaps-above", "unknown"].includes(readingOf(found).kind) && ear.why.length) {
-    words.push(inEnglish(ear.why));
-  }
-  return mayConclude(ear) ? words : [...words, verdictNote(ear)];
 }

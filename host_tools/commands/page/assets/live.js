@@ -3,16 +3,13 @@
 import { at, fill, make, show, tell } from "./dom.js";
 import { reasonsOf } from "./lines.js";
 import { HOLDING, onPaper } from "./paper.js";
-import { drawnEar } from "./reading.js";
 import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
-import { hasThresholds, mayConclude, verdictWord } from "./verdict.js";
+import { verdictWord } from "./verdict.js";
 import { clockTime, dateAndTime, number, say } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS_SHOWN = 200;
-// The zones of the drawing, by their names in symbols.json.
-const GRADES = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"];
 const IDENTITY = "identity"; // the check whether it is the same person
 const RIGHT_FIRST = ["right", "left"];
 
@@ -39,13 +36,29 @@ function toneWords(tone) {
 /** Return what stands across the audiogram of an ear, "" for nothing: see report/drawn.py. */
 function watermarkOf(ear, { outcome, calibration, simulated }) {
   const isCalibrated = HOLDING.includes(calibration);
-  if (outcome && !mayConclude(ear) && (isCalibrated || !hasThresholds(ear))) {
+  if (outcome && !ear.may_conclude && (isCalibrated || !ear.has_thresholds)) {
     return verdictWord(ear).toLocaleUpperCase();
   }
   if (!isCalibrated) {
     return say(calibration.toLowerCase());
   }
   return simulated ? onPaper("simulated_mark") : "";
+}
+
+/** Return an ear of a result as the drawing takes it. */
+export function drawnEar(ear, tones = []) {
+  const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each.threshold_db_hl]));
+  const thresholds = ear.thresholds.map(({ frequency_hz, reading }) => ({
+    frequency_hz,
+    ...reading,
+    confirmed_db_hl: again.get(frequency_hz),
+  }));
+  return { ear: ear.ear, thresholds, tones };
+}
+
+/** Return the unit of levels: without a calibration they are nominal. */
+export function unitOf({ nominal }) {
+  return say(nominal ? "nominal_db" : "db_hl");
 }
 
 /** Draw the ears of a result beside one another, the right one first. */
@@ -56,7 +69,6 @@ export function drawEars(place, result, tones, next, earlier = [], drawn = drawn
   if (shown.some((figure, i) => place.children[i] !== figure) || place.children.length !== shown.length) {
     fill(place, ...shown);
   }
-  const grades = Object.fromEntries(GRADES.map((each) => [each, say(`grade_${each.replace(" ", "_")}`)]));
   for (const [i, name] of figures.entries()) {
     const ear = result.ears.find((each) => each.ear === name);
     const own = drawn(ear, tones.filter((tone) => tone.ear === name));
@@ -67,11 +79,10 @@ export function drawEars(place, result, tones, next, earlier = [], drawn = drawn
     drawAudiogram(shown[i].querySelector("svg"), data, {
       label: say("audiogram_label", { ear: say(`ear_${name}`) }),
       hz: say("hz"),
-      db_hl: say("db_hl"),
-      grades,
+      db_hl: unitOf(result),
     });
     const about = [ear.outcome !== "incomplete" || result.outcome ? outcomeWords(ear) : null];
-    if (result.outcome && hasThresholds(ear) && !mayConclude(ear)) {
+    if (result.outcome && ear.has_thresholds && !ear.may_conclude) {
       about.unshift(verdictWord(ear));
     }
     about.push(say("ear_tones", { tones: ear.tones, heard: ear.tones_heard }));

@@ -1,85 +1,58 @@
-// Mean thresholds and grades of hearing loss in words, as the report has them (report/words.py).
+// Mean thresholds and grades of hearing loss in words; the device tells them finished.
 
-import { PTA4_HZ } from "./reading.js";
 import { whyNothingFollows } from "./verdict.js";
 import { number, say, written } from "./words.js";
 
-const LEAST_SHARE = 0.005; // of a grade that is named
-const LIKELY = 0.5; // of a grade that it is at least, the worst that is named
-const SURE = 0.99; // and the best
+const BOUNDS = { none: "grade_share", "at-least": "grade_at_least", "at-most": "grade_at_most" };
 const NO_BREAK = "\u00a0";
 
-/** Return what is said of the mean thresholds; `means` is the answer of SESS:MEAN?. */
-export function meanLines(result, means) {
-  const lines = result.ears.map((ear) => lineOf(ear, means.ears[ear.ear]));
-  return means.better_ear === null ? lines : [...lines, person(means)];
+/** Return what is said of the mean thresholds and the grades of a result. */
+export function meanLines({ ears, grade, nominal }) {
+  if (nominal) {
+    return [say("nominal")];
+  }
+  const lines = ears.map(lineOf);
+  const known = ears.filter((ear) => ear.pta4);
+  if (grade) {
+    lines.push(person(grade));
+  } else if (known.length === 1) {
+    lines.push(say("person_one_ear", { ear: say(`${known[0].ear}_ear`) }));
+  } else if (known.length) {
+    lines.push(say("person_boards"));
+  }
+  return lines;
 }
 
-function lineOf(ear, mean) {
+function lineOf(ear) {
+  const { pta4: mean, pta4_outside_hz: outside } = ear;
   const name = say(`${ear.ear}_ear`);
-  if (mean === null) {
-    return say("pta4_none", { ear: name, why: whyNothingFollows(ear) || outside(ear) });
+  if (!mean) {
+    const why = whyNothingFollows(ear) || say("pta4_outside", { frequencies_hz: outside.join(", ") });
+    return say("pta4_none", { ear: name, why });
   }
-  const band = { low: number(mean.low_db_hl), high: number(mean.high_db_hl) };
-  const least = mean.at_least_db_hl;
-  let words =
-    least === null
-      ? say("mean", { level: written(mean.mean_db_hl.toFixed(1)), ...band })
-      : say("mean_at_least", { level: number(least), ...band });
+  const isBound = mean.bound !== "none";
+  const [low, high] = [mean.low_db_hl, mean.high_db_hl].map((level) => (level === null ? "" : number(level)));
+  const level = isBound ? number(mean.level_db_hl) : written(mean.level_db_hl.toFixed(1));
+  let words = say(isBound ? `mean_${mean.bound.replace("-", "_")}` : "mean", { level, low, high });
   for (const key of ["beyond", "inferred", "doubtful"]) {
     const frequencies = mean[`${key}_hz`].map((hz) => number(hz)).join(", ");
     words = frequencies ? say(`mean_${key}`, { mean: words, frequencies_hz: frequencies }) : words;
   }
-  return say("pta4", { ear: name, mean: words, grades: sharesOf(mean.grades, mean.doubtful_hz.length) });
+  return say("pta4", { ear: name, mean: words, grades: gradesOf(mean) });
 }
 
-function outside(ear) {
-  const asked = ear.thresholds.map((each) => each.frequency_hz);
-  const missing = PTA4_HZ.filter((hz) => hz < Math.min(...asked) || hz > Math.max(...asked));
-  return say("pta4_outside", { frequencies_hz: missing.join(", ") });
+function person(found) {
+  const key = found.inferred ? "person_grade_inferred" : "person_grade";
+  const words = say(key, { grades: gradesOf(found) });
+  const { unilateral } = found;
+  return unilateral === null ? words : say("person_unilateral", { person: words, share: percent(unilateral) });
 }
 
-function person({ ears, better_ear: better }) {
-  if (!better.both_ears) {
-    return say("person_one_ear", { ear: say(`${better.ear}_ear`) });
-  }
-  const isInferred = Object.values(ears).some((mean) => mean?.inferred_hz.length);
-  const words = say(isInferred ? "person_grade_inferred" : "person_grade", {
-    grades: sharesOf(better.grades, better.at_least),
-  });
-  const share = better.unilateral;
-  return share < LEAST_SHARE ? words : say("person_unilateral", { person: words, share: percent(share) });
-}
-
-function sharesOf(grades, isBound) {
-  return isBound ? bounds(grades) : shares(grades);
-}
-
-/** Return which grade it is at least: the worst that is likely, and down to a sure one. */
-function bounds(grades) {
-  const said = [];
-  let sum = 0;
-  for (const [name, share] of Object.entries(grades).reverse()) {
-    sum += share;
-    if (sum >= LIKELY) {
-      said.push(say("grade_at_least", { grade: gradeNamed(name), share: percent(sum) }));
-    }
-    if (sum > SURE) {
-      break;
-    }
-  }
-  return said.join(", ");
-}
-
-function gradeNamed(name) {
-  return say(`grade_${name.replaceAll(" ", "_")}`);
-}
-
-function shares(grades) {
-  return Object.entries(grades)
-    .filter(([, share]) => share >= LEAST_SHARE)
-    .sort(([, one], [, other]) => other - one)
-    .map(([name, share]) => say("grade_share", { grade: gradeNamed(name), share: percent(share) }))
+function gradesOf({ bound, said }) {
+  return said
+    .map(([name, share]) =>
+      say(BOUNDS[bound], { grade: say(`grade_${name.replaceAll(" ", "_")}`), share: percent(share) }),
+    )
     .join(", ");
 }
 

@@ -2,7 +2,7 @@
 
 import { make, table } from "./dom.js";
 import { inWords } from "./remarks.js";
-import { hasThresholds, mayConclude, verdictWord } from "./verdict.js";
+import { verdictWord } from "./verdict.js";
 import { day, number, say, written } from "./words.js";
 
 const NOTHING = "-";
@@ -151,35 +151,32 @@ export function alarmsOf({ simulated, speed }, calibration) {
   );
 }
 
-/**
- * Return the sentence that says what came of an ear; `read` gives the reading of a threshold, and
- * `wanted` how far its band was to reach to either side.
- */
-export function earSentence(ear, read, wanted) {
+/** Return the sentence that says what came of an ear. */
+export function earSentence(ear) {
   const name = capital(say(`${ear.ear}_ear`));
-  return onPaper("ear_sentence", { ear: name, parts: earParts(ear, read, wanted).join("; ") });
+  return onPaper("ear_sentence", { ear: name, parts: earParts(ear).join("; ") });
 }
 
-function earParts(ear, read, wanted) {
-  const said = mayConclude(ear) ? [] : [verdictWord(ear)];
-  if (!hasThresholds(ear)) {
+function earParts(ear) {
+  const said = ear.may_conclude ? [] : [verdictWord(ear)];
+  if (!ear.has_thresholds) {
     return [...said, ...ear.reasons.map((each) => inWords([each]))];
   }
   const first = FIRST[ear.outcome];
   said.push(...(first ? [onPaper(first)] : []));
-  const of = (kind) => ear.thresholds.filter((each) => read(each).kind === kind);
+  const of = (kind) => ear.thresholds.filter((each) => each.reading.kind === kind);
   const hertz = (found) => found.map((each) => number(each.frequency_hz)).join(", ");
   const measured = of("measured");
   if (measured.length) {
-    const half = (each) => (each.high_db_hl - each.low_db_hl) / 2;
-    const wide = ear.outcome === "measured" ? measured.filter((each) => half(each) > wanted(each.frequency_hz)) : [];
+    const half = (each) => each.reading.half_width_db;
+    const wide = ear.outcome === "measured" ? measured.filter((each) => each.reading.wide) : [];
     const key = `${wide.length ? "part_wide" : "part_measured"}${measured.length === 1 ? "_one" : ""}`;
     said.push(
       onPaper(key, {
         count: measured.length,
         all: ear.thresholds.length,
         half_width_db: oneDecimal(Math.max(...measured.map(half))),
-        wanted_db: number(Math.min(...wide.map((each) => wanted(each.frequency_hz))), 3),
+        wanted_db: number(Math.min(...wide.map((each) => each.reading.wanted_db)), 3),
         frequencies_hz: hertz(wide),
       }),
     );
@@ -188,7 +185,7 @@ function earParts(ear, read, wanted) {
     const found = of(kind);
     said.push(...(found.length ? [onPaper(key, { frequencies_hz: hertz(found) })] : []));
   }
-  const doubtful = ear.thresholds.filter((each) => read(each).doubtful);
+  const doubtful = ear.thresholds.filter((each) => each.reading.symbol === "uncertain");
   return [...said, ...(doubtful.length ? [onPaper("part_doubtful", { frequencies_hz: hertz(doubtful) })] : [])];
 }
 

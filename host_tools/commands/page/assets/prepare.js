@@ -164,11 +164,10 @@ export class Preparation {
     for (const [name, value] of this.#changes()) {
       await this.#device.askOperator("SETT", { name, value });
     }
-    const { stop_half_width_db: half_width_db } = this.#wanted();
     await this.#device.askOperator("SESS:STAR", told);
     fillPerson(); // it is of this session, and of no other
     const begun = JSON.parse(await this.#device.ask("SESS:IDEN?"));
-    bindTyped(this.#device.serial, begun, { ...typed, half_width_db });
+    bindTyped(this.#device.serial, begun, typed);
   }
 
   /** Return whether the identifier is of one person, as far as the device and the operator know. */

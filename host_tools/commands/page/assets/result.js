@@ -3,27 +3,24 @@
 import { at, fill, make, save, show, table, tell } from "./dom.js";
 import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
-import { drawEars, earTitle, outcomeWords } from "./live.js";
+import { drawEars, drawnEar, earTitle, outcomeWords, unitOf } from "./live.js";
 import { meanLines } from "./means.js";
 import {
   alarmsOf, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
 } from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
 import { differsWords } from "./prepare.js";
-import { drawnEar, pta4Of, readingOf, withoutGuesses } from "./reading.js";
 import { asTold } from "./remarks.js";
-import { hasThresholds, mayConclude, shortVerdict, verdictsOf, verdictWord } from "./verdict.js";
+import { shortVerdict, verdictsOf, verdictWord } from "./verdict.js";
 import { dateAndTime, number, say } from "./words.js";
 
 const LISTED_MAX = 50;
-const SIGNS = { measured: "", above: "> ", "at-most": "≤ ", "perhaps-above": "? ", inferred: "" };
 
 export class Result {
   #device;
   #knows;
   #problem;
   #result = null;
-  #means = null;
   #paper = null; // how the device says that it was made
   #whose = null; // what the device tells of the session, and what was typed for it
   #earlier = new Map(); // results of earlier sessions that are shown, by number
@@ -46,7 +43,6 @@ export class Result {
 
   /** Show the result of the last test; `answer` is that of SESS:RES?. Return whether it still is. */
   async showLast(answer) {
-    const means = JSON.parse(await this.#device.ask("SESS:MEAN?"));
     const told = JSON.parse(await this.#device.ask("SESS:IDEN?"));
     const paper = JSON.parse(await this.#device.ask("SESS:PAP?"));
     if (told.session !== answer.session || paper.session !== answer.session) {
@@ -55,12 +51,8 @@ export class Result {
     const { device, boards, transducer, calibration_digest } = told;
     const made = { device, boards, transducer, calibration_digest };
     const whose = { ...made, ...whoseIs(this.#device.serial, answer) };
-    // How far a band was to reach is known of a test that this page began.
-    const wanted = (hz) =>
-      (this.#knows.wider_at_hz[hz] ?? 1) * (whose.typed.half_width_db ?? Infinity);
     // All at once: what is saved in the meantime is whole.
-    this.#result = { ...answer, ears: answer.ears.map((e) => withoutGuesses(e, wanted)) };
-    this.#means = means;
+    this.#result = answer;
     this.#paper = paper;
     this.#whose = whose;
     this.#earlier.clear();
@@ -80,29 +72,33 @@ export class Result {
     // The right one first, as it stands on paper, whichever was tested first.
     const ears = this.#result.ears.toSorted((one, other) => (one.ear < other.ear ? 1 : -1));
     const result = { ...this.#result, ears };
-    const isDone = result.outcome === "complete";
-    const isFinal = isDone && result.ears.every(mayConclude);
-    fill(at("result-outcome"), standingOf(result, isFinal ? "" : shortVerdict(this.#result.ears)));
+    const isFinal = result.final;
+    const isValid = result.ears.every((ear) => ear.may_conclude);
+    const why = isValid ? say("uncalibrated") : shortVerdict(this.#result.ears);
+    fill(at("result-outcome"), standingOf(result, isFinal ? "" : why));
     fill(at("result-verdicts"), ...verdictsOf(result.ears));
     at("result").classList.toggle("not-final", !isFinal);
     const paper = this.#paper;
     fill(at("result-about"), ...factsOf(result, this.#whose, paper));
     fill(at("result-alarms"), ...alarmsOf(result, paper.calibration));
     drawEars(at("result-ears"), result, [], null, [...this.#earlier.values()].flat());
-    const wanted = (hz) => paper.settings.stop_half_width_db * (this.#knows.wider_at_hz?.[hz] ?? 1);
     for (const figure of at("result-ears").children) {
       const ear = result.ears.find((each) => each.ear === figure.dataset.ear);
       const sentence = figure.querySelector("p") ?? figure.appendChild(make("p"));
-      fill(sentence, earSentence(ear, readingOf, wanted));
+      fill(sentence, earSentence(ear));
     }
-    fill(at("result-tables"), ...result.ears.filter(hasThresholds).map((ear) => thresholdTable(ear)));
-    fill(at("result-means"), ...meanLines(result, this.#means).map((line) => make("li", {}, line)));
+    fill(at("result-tables"), ...result.ears.filter((ear) => ear.has_thresholds).map((ear) => thresholdTable(ear, unitOf(result))));
+    fill(at("result-means"), ...meanLines(result).map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityOf(result, paper));
     fill(at("result-sign"), ...signatureOf(this.#whose));
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
     const said = result.remarks.map((each) => asTold([each]));
     const remarks = [...courseOf(result, paper), ...said].map((each) => [each]);
-    fill(at("result-remarks"), ...remarks.map((each) => make("li", {}, ...each)));
+    const lines = remarks.map((each) => make("li", {}, ...each));
+    for (const words of result.nominal ? lines : []) {
+      words.textContent = words.textContent.replaceAll("dB HL", unitOf(result));
+    }
+    fill(at("result-remarks"), ...lines);
   }
 
   async #findEarlier() {
@@ -149,8 +145,8 @@ export class Result {
       const answer = await this.#device.askOperator("SESS:RES?", { number: earlier });
       const { ears } = JSON.parse(answer);
       // Only what was a valid test is laid beside another one.
-      this.#earlier.set(earlier, ears.filter(mayConclude).map((ear) => drawnEar(ear)));
-      const others = ears.filter((ear) => !mayConclude(ear));
+      this.#earlier.set(earlier, ears.filter((ear) => ear.may_conclude).map((ear) => drawnEar(ear)));
+      const others = ears.filter((ear) => !ear.may_conclude);
       why.push(...others.map((ear) => () => `${say(`${ear.ear}_ear`)}: ${verdictWord(ear)}`));
     }
     tell(box.parentElement.lastChild, () => why.map((each) => ` · ${each()}`));
@@ -165,7 +161,8 @@ export class Result {
 
   /** Return the session as `gp-pta export --format json` writes it. */
   asJson() {
-    const { outcome, verdict, ears, calibration, calibration_words: words, session, started, person, ...found } = this.#result;
+    const { outcome, verdict, calibration, calibration_words: words, session, started, person, ...rest } = this.#result;
+    const { nominal, final, ...found } = rest;
     const { identifier = null, age_years = null, sex = null } = this.#whose;
     const { calibration_digest: digest, transducer } = this.#whose;
     return {
@@ -185,7 +182,6 @@ export class Result {
           calibration: { state: calibration, words, about: this.#paper.calibration.about, digest, transducer },
           settings: this.#paper.settings,
           ...found,
-          ears: ears.map(earAsJson),
         },
       ],
     };
@@ -208,56 +204,38 @@ export class Result {
   }
 }
 
-function earAsJson(ear) {
-  const mean = mayConclude(ear) ? pta4Of(ear.thresholds) : null;
-  return {
-    ...ear,
-    thresholds: ear.thresholds.map(thresholdAsJson),
-    pta4_db_hl: mean?.db_hl ?? null,
-    pta4_at_least: mean?.at_least ?? false,
-    pta4_inferred_hz: mean?.inferred_hz ?? [],
-  };
-}
-
-/** Return a threshold with numbers only where it was measured, as thresholds.py does. */
-function thresholdAsJson(found) {
-  const { threshold_db_hl: level, sd_db, low_db_hl, high_db_hl } = found;
-  if (found.mark === "inferred") {
-    const none = { threshold_db_hl: null, sd_db: null, low_db_hl: null, high_db_hl: null };
-    return { ...found, ...none, inferred: { db_hl: level, sd_db, low_db_hl, high_db_hl } };
-  }
-  const { air_bone_gap_db: gap, ...told } = found;
-  const beside = found.masking === "masked" ? {} : { air_bone_gap_db: gap };
-  return { ...told, ...beside, inferred: null };
-}
-
-function levelWords(found) {
-  const { kind, level, doubtful } = readingOf(found);
-  if (level === null) {
+function levelWords({ reading }) {
+  if (reading.level_db_hl === null) {
     return "–";
   }
-  const words = `${SIGNS[kind]}${number(level)}`;
-  return kind === "inferred" ? `(${words})` : `${words}${doubtful ? "*" : ""}`;
+  const words = `${reading.sign} ${number(reading.level_db_hl)}`.trim();
+  const doubt = reading.symbol === "uncertain" ? "*" : "";
+  return reading.kind === "inferred" ? `(${words})` : `${reading.wide ? "~ " : ""}${words}${doubt}`;
 }
 
-function bandWords(found) {
-  if (found.low_db_hl === null) {
+function bandWords({ reading }) {
+  if (reading.low_db_hl === null) {
     return "–";
   }
-  const words = say("from_to", { low: number(found.low_db_hl), high: number(found.high_db_hl) });
-  return found.mark === "inferred" ? `(${words})` : words;
+  const words = say("from_to", {
+    low: `${reading.low_open ? "≤ " : ""}${number(reading.low_db_hl)}`,
+    high: `${reading.high_open ? "> " : ""}${number(reading.high_db_hl)}`,
+  });
+  return reading.kind === "inferred" ? `(${words})` : words;
 }
 
-function spreadWords({ sd_db: sd, mark }) {
-  const words = sd === null ? "–" : oneDecimal(sd);
-  return mark === "inferred" ? `(${words})` : words;
+function spreadWords({ sd_db: sd, inferred }) {
+  if (inferred) {
+    return `(${oneDecimal(inferred.sd_db)})`;
+  }
+  return sd === null ? "–" : oneDecimal(sd);
 }
 
-function thresholdTable(ear) {
-  const doubt = mayConclude(ear) ? "" : `${verdictWord(ear)}, `;
+function thresholdTable(ear, unit) {
+  const doubt = ear.may_conclude ? "" : `${verdictWord(ear)}, `;
   const caption = `${earTitle(ear.ear)}: ${doubt}${outcomeWords(ear)}`;
   const isConfirmed = ear.confirmed.length > 0;
-  const columns = ["Hz", "dB HL", say("column_band"), onPaper("column_sd"), ...(isConfirmed ? [say("column_confirmed")] : [])];
+  const columns = ["Hz", unit, say("column_band"), onPaper("column_sd"), ...(isConfirmed ? [say("column_confirmed")] : [])];
   const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each]));
   const rows = ear.thresholds.map((found) => {
     const row = [number(found.frequency_hz), levelWords(found), bandWords(found), spreadWords(found)];

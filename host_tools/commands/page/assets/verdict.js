@@ -1,18 +1,8 @@
-// Whether there was a test, and what may be said by it: the rules of procedure/statements.py.
+// Whether there was a test, in words.
 
 import { make } from "./dom.js";
 import { asTold, inEnglish } from "./remarks.js";
 import { say } from "./words.js";
-
-/** Return whether anything may be said that follows from the thresholds of an ear. */
-export function mayConclude(ear) {
-  return ear.verdict === "valid";
-}
-
-/** Return whether a level may be said of an ear. */
-export function hasThresholds(ear) {
-  return ear.verdict !== "could-not-be-tested";
-}
 
 /** Return a verdict in a word or two. */
 export function verdictWord(ear) {
@@ -28,7 +18,7 @@ export function shortVerdict(ears) {
 
 /** Return in the middle of a sentence why nothing follows from thresholds; "": it may. */
 export function whyNothingFollows(ear) {
-  return mayConclude(ear) ? "" : say(`${keyOf(ear)}_why`);
+  return ear.may_conclude ? "" : say(`${keyOf(ear)}_why`);
 }
 
 /** Return a verdict with its reasons, as a FHIR note has it. */
@@ -43,7 +33,7 @@ export function verdictsOf(ears) {
 }
 
 function told(ear, isOfAll) {
-  const isValid = mayConclude(ear);
+  const isValid = ear.may_conclude;
   const word = verdictWord(ear);
   const parts = { verdict: isValid ? word : word.toLocaleUpperCase(), ear: say(`${ear.ear}_ear`) };
   const reasons = ear.reasons.map((each) => make("li", {}, asTold([each])));

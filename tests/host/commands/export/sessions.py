@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from firmware_py.archive import recorded_result
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ConfirmedThreshold, ThresholdResult
@@ -43,7 +44,7 @@ def inferred_and_confirmed() -> Examination:
     Its 1000 and 8000 Hz were measured again by the classical rule.
     """
     examination = read_examination(BOTH)
-    right, left = examination.result.ears
+    right, left = recorded_result(BOTH).result.ears
     thresholds = tuple(map(_all_asked, right.thresholds))
     thresholds = tuple(_inferred(t) if t.frequency_hz in (750, 2000) else t for t in thresholds)
     again = (
@@ -51,7 +52,9 @@ def inferred_and_confirmed() -> Examination:
         ConfirmedThreshold(8000, None, Outcome.NO_RESPONSE, 4),
     )
     others = replace(left, thresholds=tuple(map(_all_asked, left.thresholds)))
-    ears = replace(right, thresholds=thresholds, confirmed=again), others
+    assert right.pta4 is not None
+    mean = replace(right.pta4, inferred_hz=(2000,))
+    ears = replace(right, thresholds=thresholds, confirmed=again, pta4=mean), others
     return replace(examination, result=replace(examination.result, ears=ears))
 
 

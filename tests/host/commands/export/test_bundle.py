@@ -15,7 +15,7 @@ from firmware_py.procedure.words import say
 from host_tools.commands.export.bundle import CLASSICAL, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.host.commands.export.sessions import JOURNALS, UNRELIABLE, inferred_and_confirmed, marked
-from tests.host.journals import BOTH
+from tests.host.journals import BOTH, LEFT_S2
 
 
 def resources_of(*examinations: Examination) -> list[dict[str, Any]]:
@@ -64,6 +64,17 @@ def test_left_and_right_have_their_own_codes() -> None:
     assert len(panel["hasMember"]) == 20
 
 
+def test_without_a_calibration_nothing_is_final_and_no_level_is_db_hl() -> None:
+    resources = resources_of(read_examination(LEFT_S2))
+    quantity = observation(resources, "Hearing threshold Ear - left --3000 Hz")["valueQuantity"]
+
+    assert {each["status"] for each in resources[1:]} == {"preliminary"}
+    assert quantity.keys() == {"value", "unit"}
+    assert quantity["unit"] == "nominal dB"
+    assert "dB HL" not in json.dumps(resources)
+
+
+@pytest.mark.usefixtures("as_if_calibrated")
 def test_a_threshold_has_its_unit_and_its_band() -> None:
     examination = read_examination(BOTH)
     (threshold,) = [t for t in examination.result.ears[0].thresholds if t.frequency_hz == 3000]
@@ -122,6 +133,7 @@ def test_the_same_sessions_give_the_same_bytes() -> None:
     assert as_fhir(examinations) == as_fhir(examinations)
 
 
+@pytest.mark.usefixtures("as_if_calibrated")
 def test_what_was_inferred_is_derived_and_never_final_and_no_value() -> None:
     resources = resources_of(inferred_and_confirmed())
     found = observation(resources, right(2000))

@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from firmware_py.archive import recorded_result
 from firmware_py.journal import read_journal
+from firmware_py.procedure.finished import threshold_with_width
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from host_tools.commands.export.bundle import as_fhir
-from host_tools.commands.export.examination import read_examination, without_guesses
+from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.table import as_csv
 from host_tools.recorded import read_session
-from host_tools.thresholds import threshold_as_json
 from tests.host.commands.export.sessions import JOURNALS, SILENT
 from tests.host.journals import BOTH, GOLDEN, GpPta, gone_on_with, write_again, write_nonsense
 
@@ -159,7 +162,7 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
     half.write_bytes(BOTH.read_bytes()[:60_000])
     session = read_session(half)
     wanted_db = session.settings.wanted_half_width_db
-    (recorded,) = [ear for ear in session.result.ears if ear.outcome == "incomplete"]
+    (recorded,) = [ear for ear in session.test.result().ears if ear.outcome == "incomplete"]
     guessed = {
         t.frequency_hz
         for t in recorded.thresholds
@@ -176,18 +179,18 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
         if threshold.frequency_hz in guessed:
             assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
         else:
-            assert found == threshold_as_json(threshold)
+            assert found == threshold_with_width(threshold, wanted_db(threshold.frequency_hz))
     row = gp_pta("export", half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
     assert row.count("888") == sum(t["mark"] == "incomplete" for t in thresholds.values())
 
 
 def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
-    examination = read_examination(BOTH)
-    for ear in examination.result.ears:
-        assert without_guesses(ear, lambda frequency_hz: 0.1) == ear
-        unended = without_guesses(
-            replace(ear, outcome=Outcome.INCOMPLETE), lambda frequency_hz: 0.1
-        )
+    narrow = Settings(stop_half_width_db=1.0)
+    result = recorded_result(BOTH).result
+    assert as_told(result, narrow, nominal=False) == result
+    ears = tuple(replace(ear, outcome=Outcome.INCOMPLETE) for ear in result.ears)
+    told = as_told(replace(result, ears=ears), narrow, nominal=False)
+    for ear, unended in zip(result.ears, told.ears, strict=True):
         for before, after in zip(ear.thresholds, unended.thresholds, strict=True):
             measured = before.mark == Outcome.MEASURED
             assert after.mark == (Outcome.INCOMPLETE if measured else before.mark)

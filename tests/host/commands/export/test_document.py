@@ -9,7 +9,11 @@ import jsonschema
 import pytest
 
 from firmware_py.archive import recorded_result
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.statements import as_told
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json, schema_text
 from tests.host.commands.export.sessions import JOURNALS, inferred_and_confirmed, marked
@@ -30,6 +34,7 @@ def test_every_session_fits_the_schema(validator: Any) -> None:
     assert len(document["sessions"]) == 1 + len(JOURNALS)
 
 
+@pytest.mark.usefixtures("as_if_calibrated")
 def test_thresholds_are_those_recorded_to_the_bit() -> None:
     (session,) = json.loads(as_json([read_examination(BOTH)]))["sessions"]
     for ear, recorded in zip(
@@ -44,27 +49,26 @@ def test_thresholds_are_those_recorded_to_the_bit() -> None:
                 assert {told[name] for name in numbers} == {None}
                 assert [*told["inferred"].values()] == [kept[name] for name in numbers]
             else:
-                assert told == {**kept, "inferred": None}
+                assert told == {**kept, "inferred": None, "reading": told["reading"]}
         levels = {t["frequency_hz"]: t["threshold_db_hl"] for t in recorded["thresholds"]}
         average_db_hl = sum(levels[f] for f in (500, 1000, 2000, 4000)) / 4
-        assert ear["pta4_db_hl"] == pytest.approx(average_db_hl)
+        assert ear["pta4"]["level_db_hl"] == pytest.approx(average_db_hl, abs=0.001)
     assert session["calibration"]["state"] == "SIMULATED"
     assert (session["simulated"], session["speed"]) == (True, 1.0)
 
 
-def test_what_is_unknown_is_kept_and_a_silent_limit_is_in_the_average() -> None:
-    examination = marked()
-    ear = examination.result.ears[0]
-    silent = replace(ear.thresholds[7].without_numbers(Outcome.NO_RESPONSE), limit_db_hl=90.0)
-    thresholds = (*ear.thresholds[:7], silent, *ear.thresholds[8:])
-    result = replace(examination.result, ears=(replace(ear, thresholds=thresholds),))
-    (session,) = json.loads(as_json([replace(examination, result=result)]))["sessions"]
-    (found,) = session["ears"]
+def test_without_a_calibration_there_is_no_mean_and_no_grade(validator: Any) -> None:
+    nominal = replace(read_examination(BOTH).header, calibration=CalibrationInForce())
+    ears = read_examination(BOTH).result.ears
+    told = as_told(SessionResult("complete", ears, 1, 0, None, ()), Settings(), nominal=True)
+    examination = replace(read_examination(BOTH), header=nominal, result=told)
+    document = json.loads(as_json([examination]))
+    validator.validate(document)
+    (session,) = document["sessions"]
 
-    assert found["thresholds"][7]["masking"] == "uncertain"
-    four = {t.frequency_hz: t.threshold_db_hl or 90.0 for t in thresholds}
-    assert found["pta4_db_hl"] == pytest.approx(sum(four[f] for f in (500, 1000, 2000, 4000)) / 4)
-    assert found["pta4_at_least"] is True
+    assert session["calibration"]["state"] == "UNCALIBRATED"
+    assert [ear["pta4"] for ear in session["ears"]] == [None, None]
+    assert session["grade"] is None
 
 
 @pytest.mark.parametrize(
@@ -100,13 +104,11 @@ def test_what_was_inferred_is_no_threshold_and_stands_apart(validator: Any) -> N
 
     assert (found[2000]["mark"], found[2000]["threshold_db_hl"]) == ("inferred", None)
     assert found[2000]["inferred"]["db_hl"] > 0.0
-    assert right["pta4_inferred_hz"] == [2000]
-    assert right["pta4_db_hl"] is not None
     assert right["confirmed"] == [
         {"frequency_hz": 1000, "threshold_db_hl": 35.0, "mark": "measured", "tones": 9},
         {"frequency_hz": 8000, "threshold_db_hl": None, "mark": "no-response", "tones": 4},
     ]
-    assert (left["pta4_inferred_hz"], left["confirmed"]) == ([], [])
+    assert left["confirmed"] == []
 
 
 @pytest.mark.parametrize("masking", MaskingMark)

@@ -14,6 +14,7 @@ from tests.host.judged import DIFFERENT, judged
 pytestmark = pytest.mark.xdist_group("page-words")
 
 
+@pytest.mark.usefixtures("as_if_calibrated")
 def test_the_result_begins_with_the_verdicts(
     device: Device, operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

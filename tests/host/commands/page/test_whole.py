@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from firmware_py.archive import recorded_result
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import SessionResult
+from firmware_py.archive import Found, recorded_result
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.procedure.reading import Kind, is_wide, read
+from host_tools.catalogue import catalogue_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn
 
 pytestmark = pytest.mark.xdist_group("page")
+
+
+WORDS = catalogue_of("en")
 
 
 def type_person(page: Page) -> None:
@@ -42,28 +46,27 @@ def shown_levels(page: Page) -> dict[str, list[str]]:
     }
 
 
-SIGNS = {Kind.MEASURED: "", Kind.ABOVE: "> ", Kind.AT_MOST: "≤ ", Kind.PERHAPS_ABOVE: "? "}
-
-
 def level_words(level_db_hl: float) -> str:
     """Return a level as a browser rounds it: halves away from zero."""
     whole = int(abs(level_db_hl) + 0.5)
     return f"−{whole}" if level_db_hl < 0 and whole else str(whole)
 
 
-def recorded_levels(result: SessionResult) -> dict[str, list[str]]:
+def recorded_levels(recorded: Found) -> dict[str, list[str]]:
     """Return the same of the journal's result."""
     found: dict[str, list[str]] = {}
-    for ear in result.ears:
+    wanted_db = recorded.header.settings.wanted_half_width_db
+    for ear in recorded.result.ears:
         words = found.setdefault(ear.ear, [])
-        for reading in map(read, ear.thresholds):
+        for threshold in ear.thresholds:
+            reading = read(threshold)
             if reading.level_db_hl is None:
                 words.append("–")
-            elif reading.kind == Kind.INFERRED:
-                words.append(f"({level_words(reading.level_db_hl)})")
-            else:
-                sign = SIGNS[reading.kind]
-                words.append(f"{sign}{level_words(reading.level_db_hl)}{'*' * reading.doubtful}")
+                continue
+            level = f"{reading.sign} {level_words(reading.level_db_hl)}".strip()
+            wide = "~ " * is_wide(threshold, wanted_db(threshold.frequency_hz))
+            inferred = reading.kind == Kind.INFERRED
+            words.append(f"({level})" if inferred else f"{wide}{level}{'*' * reading.doubtful}")
     return found
 
 
@@ -112,7 +115,7 @@ def check_result(page: Page, journal: Path) -> None:
     assert recorded.result.outcome == "complete"
     assert [ear.ear for ear in recorded.result.ears] != []
     assert len(recorded.result.ears) == 2
-    assert shown_levels(page) == recorded_levels(recorded.result)
+    assert shown_levels(page) == recorded_levels(recorded)
     assert recorded.header.person.identifier == "P-17"
     assert recorded.header.person.sex == "F"
     about = page.locator("#result-about").inner_text()
@@ -123,7 +126,10 @@ def check_result(page: Page, journal: Path) -> None:
     expect(page.locator("#result-remarks")).to_contain_text(f"{presses} without a tone")
 
 
-def test_a_whole_test_by_clicks_over_web_serial(device: Device, operator: Operator) -> None:
+@pytest.mark.usefixtures("as_if_calibrated")
+def test_a_whole_test_by_clicks_over_web_serial(
+    device: Device, operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     device.start(LOCKED)
     end = device.stand_in()
     page = operator.connect(end)
@@ -135,9 +141,22 @@ def test_a_whole_test_by_clicks_over_web_serial(device: Device, operator: Operat
     run_whole_test(page, device, end, replug)
     check_result(page, device.journal())
     assert page.evaluate("navigator.serial.asked") == 0, "nobody chose the port again"
+    columns = page.locator("#result-tables table.right th[scope=col]")
+    assert columns.all_inner_texts()[1] == "dB HL"
+    assert page.locator("#result-means li").count() == 3, "of each ear, and of the person"
+
+    # The same without a calibration: nothing follows that needs dB HL.
+    monkeypatch.setattr(CalibrationInForce, "nominal", True)
+    page.reload()
+    expect(page.locator("#result-outcome")).to_have_text("NOT FINAL: UNCALIBRATED")
+    assert columns.all_inner_texts()[1] == "nominal dB"
+    assert page.locator("#result-means li").all_inner_texts() == [WORDS.say("report", "nominal")]
+    assert "nominal dB" in page.locator("#result-ears svg").first.inner_html()
+    assert shown_levels(page) == recorded_levels(recorded_result(device.journal()))
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("as_if_calibrated")
 def test_a_whole_test_by_clicks_through_the_served_bridge(
     device: Device, operator: Operator, serve: Callable[[FarPort], str]
 ) -> None:
@@ -164,4 +183,4 @@ def test_a_test_goes_on_to_its_end_without_a_page(device: Device, operator: Oper
 
     page = operator.connect(end)
     expect(page.locator("#view-result")).to_be_visible()
-    assert shown_levels(page) == recorded_levels(recorded_result(device.journal()).result)
+    assert shown_levels(page) == recorded_levels(recorded_result(device.journal()))

@@ -526,6 +526,7 @@ def test_what_cannot_be_is_named(words: list[str], said: str, refused: Refused) 
     assert said in refused("prescribe", LEFT_S2, *words)
 
 
+@pytest.mark.usefixtures("as_if_calibrated")
 @pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
 def test_a_prescription_is_filed_under_the_header_of_its_test(
     language: str, monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,6 @@ from playwright.sync_api import Browser, Page
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
-from firmware_py.procedure.grades import GRADES_DB_HL
 from host_tools.main import main
 from host_tools.recorded import RecordedSession, read_session
 from tests.host.browsers import NEEDS_CHROMIUM
@@ -189,16 +188,6 @@ def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None
         assert mark.endswith("silent" if tone.pressed_ms is None else "heard")
         assert all(max(abs(at - x), abs(level - y)) >= 12.3 for at, level in symbols)
     assert 0 < moved < len(tones)
-
-
-def test_zones_reach_from_every_other_grade_to_the_next(page: Page) -> None:
-    found = page.eval_on_selector_all(
-        "#audiogram-right rect.zone[width='420']",
-        "zones => zones.map(z => [+z.getAttribute('y'), +z.getAttribute('height')])",
-    )
-    levels_db_hl = [*GRADES_DB_HL.values()]
-    pairs = list(zip(levels_db_hl[1::2], levels_db_hl[2::2], strict=True))
-    assert found == [[8 + 3 * (low + 10), 3 * (high - low)] for low, high in pairs]
 
 
 @pytest.mark.thorough

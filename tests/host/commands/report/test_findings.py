@@ -12,6 +12,7 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
+from firmware_py.procedure.grades import grades_said, mean_threshold
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Code, reason
@@ -26,13 +27,14 @@ from host_tools.commands.report.norms import AgeNorm
 from host_tools.commands.report.quality import ResponseTimes
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
-from host_tools.recorded import Trial, read_session
+from host_tools.recorded import RecordedSession, Trial, read_session
 from tests.firmware.world import a_listener, records_of
 from tests.host.journals import GOLDEN, LEFT_S2, recorded
 
 words = Words(catalogue_of(ENGLISH))
 
-pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+# They read the same sessions, once.
+pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
 
 def findings(name: str) -> Findings:
@@ -240,9 +242,9 @@ def test_an_ear_that_hears_nothing_has_a_bound_and_no_number(deaf_ear: Path) -> 
     (ear,) = found.ears
     assert (ear.verdict, ear.outcome) == (Verdict.VALID, "no-response")
     assert ear.pta4 is not None
-    assert ear.pta4.at_least_db_hl == 100.0
-    assert ear.pta4.beyond_hz == [500, 1000, 2000, 4000]
-    assert max((share, name) for name, share in ear.pta4.grades.items())[1] == "complete"
+    assert (ear.pta4.level_db_hl, ear.pta4.bound) == (100.0, "at-least")
+    assert ear.pta4.beyond_hz == (500, 1000, 2000, 4000)
+    assert grades_said(ear.pta4.bound, ear.pta4.shares) == [("complete", 1.0)]
     assert ear.quality.response_times == ResponseTimes(0, None, None, None)
     assert (ear.quality.clear_tones, ear.quality.posterior_sd_db) == (0, None)
     assert "at least 100 dB HL" in words.grades(found)[0]
@@ -259,7 +261,7 @@ def test_an_ear_that_could_not_be_tested_has_no_level_at_all(name: str) -> None:
     (ear,) = found.ears
     assert (ear.verdict, ear.outcome) == (Verdict.NOT_TESTED, Outcome.NOT_TESTED)
     assert ear.pta4 is None
-    assert found.better_ear is None
+    assert found.grade is None
     assert words.grades(found) == ["left ear: none, it could not be tested"]
     assert {(t.mark, t.threshold_db_hl, t.limit_db_hl) for t in ear.thresholds} == {
         (Outcome.NOT_TESTED, None, None)
@@ -279,17 +281,15 @@ def test_what_showed_that_nobody_listened_is_told() -> None:
 
 def test_one_ear_has_no_grade_of_the_person() -> None:
     found = findings("left-ear-s2")
-    assert found.better_ear is not None
-    assert not found.better_ear.both_ears
+    assert found.grade is found.as_json()["grade"] is None
     assert words.grades(found)[-1].endswith("the grade needs both")
 
 
 def test_the_better_ear_of_two_counts() -> None:
     found = findings("both-ears-n3")
-    means = {ear.ear: ear.pta4.mean_db_hl for ear in found.ears if ear.pta4 is not None}
-    assert found.better_ear is not None
-    assert found.better_ear.both_ears
-    assert found.better_ear.ear == min(means, key=lambda ear: means[ear])
+    means = {ear.ear: ear.pta4.level_db_hl for ear in found.ears if ear.pta4 is not None}
+    assert found.grade is not None
+    assert found.grade.ear == min(means, key=lambda ear: means[ear])
 
 
 @pytest.mark.parametrize("records", [1, 2, 60, 200])
@@ -366,6 +366,12 @@ def test_what_was_inferred_stands_in_brackets_and_says_nothing_of_peers() -> Non
     assert not found.wide, "how wide it is was never wanted"
 
 
+def with_means(ears: list[EarResult], session: RecordedSession) -> tuple[EarResult, ...]:
+    """Return ears that were changed, with the means that follow."""
+    tests = session.test.ears
+    return tuple(replace(e, pta4=mean_threshold(e, tests[e.ear].estimator)) for e in ears)
+
+
 def test_a_grade_of_what_the_other_ear_may_have_heard_is_a_bound(tmp_path: Path) -> None:
     session = read_session(GOLDEN / "both-ears-n3.journal")
     ears = [
@@ -378,11 +384,12 @@ def test_a_grade_of_what_the_other_ear_may_have_heard_is_a_bound(tmp_path: Path)
         )
         for ear in session.result.ears
     ]
-    session.state.result = replace(session.result, ears=tuple(ears))
+    session.state.result = replace(session.result, ears=with_means(ears, session))
     right, left, person = words.grades(findings_of(session))
 
     for said in (right, left):
-        assert "; or more: the other ear may have heard 1000 Hz; at least moderate " in said
+        assert re.search(r"ear: at least 4\d dB HL \(95 % band from 4\d up\); the other ", said)
+        assert "; the other ear may have heard 1000 Hz; at least moderate " in said
     assert person.startswith("person: at least moderate ")
     assert "(the better ear counts" in person
 
@@ -404,7 +411,7 @@ def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Pat
         for ear in session.result.ears
     ]
     whole = findings_of(session)
-    session.state.result = replace(session.result, ears=tuple(ears))
+    session.state.result = replace(session.result, ears=with_means(ears, session))
     partly = findings_of(session)
     right, left, person = words.grades(partly)
 

@@ -57,6 +57,7 @@ def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
     assert paper.y0 < box.y0 < box.y1 < paper.y1
 
 
+@pytest.mark.usefixtures("as_if_calibrated")
 @pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
 def test_json_says_its_sentences_in_the_language_and_its_words_in_english(
     language: str, capsys: pytest.CaptureFixture[str]

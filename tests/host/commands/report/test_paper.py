@@ -39,7 +39,8 @@ HEADING: Final = Heading(
     comments="Whistling in the left ear.\\n= No heading",
 )
 
-pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+# They read the same sessions, once.
+pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
 
 def paper(

@@ -14,7 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.reasons import Code, reason
@@ -37,7 +36,8 @@ from tests.host.journals import GOLDEN, recorded
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
 
-pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+# They read the same sessions, once.
+pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
 
 def reported(name: str) -> tuple[Findings, RecordedSession]:
@@ -238,20 +238,6 @@ def test_no_two_words_of_an_audiogram_overlap_or_leave_it(name: str, language: s
     ] == []
 
 
-def test_no_hatching_runs_through_the_name_of_a_grade() -> None:
-    found, session = reported("silent-ear")
-    (axes,) = panels(found, session)
-    hatched = [band for band in axes.collections if band.get_hatch()]
-    grades = [text for text in axes.texts if text.get_text() in GRADES_DB_HL]
-
-    assert len(hatched) == 1
-    assert len(grades) == len(GRADES_DB_HL)
-    for grade in grades:
-        strip: Any = grade.get_bbox_patch()
-        assert strip.get_facecolor()[3] == 1.0
-        assert grade.get_zorder() > hatched[0].get_zorder()
-
-
 def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
     found, session = reported("both-ears-n3")
     for axes, ear in zip(panels(found, session), found.ears, strict=True):
@@ -287,11 +273,6 @@ def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
     assert place(bar)[1] == 35.0
     assert "confirmed, Hughson-Westlake" in explained(changed)
     assert "confirmed, Hughson-Westlake" not in explained(found)
-
-
-def test_every_grade_has_its_zone() -> None:
-    (axes,) = panels(*reported("left-ear-s2"))
-    assert [text for text in drawn(axes) if text in GRADES_DB_HL] == [*GRADES_DB_HL]
 
 
 def test_a_threshold_less_sure_than_wanted_is_marked() -> None:

@@ -8,10 +8,15 @@ import pytest
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import Ear
-from firmware_py.procedure.grades import GRADES_DB_HL, BetterEar, MeanThreshold, MeanThresholds
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.procedure.grades import GRADES_DB_HL
+from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.results import (
+    EarResult,
+    MeanThreshold,
+    SessionResult,
+    ThresholdResult,
+)
 from host_tools.research.study.robustness import Found, read_off
 from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_endings import ENDING_CASES
@@ -48,12 +53,11 @@ def session(*ears: EarResult) -> SessionResult:
     return SessionResult("complete", ears, 20, 0, None, ())
 
 
-def means(grade: str, *ears: str) -> MeanThresholds:
-    grades = {each: float(each == grade) for each in GRADES_DB_HL}
-    mean = MeanThreshold(0.0, 0.0, 0.0, grades, [], None, [], [])
-    return MeanThresholds(
-        dict.fromkeys(ears, mean), BetterEar(ears[0], len(ears) > 1, grades, None, at_least=False)
-    )
+def mean(grade: str, level_db_hl: float, bound: Bound = Bound.NONE) -> MeanThreshold:
+    shares = tuple(float(each == grade) for each in GRADES_DB_HL)
+    doubtful_hz = (1000,) if bound == Bound.AT_LEAST else ()
+    low_db_hl, high_db_hl = level_db_hl - 1.0, level_db_hl + 1.0
+    return MeanThreshold(level_db_hl, low_db_hl, high_db_hl, bound, shares, doubtful_hz=doubtful_hz)
 
 
 def false_of(
@@ -68,8 +72,9 @@ def false_of(
     true = max(
         (g for g in GRADES_DB_HL if GRADES_DB_HL[g] <= true_db_hl), key=[*GRADES_DB_HL].index
     )
-    result = session(ear_result(each, **more))
-    return list(false_statements(result, means(grade or true, "right"), truths))
+    bound = Bound.AT_LEAST if each.masking == MaskingMark.UNCERTAIN else Bound.NONE
+    pta4 = mean(grade or true, 40.0, bound)
+    return list(false_statements(session(ear_result(each, pta4=pta4, **more)), truths))
 
 
 class TestFalseStatements:
@@ -127,14 +132,14 @@ class TestFalseStatements:
 
     def test_a_person_has_the_grade_of_the_better_ear(self) -> None:
         truths: dict[Ear, Audiogram] = {"right": flat(40.0), "left": flat(10.0)}
-        right, left = ear_result(threshold(40)), ear_result(threshold(10), "left")
-        told = means("moderate", "right", "left")
+        right = ear_result(threshold(40), pta4=mean("moderate", 40.0))
+        left = ear_result(threshold(10), "left", pta4=mean("moderate", 39.0))
 
-        assert list(false_statements(session(right, left), told, truths)) == [
+        assert list(false_statements(session(right, left), truths)) == [
             "left: grade normal given 0.000", "better ear: grade normal given 0.000",
         ]  # fmt: skip
         doubted = replace(left, verdict=Verdict.DOUBTFUL)
-        assert list(false_statements(session(right, doubted), told, truths)) == []
+        assert list(false_statements(session(right, doubted), truths)) == []
 
     def test_a_supposition_that_is_far_off_is_counted_apart(self) -> None:
         truths: dict[Ear, Audiogram] = {"right": flat(80.0), "left": flat(80.0)}

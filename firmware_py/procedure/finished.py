@@ -1,0 +1,81 @@
+"""A result as JSON values, finished: who shows or exports it needs no rule of its own.
+
+The device tells it, and every export and report writes it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from firmware_py.procedure.grades import (
+    PersonGrade,
+    grades_said,
+    grades_told,
+    outside_hz,
+    person_grade,
+)
+from firmware_py.procedure.outcomes import Bound
+from firmware_py.procedure.reading import is_wide, threshold_as_json
+from firmware_py.procedure.results import MeanThreshold, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.statements import has_thresholds, may_conclude
+
+
+def finished(result: SessionResult, settings: Settings) -> dict[str, Any]:
+    """Return a result, as it may be told, with its readings, means and grades."""
+    told = result.to_record()
+    for ear, found in zip(told["ears"], result.ears, strict=True):
+        ear["thresholds"] = [
+            threshold_with_width(each, settings.wanted_half_width_db(each.frequency_hz))
+            for each in found.thresholds
+        ]
+        ear["pta4"] = mean_as_json(found.pta4)
+        ear["pta4_outside_hz"] = outside_hz(found)
+        ear["has_thresholds"] = has_thresholds(found)
+        ear["may_conclude"] = may_conclude(found)
+    return {**told, "grade": person_as_json(person_grade(result))}
+
+
+def threshold_with_width(found: ThresholdResult, wanted_db: float) -> dict[str, Any]:
+    """Return a threshold; `wanted_db`: how far a band was to reach to either side."""
+    told = threshold_as_json(found)
+    told["reading"] |= {
+        "half_width_db": found.half_width_db,
+        "wanted_db": wanted_db,
+        "wide": is_wide(found, wanted_db),
+    }
+    return told
+
+
+def mean_as_json(mean: MeanThreshold | None) -> dict[str, Any] | None:
+    """Return a mean threshold, its grades by name."""
+    if mean is None:
+        return None
+    return {
+        "level_db_hl": mean.level_db_hl,
+        "low_db_hl": mean.low_db_hl,
+        "high_db_hl": mean.high_db_hl,
+        **_grades(mean.bound, mean.shares),
+        "beyond_hz": [*mean.beyond_hz],
+        "inferred_hz": [*mean.inferred_hz],
+        "doubtful_hz": [*mean.doubtful_hz],
+    }
+
+
+def person_as_json(person: PersonGrade | None) -> dict[str, Any] | None:
+    """Return the grade of a person."""
+    if person is None:
+        return None
+    return {
+        "better_ear": person.ear,
+        **_grades(person.bound, person.shares),
+        "inferred": person.inferred,
+        "unilateral": person.unilateral,
+    }
+
+
+def _grades(bound: Bound, shares: Sequence[float]) -> dict[str, Any]:
+    return {
+        "bound": bound,
+        "grades": grades_told(bound, shares),
+        "said": [*map(list, grades_said(bound, shares))],
+    }
