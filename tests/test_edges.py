@@ -29,9 +29,9 @@ OF_NO_JOURNAL: Final = {
     "tune", "update", "page",
 }  # fmt: skip
 TYPED: Final = (
-    "HELP", "*IDN?", "*TST?", "SYST:TEST?", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
+    "HELP", "*IDN?", "*TST?", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
     "SYST:PIN 4711", "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SESS:STAR ID=P-17", "SESS:CONT",
-    "SESS:HEAR OTHER", "SESS:EAR LEFT",
+    "SESS:HEAR OTHER", "SESS:EAR LEFT", "SYST:TEST?", "TONE:LIM?",
     "SESS:PAUS", "SESS:ABOR", "SESS:STAT?", "SESS:RES?", "SESS:MEAN?", "THR?", "AUD",
     "TONE LEFT,1000,40", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:TONE LEFT,1000,-30",
     "CAL:STOP", "SETT?",
