@@ -34,7 +34,8 @@ from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.export.bundle import CODES, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
-from host_tools.commands.export.table import as_csv, as_parquet
+from host_tools.commands.export.long_table import as_parquet
+from host_tools.commands.export.table import as_csv, as_nhanes_csv, code_column, level_column
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
@@ -166,9 +167,12 @@ def test_no_response_and_hears_all_were_asked_at_their_limit(people: Sequence[Pe
 def test_csv_is_blank_there(people: Sequence[Person]) -> None:
     for person in people:
         (row,) = csv.DictReader(io.StringIO(as_csv([person.examination]).decode()))
+        (coded,) = csv.DictReader(io.StringIO(as_nhanes_csv([person.examination]).decode()))
         for ear, found in person.unasked():
             side: Ear = "left" if ear == "left" else "right"
-            assert row[nhanes.variable(side, found.frequency_hz)] == ""
+            assert coded[nhanes.variable(side, found.frequency_hz)] == ""
+            assert row[level_column(ear, found.frequency_hz)] == ""
+            assert row[code_column(ear, found.frequency_hz)] == found.mark
             assert re.search(rf"(^|; ){found.frequency_hz} inferred($|;)", row[f"marks_{ear}"])
             assert re.search(rf"(^|; ){found.frequency_hz} -?[\d.]+ \(", row[f"inferred_{ear}"])
 

@@ -23,7 +23,8 @@ from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json, schema_text
-from host_tools.commands.export.table import as_csv, as_parquet
+from host_tools.commands.export.long_table import as_parquet
+from host_tools.commands.export.table import as_nhanes_csv
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ears import (
@@ -87,7 +88,7 @@ def examined(tmp_path: Path, verdicts: Verdicts) -> Examination:
 
 
 def test_csv_has_888_and_not_666_of_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
-    (row,) = csv.DictReader(io.StringIO(as_csv([examined(tmp_path, DIFFERENT)]).decode()))
+    (row,) = csv.DictReader(io.StringIO(as_nhanes_csv([examined(tmp_path, DIFFERENT)]).decode()))
     left = [row[f"AUXU{name}L"] for name in ("1K1", "500", "2K", "4K", "8K")]
     assert left == ["888"] * 5
     assert row["verdict"] == row["verdict_left"] == row["outcome_left"] == "could-not-be-tested"
@@ -436,7 +437,7 @@ def _without_names(resource: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_frequency_is_888(tmp_path: Path) -> None:
-    (row,) = csv.DictReader(io.StringIO(as_csv([examined(tmp_path, NOBODY)]).decode()))
+    (row,) = csv.DictReader(io.StringIO(as_nhanes_csv([examined(tmp_path, NOBODY)]).decode()))
     cells = [value for name, value in row.items() if name.startswith("AUXU")]
     assert len(cells) == 2 * len(AUDIOGRAM_FREQUENCIES_HZ)
     assert {*cells} == {"888"}

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import FORMATS, schema_text
+from host_tools.commands.export.formats import (
+    FORMATS,
+    Encode,
+    add_csv_arguments,
+    encoder,
+    schema_text,
+)
 from host_tools.doubles import without_doubles
 from host_tools.errors import HostError, NonsenseError
 from host_tools.extras import need
@@ -19,12 +25,16 @@ SUMMARY = "write what sessions found as CSV, JSON, FHIR or Parquet"
 EXAMPLE = """\
 examples:
   gp-pta export sessions/session-000001.journal --format csv
+  gp-pta export sessions/*.journal -o thresholds.csv --tidy
+  gp-pta export sessions/*.journal -o sessions.csv --decimal comma
   gp-pta export sessions/*.journal -o sessions.parquet
   gp-pta export sessions/session-000001.journal --format fhir -o P-17.json
   gp-pta export --schema
 
-csv has the variables and codes of NHANES, a session a row; 666: no response, 888: could not be
-obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet has a threshold a row.
+csv has a session a row, or with --tidy a threshold a row; a column of numbers has numbers only, and
+what is no number is said in a column beside it. --nhanes writes variables and codes of NHANES; 666:
+no response, 888: could not be obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet
+has a threshold a row.
 
 exit codes: 0 written, 2 nothing was written, 6 a journal was left out, and named: its lines are
 intact, but a record of it says what no session can have recorded; the others, if any, were written
@@ -47,6 +57,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    add_csv_arguments(p)
     p.add_argument(
         "--unfinished",
         action="store_true",
@@ -64,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.journals:
         raise HostError("no journal is named; gp-pta export --help shows an example")
     name = checked_format(arguments.format, out, "-o", arguments.force)
+    encode = encoder(name, arguments)
     _check_once(arguments.journals)
     examinations, code = [], 0
     for path in arguments.journals:
@@ -73,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             say_aside(f"gp-pta: {error}")
             code = error.exit_code
     if examinations:
-        export(once(examinations), name, out)
+        export(once(examinations), encode, out)
     return code
 
 
@@ -138,9 +150,9 @@ def checked_format(name: str | None, out: Path | None, option: str, force: bool)
     return chosen
 
 
-def export(examinations: Sequence[Examination], name: str, out: Path | None) -> None:
+def export(examinations: Sequence[Examination], encode: Encode, out: Path | None) -> None:
     """Write sessions in a format to a file, or to standard output (None)."""
-    content = FORMATS[name].encode(examinations)
+    content = encode(examinations)
     if out is None:
         sys.stdout.write(content.decode())
     else:

@@ -1,14 +1,21 @@
-"""The formats by name; JSON, which has a schema and a version, is here."""
+"""The formats by name, and the forms of CSV; JSON, which has a schema and a version, is here."""
 
+import argparse
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Final
 
 from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
 from host_tools.commands.export.examination import Examination
-from host_tools.commands.export.table import as_csv, as_parquet
+from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
+from host_tools.commands.export.table import as_csv, as_nhanes_csv
+from host_tools.errors import HostError
+
+Encode = Callable[[Sequence[Examination]], bytes]  # of sessions: the content of the file
 
 
 @dataclass(frozen=True)
@@ -16,7 +23,7 @@ class Format:
     """A way of writing sessions."""
 
     ending: str  # of its files, with the dot
-    encode: Callable[[Sequence[Examination]], bytes]  # of sessions: the content of the file
+    encode: Encode
     text: bool = True  # a person may read it, in UTF-8
     libraries: tuple[str, ...] = ()  # that it needs beside those of every command
 
@@ -39,3 +46,51 @@ FORMATS: Final = {
     "fhir": Format(".json", as_fhir),
     "parquet": Format(".parquet", as_parquet, text=False, libraries=("pyarrow",)),
 }
+CSV: Final = "csv"
+TIDY: Final = "tidy"
+NHANES: Final = "nhanes"
+CSV_FORMS: Final = {None: as_csv, TIDY: as_tidy_csv, NHANES: as_nhanes_csv}
+
+
+def add_csv_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of a CSV file."""
+    form = p.add_mutually_exclusive_group()
+    form.add_argument(
+        f"--{TIDY}",
+        dest="csv_form",
+        action="store_const",
+        const=TIDY,
+        help="csv: a threshold a row (default: a session a row)",
+    )
+    form.add_argument(
+        f"--{NHANES}", dest="csv_form", action="store_const", const=NHANES,
+        help="csv: variables and codes of NHANES, 666 and 888 among the levels",
+    )  # fmt: skip
+    p.add_argument(
+        "--separator",
+        choices=tuple(SEPARATORS),
+        help="csv: between cells (default: comma; with --decimal comma: semicolon)",
+    )
+    p.add_argument("--decimal", choices=tuple(DECIMALS), help="csv: of numbers (default: point)")
+
+
+def encoder(name: str, arguments: argparse.Namespace) -> Encode:
+    """Return what writes a format as the options of `add_csv_arguments` say.
+
+    Raises
+    ------
+    HostError
+        An option of CSV is told of another format, or separator and decimal sign are one.
+    """
+    told = {
+        f"--{arguments.csv_form}": arguments.csv_form,
+        "--separator": arguments.separator,
+        "--decimal": arguments.decimal,
+    }
+    used = [option for option, value in told.items() if value is not None]
+    if name != CSV:
+        if used:
+            raise HostError(f"{used[0]} is of csv; the format is {name}")
+        return FORMATS[name].encode
+    spelling = spelling_of(arguments.separator, arguments.decimal or POINT)
+    return partial(CSV_FORMS[arguments.csv_form], spelling=spelling)

@@ -13,7 +13,7 @@ from firmware_py.console.verdicts import short_verdict
 from host_tools.catalogue import add_language_argument, catalogue_of
 from host_tools.commands.export.command import checked_format, export, once
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import FORMATS
+from host_tools.commands.export.formats import FORMATS, Encode, add_csv_arguments, encoder
 from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
 from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
@@ -81,6 +81,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--export", type=Path, metavar="FILE", help="write the results: .csv, .json or .parquet"
     )
     p.add_argument("--format", choices=tuple(FORMATS), help="of --export; default: its ending")
+    add_csv_arguments(p)
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
     p.add_argument("--no-index", action="store_true", help="read every journal, and keep nothing")
 
@@ -91,16 +92,17 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.identifier, arguments.since, arguments.until, arguments.outcome,
         arguments.calibration, arguments.ear, arguments.pta4_min, arguments.pta4_max,
     )  # fmt: skip
-    format = None
+    encode = None
     if arguments.export is not None:
-        format = checked_format(arguments.format, arguments.export, "--export", arguments.force)
+        name = checked_format(arguments.format, arguments.export, "--export", arguments.force)
+        encode = encoder(name, arguments)
     _check_people(arguments)
     directory: Path = arguments.directory
     entries = entries_of(directory, watched, not arguments.no_index)
     wanted = chosen(entries, choice, arguments.sort, arguments.reverse)
     code = 0
-    if format is not None:
-        code = _export(directory, wanted, format, arguments.export)
+    if encode is not None:
+        code = _export(directory, wanted, encode, arguments.export)
     elif arguments.people:
         code = _show_people(directory, wanted, arguments)
     elif arguments.json:
@@ -149,7 +151,7 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
     return max((each.exit_code for each in left_out), default=0)
 
 
-def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -> int:
+def _export(directory: Path, entries: Sequence[Entry], encode: Encode, out: Path) -> int:
     """Export what has a result, say what has none, and return the exit code."""
     examinations: list[Examination] = []
     code = 0
@@ -162,7 +164,7 @@ def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -
             left_out.append(_why_left_out(entry) if entry.broken else str(error))
             code = NONSENSE if error.exit_code == NONSENSE else code
     examinations = once(examinations)
-    export(examinations, format, out)
+    export(examinations, encode, out)
     say_aside(f"{out}: {len(examinations)} sessions")
     for line in left_out[:NAMED_MAX]:
         say_aside(f"left out: {line}")

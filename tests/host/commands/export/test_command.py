@@ -30,6 +30,9 @@ def test_the_ending_of_the_file_tells_the_format(tmp_path: Path, gp_pta: GpPta) 
         path = tmp_path / f"out.{ending}"
         assert gp_pta("export", *JOURNALS, "-o", path) == (0, "", "")
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(JOURNALS)
+    words = ("--tidy", "--decimal", "comma", "--force")
+    assert gp_pta("export", BOTH, "-o", tmp_path / "out.csv", *words) == (0, "", "")
+    assert (tmp_path / "out.csv").read_text().startswith("journal;session;")
     assert json.loads((tmp_path / "out.json").read_text())["format"] == "gp-pta sessions 1"
     assert (tmp_path / "out.parquet").read_bytes()[:4] == b"PAR1"
 
@@ -129,6 +132,13 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path, gp_pta: GpPta) -> 
         (["--schema", "-o", "out.txt"], "allowed is a name in .json"),
         ([BOTH, "--format", "csv", "-o", "out.json"], "allowed is a name in .csv"),
         ([BOTH, "-o", "nowhere/out.csv"], "in a directory that is there"),
+        (
+            [BOTH, "--format", "csv", "--separator", "comma", "--decimal", "comma"],
+            "--separator and --decimal are both comma: no program could tell one number from two; "
+            "beside --decimal comma allowed is --separator semicolon, tab",
+        ),
+        ([BOTH, "--format", "json", "--tidy"], "--tidy is of csv; the format is json"),
+        ([BOTH, "--format", "fhir", "--decimal", "comma"], "--decimal is of csv"),
     ],
 )
 def test_what_cannot_be_written_is_refused(
@@ -180,7 +190,8 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
             assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
         else:
             assert found == threshold_with_width(threshold, wanted_db(threshold.frequency_hz))
-    row = gp_pta("export", half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
+    coded = gp_pta("export", half, "--format", "csv", "--unfinished", "--nhanes")[1]
+    row = coded.splitlines()[1].split(",")
     assert row.count("888") == sum(t["mark"] == "incomplete" for t in thresholds.values())
 
 

@@ -1,4 +1,7 @@
-"""CSV speaks the language of NHANES and reads back; Parquet has everything, a threshold a row."""
+"""CSV has numbers where it says numbers, in three forms; Parquet has everything.
+
+The form of NHANES has its codes, and reads back.
+"""
 
 import csv
 import io
@@ -14,8 +17,10 @@ import pytest
 
 from device.simulator.audiograms import AudiogramError, audiogram_named
 from firmware_py.procedure.person import Person
+from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.table import as_csv, as_parquet
+from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
+from host_tools.commands.export.table import as_csv, as_nhanes_csv
 from tests.budget import quick
 from tests.host.commands.export.sessions import (
     JOURNALS,
@@ -39,12 +44,82 @@ NHANES: Final = {
 
 
 def rows_of(*examinations: Examination) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(as_csv(examinations).decode())))
+    return read(as_csv(examinations))
+
+
+def coded(*examinations: Examination) -> list[dict[str, str]]:
+    return read(as_nhanes_csv(examinations))
+
+
+def read(content: bytes, separator: str = ",") -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode()), delimiter=separator))
+
+
+def test_a_column_of_numbers_has_numbers_only_and_a_word_beside_it() -> None:
+    """A mean over it is one of thresholds: no code, no limit, nothing inferred is among them."""
+    for examination in (marked(), inferred_and_confirmed(), *map(read_examination, JOURNALS)):
+        (row,) = rows_of(examination)
+        for ear in examination.result.ears:
+            for found in ear.thresholds:
+                place = f"{ear.ear}_{found.frequency_hz}_hz"
+                level, code = row[f"{place}_db_hl"], row[f"{place}_code"]
+                assert code == found.mark
+                assert (level != "") == (code == "measured")
+                if level:
+                    assert float(level) == pytest.approx(found.threshold_db_hl, abs=0.05)
+    (row,) = rows_of(marked())
+    codes = [row[f"right_{f}_hz_code"] for f in (250, 6000, 8000)]
+    assert codes == ["hears-all", "incomplete", "no-response"]
+    assert (row["identifier"], row["age_years"], row["sex"]) == ("患者7", "67.0", "F")
+
+
+def test_tidy_csv_has_the_rows_and_columns_of_parquet() -> None:
+    examinations = [marked(), inferred_and_confirmed(), *map(read_examination, JOURNALS)]
+    table = pq.read_table(pa.BufferReader(as_parquet(examinations)))
+    rows = read(as_tidy_csv(examinations, Spelling()))
+
+    assert [*rows[0]] == table.column_names
+    for row, whole in zip(rows, table.to_pylist(), strict=True):
+        for name, value in whole.items():
+            if isinstance(value, float):
+                assert float(row[name]) == pytest.approx(value, abs=0.05)
+            elif isinstance(value, bool):
+                assert row[name] == ("yes" if value else "no")
+            elif isinstance(value, list):
+                assert row[name] == "; ".join(map(str, value))
+            else:
+                assert row[name] == ("" if value is None else str(value))
+    doubted = {row["frequency_hz"] for row in rows if row["other_ear_may_have_heard"] == "yes"}
+    assert "4000" in doubted
+    assert {row["masked"] for row in rows if row["kind"] == "inferred"} == {""}
+
+
+@pytest.mark.parametrize(
+    ("separator", "decimal", "between"),
+    [(None, POINT, ","), (None, COMMA, ";"), (SEMICOLON, COMMA, ";"), (TAB, COMMA, "\t"),
+     (SEMICOLON, POINT, ";")],
+)  # fmt: skip
+def test_separator_and_decimal_sign_change_nothing_but_the_spelling(
+    separator: str | None, decimal: str, between: str
+) -> None:
+    spelling = spelling_of(separator, decimal)
+    for write in (as_csv, as_nhanes_csv, as_tidy_csv):
+        (usual, *_), (row, *_) = (
+            read(write([inferred_and_confirmed()], each), each.separator)
+            for each in (Spelling(), spelling)
+        )
+        assert spelling.separator == between
+        assert [*row] == [*usual]
+        for name, cell in usual.items():
+            number = re.fullmatch(r"-?\d+\.\d", cell)
+            listed = name.startswith("inferred_") and "(" in cell
+            comma = decimal == COMMA and (number or listed)
+            assert row[name] == (cell.replace(".", ",") if comma else cell)
 
 
 def test_thresholds_stand_under_the_names_of_nhanes() -> None:
     examination = read_examination(BOTH)
-    (row,) = rows_of(examination)
+    (row,) = coded(examination)
     for column, ear in enumerate(("right", "left")):
         for threshold in examination.result.by_ear[ear].thresholds:
             if threshold.frequency_hz in NHANES and threshold.mark == "measured":
@@ -53,7 +128,7 @@ def test_thresholds_stand_under_the_names_of_nhanes() -> None:
 
 
 def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
-    (row,) = rows_of(marked())
+    (row,) = coded(marked())
 
     assert (row["AUXU250R"], row["AUXU6KR"], row["AUXU8KR"]) == ("-10.0", "888", "666")
     assert row["marks_right"] == (
@@ -67,7 +142,7 @@ def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
 def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has_no_number(
     deaf_ear: Path,
 ) -> None:
-    deaf, *untested = rows_of(*map(read_examination, (deaf_ear, SILENT, UNRELIABLE)))
+    deaf, *untested = coded(*map(read_examination, (deaf_ear, SILENT, UNRELIABLE)))
 
     for row in (deaf, *untested):
         assert {row[right] for right, _ in NHANES.values()} == {""}
@@ -81,7 +156,7 @@ def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has
 def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     examination = marked()
-    path.write_bytes(as_csv([examination]))
+    path.write_bytes(as_nhanes_csv([examination]))
     audiograms = audiogram_named(f"{path}:1")
     right, left = audiograms["right"], audiograms["left"]
 
@@ -95,7 +170,7 @@ def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
 
 def test_one_ear_is_read_back_for_both(tmp_path: Path, deaf_ear: Path) -> None:
     path = tmp_path / "out.csv"
-    path.write_bytes(as_csv([read_examination(BOTH), read_examination(deaf_ear)]))
+    path.write_bytes(as_nhanes_csv([read_examination(BOTH), read_examination(deaf_ear)]))
     audiograms = audiogram_named(f"{path}:2")
 
     assert audiograms["right"] == audiograms["left"]
@@ -104,7 +179,7 @@ def test_one_ear_is_read_back_for_both(tmp_path: Path, deaf_ear: Path) -> None:
 
 def test_the_simulator_cannot_hear_as_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
-    path.write_bytes(as_csv([read_examination(BOTH), read_examination(SILENT)]))
+    path.write_bytes(as_nhanes_csv([read_examination(BOTH), read_examination(SILENT)]))
     with pytest.raises(AudiogramError, match="row 2: no threshold in it"):
         audiogram_named(f"{path}:2")
 
@@ -139,7 +214,7 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
 
 def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
     examination = inferred_and_confirmed()
-    (row,) = rows_of(examination)
+    (row,) = coded(examination)
     (found,) = [t for t in examination.result.ears[0].thresholds if t.frequency_hz == 2000]
     band = f"({found.low_db_hl:.1f} to {found.high_db_hl:.1f})"
 

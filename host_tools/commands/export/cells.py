@@ -1,0 +1,89 @@
+"""Cells of a CSV file: how numbers are written, what separates cells, and what must not run."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from host_tools.errors import HostError
+
+COMMA: Final = "comma"
+SEMICOLON: Final = "semicolon"
+TAB: Final = "tab"
+POINT: Final = "point"
+SEPARATORS: Final = {COMMA: ",", SEMICOLON: ";", TAB: "\t"}
+DECIMALS: Final = {POINT: ".", COMMA: ","}
+# A spreadsheet runs a cell that begins with such a sign, and takes one that begins with an
+# apostrophe for a text. Where a cell begins depends on what separates lists there, a semicolon in
+# many countries, and on how it reads quotes; but nobody's separator is a letter, a digit or a sign.
+MAY_RUN: Final = re.compile(r"(?<![\w=+@-])(?=[=+@-])")
+TEXT_SIGN: Final = "'"
+YES, NO = "yes", "no"
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What separates cells, and what the decimals of a number."""
+
+    separator: str = ","
+    decimal: str = "."
+
+    def number(self, value: float, form: str = ".1f") -> str:
+        """Return a number, to a tenth if nothing else is said."""
+        return f"{value:{form}}".replace(".", self.decimal)
+
+    def cell(self, value: Any) -> str:
+        """Return a value as a cell: nothing, yes or no, a number, a list or a guarded text."""
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return YES if value else NO
+        if isinstance(value, float):
+            return self.number(value)
+        if isinstance(value, list):
+            return guarded("; ".join(map(str, value)))
+        return guarded(str(value)) if isinstance(value, str) else str(value)
+
+
+def spelling_of(separator: str | None, decimal: str) -> Spelling:
+    """Return how a file is written.
+
+    Parameters
+    ----------
+    separator : str or None
+        Of `SEPARATORS`; None: a comma, and beside decimal commas a semicolon.
+    decimal : str
+        Of `DECIMALS`.
+
+    Raises
+    ------
+    HostError
+        Both are the same character.
+    """
+    chosen = separator or (SEMICOLON if decimal == COMMA else COMMA)
+    if chosen == decimal:
+        others = ", ".join(name for name in SEPARATORS if name != decimal)
+        raise HostError(
+            f"--separator and --decimal are both {decimal}: no program could tell one number from "
+            f"two; beside --decimal {decimal} allowed is --separator {others}"
+        )
+    return Spelling(SEPARATORS[chosen], DECIMALS[decimal])
+
+
+def guarded(text: str) -> str:
+    """Return a text that somebody may have written so that no spreadsheet runs any of it."""
+    return MAY_RUN.sub(TEXT_SIGN, text)
+
+
+def file_of(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], spelling: Spelling) -> bytes:
+    """Return a file with a row of names; what a row does not have is blank. Lines end by RFC 4180.
+
+    A cell that is a text already stands as it is.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", delimiter=spelling.separator)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()

@@ -1,0 +1,125 @@
+"""Tables with a threshold a row: tidy CSV, and Parquet at full precision. Their columns are one."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.reading import Kind, threshold_as_json
+from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.words import say
+from host_tools.commands.export.about import about, with_what
+from host_tools.commands.export.cells import Spelling, file_of
+from host_tools.commands.export.examination import Examination, marks_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TEXT, NUMBER, COUNT, YES_OR_NO = "text", "number", "count", "yes or no"
+TEXTS, COUNTS = "texts", "counts"
+# What each column has. A blank cell is nothing known: a number column has numbers only.
+COLUMNS: Final = {
+    "journal": TEXT, "session": COUNT, "started": TEXT, "firmware": TEXT, "device": TEXT,
+    "identifier": TEXT, "age_years": NUMBER, "sex": TEXT,
+    "outcome": TEXT, "calibration": TEXT, "level_unit": TEXT, "conduct": TEXT,
+    # of the threshold
+    "ear": TEXT, "frequency_hz": COUNT,
+    "threshold_db_hl": NUMBER, "sd_db": NUMBER, "low_db_hl": NUMBER, "high_db_hl": NUMBER,
+    "low_open": YES_OR_NO, "high_open": YES_OR_NO,
+    "mark": TEXT, "kind": TEXT, "limit_db_hl": NUMBER,
+    "inferred_db_hl": NUMBER, "inferred_sd_db": NUMBER,
+    "inferred_low_db_hl": NUMBER, "inferred_high_db_hl": NUMBER,
+    "masked": YES_OR_NO, "other_ear_may_have_heard": YES_OR_NO,
+    "confirmed_db_hl": NUMBER, "confirmed_mark": TEXT, "marks": TEXTS,
+    # of the ear
+    "verdict": TEXT, "reasons": TEXTS, "ear_outcome": TEXT, "tones": COUNT,
+    "pta4_db_hl": NUMBER, "pta4_low_db_hl": NUMBER, "pta4_high_db_hl": NUMBER,
+    "pta4_bound": TEXT, "pta4_inferred_hz": COUNTS,
+    # with what
+    "calibration_words": TEXT, "calibration_digest": TEXT, "transducer": TEXT, "boards": TEXTS,
+    "broken_off": TEXTS, "waited": TEXTS,
+}  # fmt: skip
+
+
+def as_tidy_csv(examinations: Sequence[Examination], spelling: Spelling) -> bytes:
+    """Return a row for each threshold, to a tenth of a dB."""
+    rows = (
+        {name: spelling.cell(value) for name, value in row.items()}
+        for examination in examinations
+        for row in _rows(examination)
+    )
+    return file_of([*COLUMNS], rows, spelling)
+
+
+def as_parquet(examinations: Sequence[Examination]) -> bytes:
+    """Return a row for each threshold, at full precision."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [row for examination in examinations for row in _rows(examination)]
+    table = pa.Table.from_pylist(rows, schema=_schema())
+    content = pa.BufferOutputStream()
+    pq.write_table(table, content, compression="zstd", write_page_checksum=True)
+    return bytes(content.getvalue())
+
+
+def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
+    person = examination.header.person
+    of_session = {
+        **about(examination),
+        **with_what(examination),
+        "age_years": person.age_years,
+        "sex": person.sex,
+        "conduct": examination.header.settings.conduct,
+        "calibration_words": examination.calibration.headline,
+    }
+    for ear in examination.result.ears:
+        mean = ear.pta4
+        of_ear = {
+            "ear": ear.ear,
+            "ear_outcome": str(ear.outcome),
+            "verdict": str(ear.verdict),
+            "reasons": list(map(say, ear.reasons)),
+            "boards": list(ear.boards),
+            "tones": ear.tones,
+            "pta4_db_hl": mean and mean.level_db_hl,
+            "pta4_low_db_hl": mean and mean.low_db_hl,
+            "pta4_high_db_hl": mean and mean.high_db_hl,
+            "pta4_bound": mean and str(mean.bound),
+            "pta4_inferred_hz": list(mean.inferred_hz) if mean else None,
+        }
+        for found in ear.thresholds:
+            yield {**of_session, **of_ear, **_threshold(found, ear)}
+
+
+def _threshold(found: ThresholdResult, ear: EarResult) -> dict[str, Any]:
+    told = threshold_as_json(found)
+    numbers, reading = told.pop("inferred") or {}, told.pop("reading")
+    inferred = {f"inferred_{name}": number for name, number in numbers.items()}
+    again = next((c for c in ear.confirmed if c.frequency_hz == found.frequency_hz), None)
+    classical = {}
+    if again is not None:
+        classical = {"confirmed_db_hl": again.threshold_db_hl, "confirmed_mark": str(again.mark)}
+    asked = reading["kind"] != Kind.INFERRED
+    row = {
+        **told,
+        **inferred,
+        **classical,
+        "mark": str(found.mark),
+        "kind": str(reading["kind"]),
+        "low_open": reading["low_open"],
+        "high_open": reading["high_open"],
+        "masked": found.masking == MaskingMark.MASKED if asked else None,
+        "other_ear_may_have_heard": found.masking == MaskingMark.UNCERTAIN if asked else None,
+        "marks": marks_of(found),
+    }
+    return {name: value for name, value in row.items() if name in COLUMNS}
+
+
+def _schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    types = {
+        TEXT: pa.string(), NUMBER: pa.float64(), COUNT: pa.int64(), YES_OR_NO: pa.bool_(),
+        TEXTS: pa.list_(pa.string()), COUNTS: pa.list_(pa.int32()),
+    }  # fmt: skip
+    return pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
