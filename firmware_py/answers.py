@@ -16,6 +16,7 @@ from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.attendance import check_of, why_checked
+from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.ear_result import verdict_so_far
 from firmware_py.procedure.finished import finished
 from firmware_py.procedure.hearing import HearingTest
@@ -117,15 +118,21 @@ def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -
     )  # fmt: skip
     about: dict[str, Any] = dict(zip(BESIDE_RESULT, told, strict=True))
     about |= {"person": header.person.as_record()} if named else {}
-    return json.dumps({**about, **finished(result, header.settings)})
+    return json.dumps({**about, **_finished(result, header)})
 
 
 def mean_words(result: SessionResult, header: SessionHeader) -> str:
     """Return the mean thresholds of a result as JSON, and of which session."""
-    told = finished(result, header.settings)
+    told = _finished(result, header)
     means = {ear["ear"]: ear["pta4"] for ear in told["ears"]}
     about = {"session": header.session, "started": header.started}
     return json.dumps({"ears": means, "grade": told["grade"], **about})
+
+
+def _finished(result: SessionResult, header: SessionHeader) -> dict[str, Any]:
+    """Return a result with thresholds as the setting of its test wants them."""
+    convention = header.settings.threshold_convention
+    return finished(in_convention(result, convention), header.settings, convention)
 
 
 def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:

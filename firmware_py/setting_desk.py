@@ -13,7 +13,7 @@ from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.table import Command
-from firmware_py.procedure.settings import LOUD_DB_HL, SettingError, Settings
+from firmware_py.procedure.settings import LOUD_DB_HL, SettingError, Settings, choice_begun
 
 LOUD: Final = "loud_confirmed"
 SEED: Final = "seed"
@@ -36,7 +36,8 @@ class SettingDesk:
 
     def change(self, name: str, text: str) -> None:
         """Change a setting; `SettingError` if it is not allowed."""
-        name, value = name.lower(), _value(text)
+        name = name.lower()
+        value = _value(choice_begun(name, text.lower()))
         several = isinstance(self.settings().as_record().get(name), list)
         change = {name: [value] if several and not isinstance(value, list) else value}
         self.settings(change)

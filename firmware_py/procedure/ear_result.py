@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.boards import Boards
+from firmware_py.procedure.convention import clinical_offset_db
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.grades import mean_threshold
@@ -18,6 +19,7 @@ from firmware_py.procedure.supposed import supposed
 def result_of(ear: EarTest) -> EarResult:
     """Return what was found of an ear; nobody has looked at masking here."""
     verdict, reasons = verdict_of(ear)
+    listener = ear.estimator.hyperparameters
     return EarResult(
         ear.ear,
         ear.outcome,
@@ -30,6 +32,9 @@ def result_of(ear: EarTest) -> EarResult:
         ear.catch_trials.false_alarms,
         ear.catch_trials.unsure_alarms,
         None if ear.retest is None else ear.retest.difference_db,
+        clinical_offset_db(
+            listener.response_noise_db, listener.lapse_rate, listener.false_alarm_rate
+        ),
         confirmed=() if ear.confirmation is None else ear.confirmation.results(),
         verdict=verdict,
         reasons=reasons,

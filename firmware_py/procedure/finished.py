@@ -6,6 +6,7 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
+from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.grades import (
     PersonGrade,
     grades_said,
@@ -16,12 +17,23 @@ from firmware_py.procedure.grades import (
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.reading import is_wide, threshold_as_json
 from firmware_py.procedure.results import MeanThreshold, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.settings import FIFTY_PERCENT, Settings
 from firmware_py.procedure.statements import has_thresholds, may_conclude
 
 
-def finished(result: SessionResult, settings: Settings) -> dict[str, Any]:
-    """Return a result, as it may be told, with its readings, means and grades."""
+def finished(
+    result: SessionResult, settings: Settings, convention: str = FIFTY_PERCENT
+) -> dict[str, Any]:
+    """Return a result, as it may be told, with its readings, means and grades.
+
+    Parameters
+    ----------
+    result : SessionResult
+        In this convention.
+    settings : Settings
+        Of its test.
+    convention : str
+    """
     told = result.to_record()
     for ear, found in zip(told["ears"], result.ears, strict=True):
         ear["thresholds"] = [
@@ -30,9 +42,11 @@ def finished(result: SessionResult, settings: Settings) -> dict[str, Any]:
         ]
         ear["pta4"] = mean_as_json(found.pta4)
         ear["pta4_outside_hz"] = outside_hz(found)
+        ear["convention"] = convention_words(found, convention)
         ear["has_thresholds"] = has_thresholds(found)
         ear["may_conclude"] = may_conclude(found)
-    return {**told, "grade": person_as_json(person_grade(result))}
+    grade = person_as_json(person_grade(result))
+    return {**told, "threshold_convention": convention, "grade": grade}
 
 
 def threshold_with_width(found: ThresholdResult, wanted_db: float) -> dict[str, Any]:

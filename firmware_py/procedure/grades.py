@@ -6,13 +6,16 @@ that the four share. The grades are those of the World Report on Hearing (WHO 20
 the better ear; the ears were measured apart, so the smaller of two has P(min > x) = P(a > x)
 P(b > x).
 
+Grades are those of clinical thresholds, for which the WHO made them; the mean is of 50 % points as
+the thresholds are (`convention.py`).
+
 A threshold that lies beyond a limit counts as that limit, so that mean and grades are bounds: what
 is known of other people does not stand for what nobody heard. They are bounds as well where a
 threshold perhaps lies beyond the limit, or the other ear may have heard the tones.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import erfc, inf, sqrt
 from typing import Final
@@ -71,6 +74,10 @@ class Spread:
         if level_db_hl == -inf:
             return 1.0
         return sum(weight * _above(mean, sd, level_db_hl) for weight, mean, sd in self.parts)
+
+    def shifted(self, by_db: float) -> "Spread":
+        """Return the posterior of what lies so much higher."""
+        return Spread(tuple((weight, mean + by_db, sd) for weight, mean, sd in self.parts))
 
     def quantile_db_hl(self, share: float) -> float:
         """Return the level below which it lies with this probability, by bisection."""
@@ -131,22 +138,48 @@ def mean_threshold(found: EarResult, estimator: ThresholdEstimator) -> MeanThres
     spread = pta4_posterior(estimator, constant_db_hl)
     level_db_hl = spread.mean_db_hl
     low_db_hl, high_db_hl = spread.band_db_hl()
-    limits = [t for t in found.thresholds if t.frequency_hz in four]
-    floors, ceilings = [t.floor_db_hl for t in limits], [t.ceiling_db_hl for t in limits]
-
-    def told(db_hl: float) -> float:
-        return round(min(max(db_hl, _mean(floors, -inf)), _mean(ceilings, inf)), LEVEL_DIGITS)
-
+    clinical = spread.shifted(_part_of(len(constant_db_hl)) * found.clinical_offset_db)
     return MeanThreshold(
-        told(level_db_hl),
-        None if bound == Bound.AT_MOST else told(min(low_db_hl, level_db_hl)),
-        None if bound == Bound.AT_LEAST else told(max(high_db_hl, level_db_hl)),
+        _told(level_db_hl, found),
+        None if bound == Bound.AT_MOST else _told(min(low_db_hl, level_db_hl), found),
+        None if bound == Bound.AT_LEAST else _told(max(high_db_hl, level_db_hl), found),
         bound,
-        tuple(round(share, SHARE_DIGITS) for share in spread.shares()),
+        tuple(round(share, SHARE_DIGITS) for share in clinical.shares()),
         tuple(f for f, each in four.items() if _is_beyond(each)),
         tuple(f for f, each in four.items() if each.kind == Kind.INFERRED),
         tuple(f for f, each in four.items() if each.doubtful),
     )
+
+
+def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
+    """Return the mean threshold of an ear whose thresholds are so much higher.
+
+    Limits in it are levels that were played, and stay; so do its grades.
+    """
+    if found.pta4 is None:
+        return None
+    _, constant_db_hl = _bound_of(_four(found))
+    by_db *= _part_of(len(constant_db_hl))
+    low_db_hl, high_db_hl = found.pta4.low_db_hl, found.pta4.high_db_hl
+    return replace(
+        found.pta4,
+        level_db_hl=_told(found.pta4.level_db_hl + by_db, found),
+        low_db_hl=None if low_db_hl is None else _told(low_db_hl + by_db, found),
+        high_db_hl=None if high_db_hl is None else _told(high_db_hl + by_db, found),
+    )
+
+
+def _part_of(constants: int) -> float:
+    """Return how far the mean moves, where these of the four stay."""
+    return 1.0 - constants / len(PTA4_FREQUENCIES_HZ)
+
+
+def _told(db_hl: float, found: EarResult) -> float:
+    """Return a mean level within the limits of the four."""
+    limits = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
+    floor_db_hl = _mean([t.floor_db_hl for t in limits], -inf)
+    ceiling_db_hl = _mean([t.ceiling_db_hl for t in limits], inf)
+    return round(min(max(db_hl, floor_db_hl), ceiling_db_hl), LEVEL_DIGITS)
 
 
 def outside_hz(found: EarResult) -> list[int]:

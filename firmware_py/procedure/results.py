@@ -35,12 +35,14 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 # Wide bounds, for no test comes near them: they only keep nonsense out.
 LEVEL_DB_MAX: Final = 1000.0
 RESPONSE_MS_MAX: Final = 60_000.0
+CLINICAL_OFFSET_DB_MAX: Final = 5.0  # a step of the clinic's procedure
 BOARDS_MAX: Final = 100
 PTA4_FREQUENCIES_HZ: Final = (500, 1000, 2000, 4000)
 GRADES: Final = 7  # of hearing loss, by the WHO
 
 _LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
 _SPREAD: Final = number_or_none(0.0, LEVEL_DB_MAX, "dB")
+_OFFSET: Final = number(0.0, CLINICAL_OFFSET_DB_MAX, "dB")
 _MARK: Final = one_of(*Outcome)
 _FOUR: Final = several(one_of(*PTA4_FREQUENCIES_HZ), 0, len(PTA4_FREQUENCIES_HZ))
 _OUTCOME: Final = one_of(*(each for each in Outcome if each != Outcome.INFERRED))  # of an ear
@@ -181,6 +183,9 @@ class EarResult:
         Presentations without a tone, and those answered with either button.
     retest_difference_db : float or None
         Retest at 1 kHz minus the threshold before it; None: there was none.
+    clinical_offset_db : float
+        By so much a clinic's ascending procedure in steps of 5 dB settles, on average, above the
+        thresholds, which are 50 % points (`convention.py`).
     tones_masked : int
         Tones that count, with noise in the other ear.
     confirmed : sequence of ConfirmedThreshold
@@ -209,6 +214,7 @@ class EarResult:
     false_alarms: Annotated[int, count]
     unsure_alarms: Annotated[int, count]
     retest_difference_db: Annotated[float | None, _LEVEL]
+    clinical_offset_db: Annotated[float, _OFFSET]
     tones_masked: Annotated[int, count] = 0
     confirmed: Annotated[
         Sequence[ConfirmedThreshold],

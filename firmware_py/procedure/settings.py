@@ -10,6 +10,9 @@ DEFAULT_PROFILE: Final = "default"
 TIMES_PROFILE: Final = "response-times"
 # Whose bands can be trusted; the others are too sure of themselves.
 HONEST_PROFILES: Final = (DEFAULT_PROFILE, TIMES_PROFILE)
+FIFTY_PERCENT: Final = "50 %"
+CLINICAL_ASCENDING: Final = "clinical, 5 dB ascending"
+CONVENTIONS: Final = (FIFTY_PERCENT, CLINICAL_ASCENDING)  # of a threshold
 LEFT: Final = "left"
 RIGHT: Final = "right"
 BOTH: Final = "both"
@@ -177,6 +180,8 @@ class Settings:
     # among `tones_max`, and the estimator is not given their answers.
     confirm: Annotated[str, (NONE, HUGHSON_WESTLAKE)] = NONE
     confirm_frequencies_hz: Annotated[SEVERAL, AUDIOGRAM_FREQUENCIES_HZ] = (1000, 4000)
+    # which threshold paper and exports have (`convention.py`); recorded are always 50 % points
+    threshold_convention: Annotated[str, CONVENTIONS] = FIFTY_PERCENT
     seed: Annotated[int, (0, SEED_MAX, "")] = 1  # of the random pauses and catch trials
 
     def __post_init__(self) -> None:
@@ -331,6 +336,16 @@ class Settings:
         return cls(**values)
 
 
+def choice_begun(name: str, text: str) -> str:
+    """Return the one choice of a setting that begins with this text; else the text."""
+    field = Settings.__dataclass_fields__.get(name)
+    if field is None or getattr(field.type, "__origin__", None) is not str:
+        return text
+    (choices,) = field.type.__metadata__  # type: ignore[union-attr]
+    begun = [choice for choice in choices if choice.startswith(text)]
+    return begun[0] if len(begun) == 1 else text
+
+
 def _check(name: str, value: Any, kind: Any) -> None:
     """Check a value by the annotation of its setting: the choices, or lowest, highest and unit."""
     if kind is bool:
@@ -340,7 +355,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
     (allowed,) = kind.__metadata__
     if kind.__origin__ is str:
         if value not in allowed:
-            raise SettingError(f"{name} is {shown(value)}; allowed are {', '.join(allowed)}")
+            raise SettingError(f"{name} is {shown(value)}; allowed are {_listed(allowed)}")
         return
     if kind.__origin__ == SEVERAL:
         _check_several(name, value, allowed)
@@ -348,6 +363,12 @@ def _check(name: str, value: Any, kind: Any) -> None:
     if value is None and kind.__origin__ in (float | None, int | None):
         return
     _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
+
+
+def _listed(choices: tuple[str, ...]) -> str:
+    """Return choices with commas between them, in quotes where one has a comma of its own."""
+    quoted = any("," in each for each in choices)
+    return ", ".join(f'"{each}"' if quoted else each for each in choices)
 
 
 def _check_several(name: str, value: Any, allowed: tuple[int, ...]) -> None:

@@ -60,7 +60,7 @@ class Pair:
 def probabilities(pair: Pair) -> list[float]:
     """Return, for each ear that could be compared, the probability that it changed."""
     random = np.random.default_rng([pair.part, pair.number])
-    ears = {ear: _an_ear(random) for ear in EARS}
+    ears = {ear: an_ear(random) for ear in EARS}
     noise_db = float(random.uniform(*NOISE_DB))
     left = []
     for visit, worse_db in enumerate((0.0, pair.worse_db)):
@@ -73,7 +73,7 @@ def probabilities(pair: Pair) -> list[float]:
     return [change.probability for change in changes if change is not None]
 
 
-def _an_ear(random: np.random.Generator) -> list[float]:
+def an_ear(random: np.random.Generator) -> list[float]:
     """Return the true thresholds of an ear at the audiogram's frequencies."""
     name = random.choice([*STANDARD_AUDIOGRAMS_DB_HL])
     levels_db_hl = STANDARD_AUDIOGRAMS_DB_HL[name]

@@ -372,7 +372,12 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
         whole = finished(as_told(found.result, settings, nominal=False), settings)
         assert json.loads(told).items() >= json.loads(json.dumps(whole)).items()
     assert json.loads(result) == {**json.loads(result), **beside}
-    assert json.loads(result).keys() == {*result_of(two_ears), "grade", *beside}
+    assert json.loads(result).keys() == {
+        *result_of(two_ears),
+        "grade",
+        "threshold_convention",
+        *beside,
+    }
     assert json.loads(last)["session"] == 12
     assert {word.split("=")[0] for word in thresholds.split()} == {
         "left",

@@ -150,7 +150,7 @@ def an_ear(kinds: tuple[str, ...], ear: str = "left") -> EarResult:
         ThresholdResult(f, **KINDS[kind], floor_db_hl=FLOOR_DB_HL, ceiling_db_hl=CEILING_DB_HL)
         for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
     )
-    return EarResult(ear, Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None)
+    return EarResult(ear, Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None, 0.0)
 
 
 def the_mean(*kinds: str) -> MeanThreshold:
@@ -224,7 +224,7 @@ def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None
 
 def a_person(*means: MeanThreshold) -> SessionResult:
     ears = [
-        EarResult(ear, Outcome.MEASURED, (), (), 30, 15, 0, 0, 0, 0, None, pta4=mean)
+        EarResult(ear, Outcome.MEASURED, (), (), 30, 15, 0, 0, 0, 0, None, 0.0, pta4=mean)
         for ear, mean in zip(("left", "right"), means, strict=True)
     ]
     return SessionResult("complete", ears, 60, 0, None, ())

@@ -17,6 +17,7 @@ CHOICES = {
     "first_ear": ("better", "left", "right"),
     "masking": ("automatic", "off"),
     "profile": ("default", "response-times", "annealed-laplace", "gp-pta-2015"),
+    "threshold_convention": ("50 %", "clinical, 5 dB ascending"),
 }
 SWITCHES = ("ask_all", "ear_check", "loud_confirmed", "retest", "unsure_button")
 LISTS = ("confirm_frequencies_hz",)
@@ -135,7 +136,8 @@ def test_nothing_may_be_none_but_what_is_inferred_then(name: str) -> None:
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_is_one_of_its_words(name: str) -> None:
-    allowed = ", ".join(CHOICES[name])
+    quote = '"' if name == "threshold_convention" else ""  # a word of it has a comma
+    allowed = ", ".join(f"{quote}{word}{quote}" for word in CHOICES[name])
 
     for word in CHOICES[name]:
         assert getattr(make(**{name: word}), name) == word

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import NOMINAL_UNIT
 from firmware_py.console.verdicts import verdict_words, which_ear_words
+from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
@@ -292,6 +293,7 @@ class _Writer:
         boards = dict.fromkeys(board for ear in ears for board in ear.boards)
         told = [f"tone generator: {', '.join(boards)}"] if boards else []
         told += [f"earphones: {transducer}"] if transducer else []
+        told += [convention_words(e, self._of.convention) for e in ears if has_thresholds(e)]
         return [*told, self._of.calibration.headline]
 
 

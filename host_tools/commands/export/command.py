@@ -14,6 +14,7 @@ from host_tools.commands.export.formats import (
     encoder,
     schema_text,
 )
+from host_tools.convention import add_convention_argument
 from host_tools.doubles import without_doubles
 from host_tools.errors import HostError, NonsenseError
 from host_tools.extras import need
@@ -58,6 +59,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
     add_csv_arguments(p)
+    add_convention_argument(p)
     p.add_argument(
         "--unfinished",
         action="store_true",
@@ -80,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     examinations, code = [], 0
     for path in arguments.journals:
         try:
-            examinations.append(read_examination(path, arguments.unfinished))
+            examinations.append(read_examination(path, arguments.unfinished, arguments.convention))
         except NonsenseError as error:
             say_aside(f"gp-pta: {error}")
             code = error.exit_code

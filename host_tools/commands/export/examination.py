@@ -14,11 +14,13 @@ from firmware_py.archive import (
 from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.identity import Identity
+from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.finished import finished
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import SessionResult, ThresholdResult
+from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.procedure.statements import as_told
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
@@ -36,6 +38,7 @@ class Examination:
     # as recorded and as it may be told (`statements`), or so far as an unfinished session goes
     result: SessionResult
     course: Course  # when it was, and where it was broken off
+    convention: str = FIFTY_PERCENT  # of the thresholds in `result`
     where: str = ""  # the journal, as it was named
     content: str = ""  # digest of the file
 
@@ -64,7 +67,7 @@ class Examination:
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
         header, calibration = self.header.to_record(), self.calibration
-        found = finished(self.result, self.header.settings)
+        found = finished(self.result, self.header.settings, self.convention)
         return {
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
@@ -88,7 +91,9 @@ class Examination:
         }
 
 
-def read_examination(path: Path, unfinished: bool = False) -> Examination:
+def read_examination(
+    path: Path, unfinished: bool = False, convention: str | None = None
+) -> Examination:
     """Read what a session found: its recorded result, from a journal that is checked whole.
 
     Parameters
@@ -98,6 +103,8 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
     unfinished : bool
         Of a session without a result, take what is known so far: its inputs are fed through the
         procedure again.
+    convention : str or None
+        Of its thresholds; None: that of its settings.
 
     Raises
     ------
@@ -109,14 +116,14 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
         found = recorded_result(path)
     except UnfinishedError as error:
         if unfinished:
-            return _so_far(path)
+            return _so_far(path, convention)
         raise HostError(f"{path}: {error}; --unfinished exports what is known") from None
     except ForeignError as error:
         raise NonsenseError(str(error)) from None
     except ArchiveError as error:
         raise HostError(str(error)) from None
     course = found.course or Course(found.header.started, found.header.started)
-    return _examination(path, found.header, found.result, course)
+    return _examination(path, found.header, found.result, course, convention)
 
 
 def marks_of(found: ThresholdResult) -> list[str]:
@@ -130,17 +137,23 @@ def marks_of(found: ThresholdResult) -> list[str]:
     return marks
 
 
-def _so_far(path: Path) -> Examination:
+def _so_far(path: Path, convention: str | None) -> Examination:
     # Only this needs the procedure, and with it Numba.
     from host_tools.recorded import read_true_session
 
     session = read_true_session(path)
-    return _examination(path, session.header, session.result, session.course)
+    return _examination(path, session.header, session.result, session.course, convention)
 
 
 def _examination(
-    path: Path, header: SessionHeader, result: SessionResult, course: Course
+    path: Path,
+    header: SessionHeader,
+    result: SessionResult,
+    course: Course,
+    convention: str | None,
 ) -> Examination:
     name, where = map(printable, (path.name, str(path)))
     result = as_told(result, header.settings, nominal=header.calibration.nominal)
-    return Examination(name, header, result, course, where, digest_of(path))
+    convention = convention or header.settings.threshold_convention
+    result = in_convention(result, convention)
+    return Examination(name, header, result, course, convention, where, digest_of(path))

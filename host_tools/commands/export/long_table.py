@@ -22,7 +22,7 @@ COLUMNS: Final = {
     "identifier": TEXT, "age_years": NUMBER, "sex": TEXT,
     "outcome": TEXT, "calibration": TEXT, "level_unit": TEXT, "conduct": TEXT,
     # of the threshold
-    "ear": TEXT, "frequency_hz": COUNT,
+    "ear": TEXT, "frequency_hz": COUNT, "threshold_convention": TEXT,
     "threshold_db_hl": NUMBER, "sd_db": NUMBER, "low_db_hl": NUMBER, "high_db_hl": NUMBER,
     "low_open": YES_OR_NO, "high_open": YES_OR_NO,
     "mark": TEXT, "kind": TEXT, "limit_db_hl": NUMBER,
@@ -32,8 +32,8 @@ COLUMNS: Final = {
     "confirmed_db_hl": NUMBER, "confirmed_mark": TEXT, "marks": TEXTS,
     # of the ear
     "verdict": TEXT, "reasons": TEXTS, "ear_outcome": TEXT, "tones": COUNT,
-    "pta4_db_hl": NUMBER, "pta4_low_db_hl": NUMBER, "pta4_high_db_hl": NUMBER,
-    "pta4_bound": TEXT, "pta4_inferred_hz": COUNTS,
+    "clinical_offset_db": NUMBER, "pta4_db_hl": NUMBER, "pta4_low_db_hl": NUMBER,
+    "pta4_high_db_hl": NUMBER, "pta4_bound": TEXT, "pta4_inferred_hz": COUNTS,
     # with what
     "calibration_words": TEXT, "calibration_digest": TEXT, "transducer": TEXT, "boards": TEXTS,
     "broken_off": TEXTS, "waited": TEXTS,
@@ -70,6 +70,7 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
         "age_years": person.age_years,
         "sex": person.sex,
         "conduct": examination.header.settings.conduct,
+        "threshold_convention": examination.convention,
         "calibration_words": examination.calibration.headline,
     }
     for ear in examination.result.ears:
@@ -81,6 +82,7 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
             "reasons": list(map(say, ear.reasons)),
             "boards": list(ear.boards),
             "tones": ear.tones,
+            "clinical_offset_db": ear.clinical_offset_db,
             "pta4_db_hl": mean and mean.level_db_hl,
             "pta4_low_db_hl": mean and mean.low_db_hl,
             "pta4_high_db_hl": mean and mean.high_db_hl,

@@ -22,6 +22,8 @@ REST: Final = (
     *(f"{name}_{ear}" for ear in EARS for name in ("verdict", "reasons")),
     *WITH_WHAT,
     *(f"boards_{ear}" for ear in EARS),
+    "threshold_convention",
+    *(f"clinical_offset_db_{ear}" for ear in EARS),
 )
 
 
@@ -118,6 +120,7 @@ def _rest(examination: Examination, spelling: Spelling) -> dict[str, Any]:
     row: dict[str, Any] = {name: spelling.cell(value) for name, value in told.items()}
     row["conduct"] = examination.header.settings.conduct
     row["verdict"] = examination.result.verdict
+    row["threshold_convention"] = examination.convention
     for ear in examination.result.ears:
         row |= {f"{name}_{ear.ear}": value for name, value in _of_ear(ear, spelling).items()}
     return row
@@ -134,6 +137,7 @@ def _of_ear(ear: EarResult, spelling: Spelling) -> dict[str, Any]:
         "verdict": ear.verdict,
         "reasons": guarded(say(ear.reasons)),
         "boards": guarded("; ".join(ear.boards)),
+        "clinical_offset_db": spelling.cell(ear.clinical_offset_db),
     }
 
 

@@ -113,10 +113,10 @@ def _draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings
         _watermark(axes, mark)
     norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
     if norm is not None:
-        _draw_norm(axes, norm)
+        _draw_norm(axes, norm, ear.below_clinical_db)
     _draw_limit(axes, session, ear.ear)
     if any(t.threshold_db_hl is not None for t in ear.thresholds):
-        _draw_band(axes, session, ear.ear)
+        _draw_band(axes, session, ear)
     symbols = [at for at, _ in _symbols(ear)]
     for trial in drawn_tones(ear, session):
         _draw_tone(axes, trial, symbols, counts=trial.purpose in session.counted)
@@ -131,13 +131,14 @@ def _watermark(axes: "Axes", words: str) -> None:
     )  # fmt: skip
 
 
-def _draw_norm(axes: "Axes", norm: AgeNorm) -> None:
+def _draw_norm(axes: "Axes", norm: AgeNorm, lower_db: float) -> None:
+    """Draw a norm so much lower: as the thresholds beside it are told."""
     x = in_octaves(norm.frequencies_hz)
-    median = [norm.threshold_db_hl(f, 0.5) for f in norm.frequencies_hz]
+    median = [norm.threshold_db_hl(f, 0.5) - lower_db for f in norm.frequencies_hz]
     axes.plot(x, median, color=GREY, lw=1.0, linestyle=(0, (5, 2)), zorder=1.5)
     x = in_octaves(norm.spread_frequencies_hz)
     for share in (0.1, 0.9):
-        usual = [norm.threshold_db_hl(f, share) for f in norm.spread_frequencies_hz]
+        usual = [norm.threshold_db_hl(f, share) - lower_db for f in norm.spread_frequencies_hz]
         axes.plot(x, usual, color=GREY, lw=1.0, linestyle=(0, (1, 2)), zorder=1.5)
 
 
@@ -152,10 +153,11 @@ def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
     axes.plot(x, limit, color=GREY, lw=1.0, zorder=1.4)
 
 
-def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
+def _draw_band(axes: "Axes", session: RecordedSession, found: EarFindings) -> None:
     """Draw the band, pale where no tone that counts was asked near."""
+    ear = found.ear
     tested = session.test.ears[ear]
-    curve = curve_of(tested)
+    curve = curve_of(tested, found.above_50_percent_db)
     at_hz = frequencies_hz(tested.estimator.frequency_range_hz)
     coarse = in_octaves(at_hz)
     x = np.linspace(coarse[0], coarse[-1], round((coarse[-1] - coarse[0]) * BAND_POINTS) + 1)

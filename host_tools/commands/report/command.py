@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.replay.codes import DAMAGED, DIFFERENT, UNFINISHED
 from host_tools.commands.replay.command import verdict_of
+from host_tools.convention import add_convention_argument
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.heading import EXAMPLE as HEADING_EXAMPLE
@@ -67,6 +68,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
     add_heading_argument(p)
+    add_convention_argument(p)
     add_language_argument(p, "of the page, the picture, and the sentences in --json")
     p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
 
@@ -86,11 +88,11 @@ def run(arguments: argparse.Namespace) -> int:
     from host_tools.commands.report.history import History
     from host_tools.recorded import read_session, unwatched
 
-    history = History()
+    history = History(arguments.convention)
     page = out is not None and out.suffix == PAGE
     with progress(history if page else unwatched) as watch:
         session = read_session(journal, watch)
-        findings = findings_of(session, arguments.language)
+        findings = findings_of(session, arguments.language, arguments.convention)
         if out is not None:
             heading.check(arguments.heading, session.person, session.header.started)
             _write(out, findings, session, history, heading)

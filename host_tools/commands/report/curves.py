@@ -29,10 +29,14 @@ def frequencies_hz(range_hz: tuple[float, float]) -> list[float]:
     return [low_hz, *inner, high_hz]
 
 
-def curve_of(ear: EarTest) -> Curve:
-    """Return the present posterior of an ear, within the levels that it could be asked."""
+def curve_of(ear: EarTest, above_db: float = 0.0) -> Curve:
+    """Return the present posterior of an ear, within the levels that it could be asked.
+
+    It is that of thresholds so much above 50 % points.
+    """
     estimator = ear.estimator
     at_hz = frequencies_hz(estimator.frequency_range_hz)
     limits_db_hl = ear.levels.limits_db_hl(at_hz)
     levels_db_hl = estimator.threshold(at_hz)[0], *estimator.threshold_band(at_hz, BAND_PROBABILITY)
-    return Curve(*(np.clip(each, ear.levels.floor_db_hl, limits_db_hl) for each in levels_db_hl))
+    floor_db_hl = ear.levels.floor_db_hl
+    return Curve(*(np.clip(each + above_db, floor_db_hl, limits_db_hl) for each in levels_db_hl))

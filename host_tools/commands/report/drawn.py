@@ -31,14 +31,14 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
         "tones": [tone_as_json(trial, session) for trial in drawn_tones(ear, session)],
     }
     if any(each.threshold_db_hl is not None for each in ear.thresholds):
-        drawn["curve"] = _curve(tested)
+        drawn["curve"] = _curve(tested, ear.above_50_percent_db)
     else:
         drawn["curve"] = {"frequencies_hz": [], "low_db_hl": [], "high_db_hl": []}
     norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
     return {
         "ears": [drawn],
         "limit": limit_as_json(tested),
-        "norm": None if norm is None else _norm(norm),
+        "norm": None if norm is None else _norm(norm, ear.below_clinical_db),
         "watermark": watermark(findings, ear),
     }
 
@@ -111,8 +111,8 @@ def limit_as_json(tested: EarTest) -> JsonObject:
     return _line(at_hz, (tested.levels.limit_db_hl(f) for f in at_hz))
 
 
-def _curve(tested: EarTest) -> JsonObject:
-    curve = curve_of(tested)
+def _curve(tested: EarTest, above_db: float) -> JsonObject:
+    curve = curve_of(tested, above_db)
     return {
         "frequencies_hz": _rounded(frequencies_hz(tested.estimator.frequency_range_hz)),
         "low_db_hl": _rounded(curve.low_db_hl),
@@ -120,13 +120,14 @@ def _curve(tested: EarTest) -> JsonObject:
     }
 
 
-def _norm(norm: AgeNorm) -> JsonObject:
-    median = (norm.threshold_db_hl(f, 0.5) for f in norm.frequencies_hz)
+def _norm(norm: AgeNorm, lower_db: float) -> JsonObject:
+    """Return a norm, so much lower: as the thresholds beside it are told."""
+    median = (norm.threshold_db_hl(f, 0.5) - lower_db for f in norm.frequencies_hz)
     known_hz = norm.spread_frequencies_hz
     return {
         "median": _line(norm.frequencies_hz, median),
         "spread": [
-            _line(known_hz, (norm.threshold_db_hl(f, share) for f in known_hz))
+            _line(known_hz, (norm.threshold_db_hl(f, share) - lower_db for f in known_hz))
             for share in (0.1, 0.9)
         ],
     }

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from firmware_py.archive import UNFINISHED
 from firmware_py.broken_off import BrokenOff, Waited
 from firmware_py.identity import Identity
+from firmware_py.procedure.convention import in_convention, shift_db
 from firmware_py.procedure.finished import mean_as_json, person_as_json, threshold_with_width
 from firmware_py.procedure.grades import (
     PersonGrade,
@@ -24,7 +25,7 @@ from firmware_py.procedure.results import (
     MeanThreshold,
     ThresholdResult,
 )
-from firmware_py.procedure.settings import RIGHT
+from firmware_py.procedure.settings import CLINICAL_ASCENDING, RIGHT
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.report.norms import AgeNorm, norm_of, why_no_norm
@@ -56,9 +57,10 @@ class Threshold(ThresholdResult):
         wanted_db: float,  # how far the band was to reach to either side
         norm: AgeNorm | None,
         confirmed: ConfirmedThreshold | None = None,
+        below_norm_db: float = 0.0,
     ) -> Self:
-        """Take a threshold of a result."""
-        usual, share = _usual(found, norm)
+        """Take a threshold of a result; it may lie so much below clinical ones, as norms are."""
+        usual, share = _usual(found, norm, below_norm_db)
         return cls(
             **vars(found),
             wide=is_wide(found, wanted_db),
@@ -70,16 +72,18 @@ class Threshold(ThresholdResult):
 
 
 def _usual(
-    found: ThresholdResult, norm: AgeNorm | None
+    found: ThresholdResult, norm: AgeNorm | None, below_norm_db: float
 ) -> tuple[list[float | None] | None, float | None]:
     """Return what is usual at a frequency, and the share of people with a lower threshold."""
     f, measured_db_hl = found.frequency_hz, read(found).measured_db_hl
     if norm is None or f not in norm.frequencies_hz:
         return None, None
     if f not in norm.spread_frequencies_hz:
-        return [None, norm.threshold_db_hl(f, 0.5), None], None
-    share = None if measured_db_hl is None else norm.share_better(f, measured_db_hl)
-    return [norm.threshold_db_hl(f, part) for part in NORM_SHARES], share
+        return [None, norm.threshold_db_hl(f, 0.5) - below_norm_db, None], None
+    share = None
+    if measured_db_hl is not None:
+        share = norm.share_better(f, measured_db_hl + below_norm_db)
+    return [norm.threshold_db_hl(f, part) - below_norm_db for part in NORM_SHARES], share
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,19 @@ class EarFindings:
     # of an ear that was measured, the half width that was wanted where 95 % bands ended wider, the
     # least of these; None of any other
     short_of_db: float | None
+    # `clinical_offset_db`, `above_50_percent_db`: so much lie clinical thresholds above 50 %
+    # points, and so much do those that are told
+    clinical_offset_db: float
+    above_50_percent_db: float
     thresholds: list[Threshold]
     pta4: MeanThreshold | None
     pta4_missing: str
     quality: Quality
+
+    @property
+    def below_clinical_db(self) -> float:
+        """Return how far what is told lies below clinical thresholds."""
+        return self.clinical_offset_db - self.above_50_percent_db
 
 
 @dataclass(frozen=True)
@@ -106,6 +119,7 @@ class Findings:
     """What a session found."""
 
     language: str  # of its sentences, one of `LANGUAGES`
+    threshold_convention: str  # of levels, means and bands; grades, norms and criteria are clinical
     journal: str
     session: Any
     started: str
@@ -170,10 +184,22 @@ class Findings:
         return {**told, "grade": person_as_json(self.grade)}
 
 
-def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
-    """Return what a session found, with its sentences in a language."""
+def findings_of(
+    session: RecordedSession, language: str = ENGLISH, convention: str | None = None
+) -> Findings:
+    """Return what a session found.
+
+    Parameters
+    ----------
+    session : RecordedSession
+    language : str
+        Of its sentences.
+    convention : str or None
+        Of its thresholds; None: that of the session's settings.
+    """
     catalogue = catalogue_of(language)
-    result = session.result
+    convention = convention or session.settings.threshold_convention
+    result = in_convention(session.result, convention)
     course, identity = session.course, Identity.of_test(session.header)
     nominal = session.calibration.nominal
     concluded = any(map(may_conclude, result.ears)) and not nominal
@@ -182,6 +208,7 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
     ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
     return Findings(
         language=language,
+        threshold_convention=convention,
         journal=session.name,
         session=session.header.session,
         started=session.header.started,
@@ -206,9 +233,9 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         verdict=result.verdict,
         warnings=_warnings(session, catalogue),
         remarks=result.remarks,
-        ears=[_ear_findings(session, found, norm, catalogue) for found in ears],
+        ears=[_ear_findings(session, found, convention, norm, catalogue) for found in ears],
         grade=person_grade(result),
-        asymmetries=[] if nominal else asymmetries(result, catalogue),
+        asymmetries=[] if nominal else _asymmetries(session, catalogue),
         norm_title=norm.title(catalogue) if norm else "",
         norm_missing=_why_no_norm(session, catalogue) if norm is None else "",
         presentations=result.presentations,
@@ -237,6 +264,11 @@ def _why_no_norm(session: RecordedSession, catalogue: Catalogue) -> str:
     return catalogue.say(OF_VERDICTS, "no_norm_why")
 
 
+def _asymmetries(session: RecordedSession, catalogue: Catalogue) -> list[str]:
+    clinical = in_convention(session.result, CLINICAL_ASCENDING)
+    return asymmetries(clinical, catalogue, session.person.age_years)
+
+
 def _why_no_pta4(found: EarResult, nominal: bool, catalogue: Catalogue) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
     if nominal:
@@ -250,6 +282,7 @@ def _why_no_pta4(found: EarResult, nominal: bool, catalogue: Catalogue) -> str:
 def _ear_findings(
     session: RecordedSession,
     found: EarResult,
+    convention: str,
     norm: AgeNorm | None,
     catalogue: Catalogue,
 ) -> EarFindings:
@@ -257,8 +290,10 @@ def _ear_findings(
     wanted_db = session.settings.wanted_half_width_db
     norm = norm if may_conclude(found) else None
     again = {each.frequency_hz: each for each in found.confirmed}
+    offset_db, above_db = found.clinical_offset_db, shift_db(found, convention)
+    below_db = offset_db - above_db
     thresholds = [
-        Threshold.of(t, wanted_db(t.frequency_hz), norm, again.get(t.frequency_hz))
+        Threshold.of(t, wanted_db(t.frequency_hz), norm, again.get(t.frequency_hz), below_db)
         for t in found.thresholds
     ]
     short_of_db = [wanted_db(each.frequency_hz) for each in thresholds if each.wide]
@@ -270,6 +305,8 @@ def _ear_findings(
         found.outcome,
         found.why,
         min(short_of_db, default=None) if found.outcome == Outcome.MEASURED else None,
+        offset_db,
+        above_db,
         thresholds,
         found.pta4,
         _why_no_pta4(found, session.calibration.nominal, catalogue),

@@ -5,7 +5,6 @@ of the familiarisation. Levels are in tenths of a decibel, the objective a chara
 a session of 80 tones stays far below a megabyte.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,10 +12,11 @@ import numpy as np
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Array
+from firmware_py.procedure.convention import ear_in_convention, shift_db
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import RIGHT
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.curves import curve_of, frequencies_hz
@@ -33,6 +33,7 @@ CHARACTERS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 class History:
     """Watches a session that is read (`read_session`), and keeps what a page shows of it."""
 
+    convention: str | None = None  # of its thresholds; None: that of the session's settings
     # the snapshot of each ear before its first answer
     first: dict[str, int] = field(default_factory=dict)
     # the snapshot after each trial, of the trial's ear
@@ -52,8 +53,8 @@ class History:
         )
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
-            thresholds = test.result().by_ear[trial.ear].thresholds
-            self.snapshots.append(_snapshot(ear, thresholds))
+            convention = self.convention or test.settings.threshold_convention
+            self.snapshots.append(_snapshot(ear, test.result().by_ear[trial.ear], convention))
         self.after.append(self._seen[key])
 
     def as_json(self, session: RecordedSession) -> dict[str, Any]:
@@ -97,12 +98,14 @@ class History:
         key = (ear, 0, 0, unasked.estimator.log_evidence)
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
-            self.snapshots.append(_snapshot(unasked, result_of(unasked).thresholds))
+            convention = self.convention or session.settings.threshold_convention
+            self.snapshots.append(_snapshot(unasked, result_of(unasked), convention))
         self.first[ear] = self._seen[key]
 
 
-def _snapshot(ear: EarTest, thresholds: Sequence[ThresholdResult]) -> dict[str, Any]:
-    curve = curve_of(ear)
+def _snapshot(ear: EarTest, found: EarResult, convention: str) -> dict[str, Any]:
+    curve = curve_of(ear, shift_db(found, convention))
+    thresholds = ear_in_convention(found, convention).thresholds
     snapshot: dict[str, Any] = {
         "mean": _tenths(curve.mean_db_hl),
         "low": _tenths(curve.low_db_hl),

@@ -22,6 +22,7 @@ from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.history import History
 from host_tools.commands.report.legend import legend_of
 from host_tools.commands.report.masking_levels import masking_levels, noise_level
+from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import NOTHING, Words
 from host_tools.drawing import EAR_COLOURS, GREY, INK
@@ -67,7 +68,7 @@ def page_of(
         "threshold_tables": "\n".join(
             _thresholds(ear, findings, session, words) for ear in ears if has_thresholds(ear)
         ),
-        "norm_note": escape(_norm_note(findings, words)),
+        "notes": _list(notes_of(findings, words)),
         "grades": _grades(findings, words),
         "quality": _quality(findings, words),
         "remarks": _list(words.remarks(findings)),
@@ -217,12 +218,6 @@ def _legend(findings: Findings) -> str:
             svg = svg.replace(colour, f"var({name})")
         said.append(f"<li>{svg}{escape(text)}</li>")
     return "\n".join(said)
-
-
-def _norm_note(findings: Findings, words: Words) -> str:
-    if not findings.norm_title:
-        return words.say("no_norm", why=findings.norm_missing)
-    return words.say("norm_note", people=findings.norm_title)
 
 
 def _grades(findings: Findings, words: Words) -> str:

@@ -11,6 +11,7 @@ from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.legend import legend_of
 from host_tools.commands.report.masking_levels import masking_levels, noise_level
+from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.document import Block, Document, write_document
@@ -46,6 +47,7 @@ def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> 
             document.legend(legend_of(findings)),
             *_thresholds(findings, session, record, words),
             document.section(words.say("pta4_and_grade"), words.grades(findings)),
+            document.section(words.say("notes"), notes_of(findings, words)),
             document.section(words.say("remarks"), words.remarks(findings)),
             document.comments(record.say("comments"), heading.comments),
             document.sign(record.signature()),

@@ -2,18 +2,19 @@
 
 Only what was asked counts: a threshold that was measured, or a limit that it surely lies beyond,
 with which the ears differ by at least so much, as they do where the better ear may have heard for
-the worse one. Bone conduction is not measured, so a conductive
-loss of one ear is among what is named. The same ear has to be worse at all frequencies of a
-criterion.
+the worse one. The same ear has to be worse at all frequencies of a criterion. The thresholds are
+clinical ones (`firmware_py/procedure/convention.py`), for which the criteria were written.
 
-Two sets of criteria, both by air-conduction thresholds:
+Two sets of criteria. Both are about sensorineural loss; bone conduction is not measured, so that a
+conductive loss of one ear is among what is named, and the sentence says so:
 
-- NICE guideline NG98, Hearing loss in adults (2018), on MRI: 15 dB or more at two adjacent test
-  frequencies of 0.5, 1, 2, 4 and 8 kHz.
+- NICE guideline NG98, Hearing loss in adults (2018), on when to consider MRI of adults: 15 dB or
+  more at two adjacent test frequencies of 0.5, 1, 2, 4 and 8 kHz.
 - American Academy of Otolaryngology-Head and Neck Surgery Foundation, Clinical Practice Guideline:
   Age-Related Hearing Loss (2024), table "Asymmetric sensorineural hearing loss": 15 dB or more at
   3 kHz; 20 dB or more at two contiguous frequencies; 15 dB or more at two frequencies from 2 to
-  8 kHz. Its fourth, 10 dB at 2 kHz after exposure to loud noise, needs a history.
+  8 kHz. Its fourth, 10 dB at 2 kHz after exposure to loud noise, needs a history. It is about
+  people from 50 years on.
 """
 
 import math
@@ -33,6 +34,8 @@ from host_tools.catalogue import Catalogue
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
 NICE: Final = "NICE NG98, 2018"
 AAO: Final = "AAO-HNSF, 2024"
+ADULT_YEARS: Final = 18.0
+AAO_YEARS: Final = 50.0
 _NICE_HZ: Final = (500, 1000, 2000, 4000, 8000)
 _CONTIGUOUS_HZ: Final = (250, 500, 1000, 2000, 3000, 4000, 6000, 8000)
 _BAND_SDS: Final = NormalDist().inv_cdf(0.5 + 0.5 * BAND_PROBABILITY)
@@ -44,16 +47,21 @@ class Criterion:
 
     source: str
     key: str  # of its sentence
+    from_age_years: float  # whom the source is about
     at_least_db: float
     groups_hz: Sequence[tuple[int, ...]]
 
+    def is_of(self, age_years: float | None) -> bool:
+        """Tell whether its source is about people of this age; of an unknown one it may be."""
+        return age_years is None or age_years >= self.from_age_years
+
 
 CRITERIA: Final = (
-    Criterion(NICE, "criterion_nice", 15.0, tuple(pairwise(_NICE_HZ))),
-    Criterion(AAO, "criterion_aao_3000", 15.0, ((3000,),)),
-    Criterion(AAO, "criterion_aao_neighbours", 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
+    Criterion(NICE, "criterion_nice", ADULT_YEARS, 15.0, tuple(pairwise(_NICE_HZ))),
+    Criterion(AAO, "criterion_aao_3000", AAO_YEARS, 15.0, ((3000,),)),
+    Criterion(AAO, "criterion_aao_neighbours", AAO_YEARS, 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
     Criterion(
-        AAO, "criterion_aao_high", 15.0,
+        AAO, "criterion_aao_high", AAO_YEARS, 15.0,
         tuple(combinations((2000, 3000, 4000, 6000, 8000), 2)),
     ),
 )  # fmt: skip
@@ -77,14 +85,27 @@ class Difference:
         return catalogue.say("report", "difference", **parts, half_width_db=half_width_db)
 
 
-def asymmetries(result: SessionResult, catalogue: Catalogue) -> list[str]:
-    """Return a sentence for each ear that is worse than the other by a published criterion."""
-    ears = result.by_ear
+def asymmetries(
+    result: SessionResult, catalogue: Catalogue, age_years: float | None = None
+) -> list[str]:
+    """Return a sentence for each ear that is worse than the other by a published criterion.
+
+    Parameters
+    ----------
+    result : SessionResult
+        With clinical thresholds.
+    catalogue : Catalogue
+    age_years : float or None
+        Of the person; None: not known.
+    """
+    ears, criteria = result.by_ear, [each for each in CRITERIA if each.is_of(age_years)]
     if not {LEFT, RIGHT} <= ears.keys():
         return []
     pairs = ((LEFT, RIGHT), (RIGHT, LEFT))
     return [
-        line for worse, better in pairs for line in _sentence(ears[worse], ears[better], catalogue)
+        line
+        for worse, better in pairs
+        for line in _sentence(ears[worse], ears[better], criteria, catalogue)
     ]
 
 
@@ -117,9 +138,11 @@ def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference |
     return Difference(worse.frequency_hz, db, _BAND_SDS * sd_db, at_least)
 
 
-def _sentence(worse: EarResult, better: EarResult, catalogue: Catalogue) -> Iterator[str]:
+def _sentence(
+    worse: EarResult, better: EarResult, criteria: Iterable[Criterion], catalogue: Catalogue
+) -> Iterator[str]:
     found = differences(worse, better)
-    met = {criterion: [*_groups(criterion, found)] for criterion in CRITERIA}
+    met = {criterion: [*_groups(criterion, found)] for criterion in criteria}
     met = {criterion: groups for criterion, groups in met.items() if groups}
     if not met:
         return

@@ -18,6 +18,7 @@ from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
 from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
 from host_tools.commands.sessions.order import clock_was_set
+from host_tools.convention import add_convention_argument
 from host_tools.errors import NONSENSE, HostError
 from host_tools.files import check_name, write_text
 from host_tools.progress import watched
@@ -33,10 +34,11 @@ examples:
   gp-pta sessions /srv/journals --pta4-min 40 --calibration CALIBRATED --export losses.parquet
 
 What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-pta), which may be
-removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz; in
-brackets if one of the four was not measured but inferred. The verdict says whether there was a
-test: an ear has a PTA4, and is compared, only if it is valid. People are told apart by their
-identifier alone, their sessions are in the order of their numbers, and copies count once.
+removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz, of 50 %
+points (heard half the time; clinical thresholds lie some 2.8 dB higher); in brackets if one of the
+four was not measured but inferred. The verdict says whether there was a test: an ear has a PTA4,
+and is compared, only if it is valid. People are told apart by their identifier alone, their
+sessions are in the order of their numbers, and copies count once.
 
 exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export or
 --people: a journal was left out, and named, of which a record says what no session can have
@@ -82,6 +84,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--format", choices=tuple(FORMATS), help="of --export; default: its ending")
     add_csv_arguments(p)
+    add_convention_argument(p)
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
     p.add_argument("--no-index", action="store_true", help="read every journal, and keep nothing")
 
@@ -102,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = chosen(entries, choice, arguments.sort, arguments.reverse)
     code = 0
     if encode is not None:
-        code = _export(directory, wanted, encode, arguments.export)
+        code = _export(directory, wanted, encode, arguments)
     elif arguments.people:
         code = _show_people(directory, wanted, arguments)
     elif arguments.json:
@@ -151,15 +154,19 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
     return max((each.exit_code for each in left_out), default=0)
 
 
-def _export(directory: Path, entries: Sequence[Entry], encode: Encode, out: Path) -> int:
+def _export(
+    directory: Path, entries: Sequence[Entry], encode: Encode, arguments: argparse.Namespace
+) -> int:
     """Export what has a result, say what has none, and return the exit code."""
     examinations: list[Examination] = []
-    code = 0
+    out, code = arguments.export, 0
     left_out = [_why_left_out(entry) for entry in entries if not _may_have_result(entry)]
     read = [entry for entry in entries if _may_have_result(entry)]
     for entry in watched(read, len(read), "exporting"):
         try:
-            examinations.append(read_examination(directory / entry.name))
+            examinations.append(
+                read_examination(directory / entry.name, convention=arguments.convention)
+            )
         except HostError as error:  # a record between, or changed since it was listed
             left_out.append(_why_left_out(entry) if entry.broken else str(error))
             code = NONSENSE if error.exit_code == NONSENSE else code

@@ -53,11 +53,11 @@ def false_statements(result: SessionResult, truths: Truths) -> Iterator[str]:
                 yield f"{ear.ear} {each.frequency_hz} Hz: {what}"
         if ear.pta4 is not None:
             bound = Bound.NONE if _would_be_known(ear.pta4, bounds) else ear.pta4.bound
-            if what := _misgraded(ear.pta4.shares, _pta4_db_hl(truth), bound):
+            if what := _misgraded(ear.pta4.shares, _clinical_db_hl(ear, truth), bound):
                 yield f"{ear.ear}: {what}"
     person = person_grade(result) if all(map(is_valid, result.ears)) else None
     if person is not None:
-        true_db_hl = min(map(_pta4_db_hl, truths.values()))
+        true_db_hl = min(_clinical_db_hl(e, truths[ear_named(e.ear)]) for e in result.ears)
         known = any(ear.pta4 and _would_be_known(ear.pta4, bounds) for ear in result.ears)
         if what := _misgraded(person.shares, true_db_hl, Bound.NONE if known else person.bound):
             yield f"better ear: {what}"
@@ -118,6 +118,11 @@ def _misgraded(shares: Sequence[float], true_db_hl: float, bound: Bound) -> str:
     given = sum(shares[first : last + 1])
     name = [*GRADES_DB_HL][true]
     return f"grade {name} given {given:.3f}" if given < GRADE_SHARE_MIN else ""
+
+
+def _clinical_db_hl(ear: EarResult, truth: Audiogram) -> float:
+    """Return the true mean as the clinical threshold of which grades are."""
+    return _pta4_db_hl(truth) + ear.clinical_offset_db
 
 
 def _pta4_db_hl(truth: Audiogram) -> float:

@@ -212,7 +212,8 @@ class Writer {
     const unit = result.nominal ? this.terms.nominal_unit : "dB HL";
     const boards = [...new Set(ears.flatMap((ear) => ear.boards))].join(", ");
     const from = boards && `tone generator: ${boards}`;
-    const told = [...texts, from, transducer && `earphones: ${transducer}`, calibration];
+    const meant = ears.filter((ear) => ear.has_thresholds).map((ear) => ear.convention);
+    const told = [...texts, from, transducer && `earphones: ${transducer}`, ...meant, calibration];
     return told.filter(Boolean).map((text) => ({ text: text.replaceAll("dB HL", unit) }));
   }
 }

@@ -206,16 +206,21 @@ def test_the_retest_is_judged_as_by_the_procedure(clinical: Path) -> None:
 def test_the_norm_is_beside_each_threshold(forty_tones: Path) -> None:
     found, norm = findings_of(read_session(forty_tones)), AgeNorm(65, "M")
     assert found.norm_title == "otologically normal men of 65 (ISO 7029:2017)"
+    # The norm is of clinical thresholds; these are 50 % points, and it stands as much lower.
+    lower_db = found.ears[0].clinical_offset_db
+    assert 2.0 < lower_db < 4.0
     for t in found.ears[0].thresholds:
-        median_db_hl = norm.threshold_db_hl(t.frequency_hz, 0.5)
+        median_db_hl = norm.threshold_db_hl(t.frequency_hz, 0.5) - lower_db
         if t.frequency_hz > 3000:  # the spread of men of 65 is not known there
             assert t.norm_db_hl == [None, median_db_hl, None]
             assert t.norm_share_better is None
             assert words.norm(t) == f"{median_db_hl:.0f}"
             continue
-        assert t.norm_db_hl == [norm.threshold_db_hl(t.frequency_hz, q) for q in (0.1, 0.5, 0.9)]
+        usual = [norm.threshold_db_hl(t.frequency_hz, q) - lower_db for q in (0.1, 0.5, 0.9)]
+        assert t.norm_db_hl == usual
         if t.mark == Outcome.MEASURED and t.threshold_db_hl is not None:
-            assert t.norm_share_better == norm.share_better(t.frequency_hz, t.threshold_db_hl)
+            clinical_db_hl = t.threshold_db_hl + lower_db
+            assert t.norm_share_better == norm.share_better(t.frequency_hz, clinical_db_hl)
         else:
             assert t.norm_share_better is None
     assert findings("left-ear-s2").norm_missing.startswith("age and sex were not told")
@@ -389,7 +394,7 @@ def test_a_grade_of_what_the_other_ear_may_have_heard_is_a_bound(tmp_path: Path)
 
     for said in (right, left):
         assert re.search(r"ear: at least 4\d dB HL \(95 % band from 4\d up\); the other ", said)
-        assert "; the other ear may have heard 1000 Hz; at least moderate " in said
+        assert "; the other ear may have heard 1000 Hz; at least moderate" in said
     assert person.startswith("person: at least moderate ")
     assert "(the better ear counts" in person
 

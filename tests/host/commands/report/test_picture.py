@@ -306,7 +306,7 @@ def test_the_legend_has_every_mark_that_the_audiograms_have_and_each_is_an_svg()
     for words in (
         "threshold left, right masked",
         "no response at the limit",
-        "usual at this age",
+        "otologically normal, ISO 7029",
         "limit",
         "~",
     ):

@@ -12,6 +12,10 @@ from host_tools.commands.report.referral import asymmetries, differences
 
 Levels = dict[int, float]
 WORDS = catalogue_of(ENGLISH)
+OF_SOURCES = (
+    "both sources mean sensorineural loss, which air conduction alone cannot tell from a "
+    "conductive one"
+)
 NICE = "NICE NG98, 2018 (15 dB or more at two neighbours of 0.5, 1, 2, 4 and 8 kHz)"
 
 
@@ -24,7 +28,7 @@ def ear(name: str, levels_db_hl: Levels, sd_db: float = 2.0) -> EarResult:
         for f in AUDIOGRAM_FREQUENCIES_HZ
         for level in [levels_db_hl.get(f, 20.0)]
     )
-    return EarResult(name, Outcome.MEASURED, (), thresholds, 30, 15, 0, 3, 0, 0, None)
+    return EarResult(name, Outcome.MEASURED, (), thresholds, 30, 15, 0, 3, 0, 0, None, 2.8)
 
 
 def session(*ears: EarResult) -> SessionResult:
@@ -62,10 +66,18 @@ def test_each_criterion_is_met_from_its_own_difference_on(
         assert any(source in line for line in found) == (source in met)
 
 
+def test_a_criterion_is_named_of_people_whom_its_source_is_about() -> None:
+    found = session(ear("right", {}), ear("left", {4000: 35.0, 8000: 35.0}))
+    sources = {None: ["NICE", "AAO-HNSF"], 60.0: ["NICE", "AAO-HNSF"], 49.0: ["NICE"], 12.0: []}
+    for age_years, named in sources.items():
+        said = " ".join(asymmetries(found, WORDS, age_years))
+        assert [source for source in ("NICE", "AAO-HNSF") if source in said] == named
+
+
 def test_the_sentence_names_ear_difference_band_and_criterion() -> None:
     assert with_left({1000: 42.0, 500: 36.0}) == [
         "asymmetry: the left ear is worse by 16 ± 6 dB at 500 Hz, 22 ± 6 dB at 1000 Hz; that meets "
-        f"{NICE}, though no further than the 95 % bands reach; bone conduction was not measured"
+        f"{NICE}, though no further than the 95 % bands reach; {OF_SOURCES}"
     ]
     (sure,) = with_left({500: 62.0, 1000: 62.0})
     assert "no further" not in sure

@@ -46,7 +46,7 @@ def beyond(mark: Outcome, limit_db_hl: float) -> ThresholdResult:
 
 
 def ear_result(each: ThresholdResult, ear: str = "right", **more: Any) -> EarResult:
-    return EarResult(ear, Outcome.MEASURED, (), [each], 20, 10, 0, 0, 0, 0, None, **more)
+    return EarResult(ear, Outcome.MEASURED, (), [each], 20, 10, 0, 0, 0, 0, None, 0.0, **more)
 
 
 def session(*ears: EarResult) -> SessionResult:

@@ -1,0 +1,70 @@
+"""What is to be known of the numbers of a report: their convention, and whom a norm is about."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from firmware_py.procedure.convention import higher
+from firmware_py.procedure.settings import CLINICAL_ASCENDING, LEFT, RIGHT
+from firmware_py.procedure.statements import has_thresholds, may_conclude
+from host_tools.commands.report.findings import EarFindings, Findings, Threshold
+from host_tools.commands.report.words import Words
+
+TENTH: Final = ".1f"
+
+
+def notes_of(findings: Findings, words: Words) -> list[str]:
+    """Return the sentences, in the language of the words."""
+    ears = [ear for ear in findings.ears if has_thresholds(ear)]
+    notes = [*_conventions(ears, findings, words)] if ears else []
+    return [*notes, _norm(ears, findings, words)]
+
+
+def _conventions(ears: list[EarFindings], findings: Findings, words: Words) -> Iterator[str]:
+    """Say which thresholds are told, and on which grades, norms and rules rest."""
+    clinical = findings.threshold_convention == CLINICAL_ASCENDING
+    yield words.say("convention_clinical" if clinical else "convention_50")
+    if any(may_conclude(ear) for ear in ears) or clinical:
+        offsets = {ear.ear: words.number(ear.clinical_offset_db, TENTH) for ear in ears}
+        if len({*offsets.values()}) == 1:
+            yield words.say("convention_rules", offset=next(iter(offsets.values())))
+        else:
+            told = {RIGHT: offsets[RIGHT], LEFT: offsets[LEFT]}
+            yield words.say("convention_rules_ears", **told)
+    confirmed = [ear for ear in ears if any(t.confirmed for t in ear.thresholds)]
+    if confirmed:
+        yield words.say("convention_confirmed")
+        for ear in confirmed:
+            yield from (_beside(ear, t, words) for t in ear.thresholds if _is_outside(t))
+
+
+def _is_outside(found: Threshold) -> bool:
+    """Tell whether the classical rule found a level outside the band that is told."""
+    again = None if found.confirmed is None else found.confirmed.threshold_db_hl
+    if again is None or found.low_db_hl is None or found.high_db_hl is None:
+        return False
+    return not found.low_db_hl <= again <= found.high_db_hl
+
+
+def _beside(ear: EarFindings, found: Threshold, words: Words) -> str:
+    """Say what a confirmed threshold outside the band is to be held against."""
+    assert found.confirmed is not None, "it lies outside the band"
+    assert found.confirmed.threshold_db_hl is not None, "it lies outside the band"
+    name = words.ear(ear.ear)
+    return words.say(
+        "confirmed_beside",
+        ear=name[:1].upper() + name[1:],
+        frequency_hz=str(found.frequency_hz),
+        level=words.number(found.confirmed.threshold_db_hl),
+        band=words.band(higher(found, ear.below_clinical_db)),
+    )
+
+
+def _norm(ears: list[EarFindings], findings: Findings, words: Words) -> str:
+    """Say whom the age norm is about, or why there is none."""
+    if not findings.norm_title:
+        return words.say("no_norm", why=findings.norm_missing)
+    note = words.say("norm_note", people=findings.norm_title)
+    lower = {words.number(ear.below_clinical_db, TENTH) for ear in ears if may_conclude(ear)}
+    if lower == {words.number(0.0, TENTH)} or not lower:
+        return note
+    return words.say("norm_note_50", note=note)

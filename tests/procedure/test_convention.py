@@ -1,0 +1,79 @@
+"""What is reported lies a known offset above 50 % points, or nothing; what was played stays."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_py.procedure.convention import (
+    OFFSETS_DB,
+    clinical_offset_db,
+    ear_in_convention,
+    in_convention,
+)
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome
+from firmware_py.procedure.results import CLINICAL_OFFSET_DB_MAX, ConfirmedThreshold
+from firmware_py.procedure.settings import (
+    CLINICAL_ASCENDING,
+    CONVENTIONS,
+    FIFTY_PERCENT,
+    SettingError,
+    Settings,
+)
+from tests.host.journals import BOTH, GOLDEN, recorded
+
+
+@given(st.floats(0.0, 40.0), st.floats(0.0, 0.5), st.floats(0.0, 0.5))
+def test_every_listener_has_an_offset_within_a_step(
+    noise: float, lapse: float, alarm: float
+) -> None:
+    assert 0.0 <= clinical_offset_db(noise, lapse, alarm) <= CLINICAL_OFFSET_DB_MAX
+
+
+def test_the_offset_is_the_tables_and_between_its_rows_in_between() -> None:
+    for noise_db, offset_db in OFFSETS_DB:
+        assert clinical_offset_db(noise_db) == offset_db
+    assert clinical_offset_db(0.1) == OFFSETS_DB[0][1]
+    assert clinical_offset_db(30.0) == OFFSETS_DB[-1][1]
+    assert clinical_offset_db(6.0) == pytest.approx((2.70 + 2.39) / 2, abs=0.01)
+    # Who misses tones answers later on the way up, who presses without a tone earlier.
+    assert clinical_offset_db(3.0, lapse_rate=0.15) > clinical_offset_db(3.0)
+    assert clinical_offset_db(3.0, false_alarm_rate=0.1) < clinical_offset_db(3.0)
+
+
+@pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear", "disturbed"])
+def test_in_the_clinical_convention_every_number_is_so_much_higher_and_no_limit_is(
+    name: str,
+) -> None:
+    result = recorded(GOLDEN / f"{name}.journal").result
+    assert in_convention(result, FIFTY_PERCENT) == result
+    clinical = in_convention(result, CLINICAL_ASCENDING)
+    for before, after in zip(result.ears, clinical.ears, strict=True):
+        assert after.clinical_offset_db == before.clinical_offset_db
+        for old, new in zip(before.thresholds, after.thresholds, strict=True):
+            assert (old.mark, old.limit_db_hl, old.sd_db) == (new.mark, new.limit_db_hl, new.sd_db)
+            if old.mark not in WITH_NUMBERS:
+                assert new == old
+                continue
+            for field in ("threshold_db_hl", "low_db_hl", "high_db_hl"):
+                above_db = getattr(new, field) - getattr(old, field)
+                assert above_db == pytest.approx(before.clinical_offset_db)
+
+
+def test_what_the_classical_rule_confirmed_is_clinical_already() -> None:
+    (ear, _) = recorded(BOTH).result.ears
+    again = (ConfirmedThreshold(1000, 45.0, Outcome.MEASURED, 9),)
+    found = ear_in_convention(replace(ear, confirmed=again), CLINICAL_ASCENDING)
+    assert found.confirmed == again
+
+
+def test_the_setting_names_its_conventions() -> None:
+    assert Settings().threshold_convention == FIFTY_PERCENT
+    for convention in CONVENTIONS:
+        assert Settings(threshold_convention=convention).threshold_convention == convention
+    with pytest.raises(SettingError) as refused:
+        Settings(threshold_convention="50")
+    assert str(refused.value) == (
+        'threshold_convention is \'50\'; allowed are "50 %", "clinical, 5 dB ascending"'
+    )
