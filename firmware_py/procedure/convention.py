@@ -15,10 +15,11 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 from firmware_py.procedure.grades import mean_higher
-from firmware_py.procedure.outcomes import WITH_NUMBERS
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound
 from firmware_py.procedure.results import (
     CLINICAL_OFFSET_DB_MAX,
     EarResult,
+    MeanThreshold,
     SessionResult,
     ThresholdResult,
 )
@@ -71,6 +72,24 @@ def _by_rate(coefficients: tuple[float, float], noise_db: float, rate: float) ->
 def shift_db(ear: EarResult, convention: str) -> float:
     """Return by how much the thresholds of an ear lie above 50 % points in a convention."""
     return ear.clinical_offset_db if convention == CLINICAL_ASCENDING else 0.0
+
+
+def clinical_mean_db_hl(mean: MeanThreshold, below_db: float) -> float | None:
+    """Return the mean of clinical thresholds, by which its grades are, beside another one.
+
+    Parameters
+    ----------
+    mean : MeanThreshold
+    below_db : float
+        So much it lies below clinical ones.
+
+    Returns
+    -------
+    level_db_hl : float or None
+        None: it is the clinical one itself, or a bound.
+    """
+    known = mean.bound == Bound.NONE and below_db > 0.0
+    return round(mean.level_db_hl + below_db, OFFSET_DIGITS) if known else None
 
 
 def convention_words(ear: EarResult, convention: str) -> str:

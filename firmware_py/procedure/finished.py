@@ -6,7 +6,7 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
-from firmware_py.procedure.convention import convention_words
+from firmware_py.procedure.convention import clinical_mean_db_hl, convention_words, shift_db
 from firmware_py.procedure.grades import (
     PersonGrade,
     grades_said,
@@ -40,7 +40,8 @@ def finished(
             threshold_with_width(each, settings.wanted_half_width_db(each.frequency_hz))
             for each in found.thresholds
         ]
-        ear["pta4"] = mean_as_json(found.pta4)
+        below_db = found.clinical_offset_db - shift_db(found, convention)
+        ear["pta4"] = mean_as_json(found.pta4, below_db)
         ear["pta4_outside_hz"] = outside_hz(found)
         ear["convention"] = convention_words(found, convention)
         ear["has_thresholds"] = has_thresholds(found)
@@ -60,14 +61,15 @@ def threshold_with_width(found: ThresholdResult, wanted_db: float) -> dict[str, 
     return told
 
 
-def mean_as_json(mean: MeanThreshold | None) -> dict[str, Any] | None:
-    """Return a mean threshold, its grades by name."""
+def mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any] | None:
+    """Return a mean threshold, its grades by name; it lies so much below clinical ones."""
     if mean is None:
         return None
     return {
         "level_db_hl": mean.level_db_hl,
         "low_db_hl": mean.low_db_hl,
         "high_db_hl": mean.high_db_hl,
+        "clinical_db_hl": clinical_mean_db_hl(mean, below_db),
         **_grades(mean.bound, mean.shares),
         "beyond_hz": [*mean.beyond_hz],
         "inferred_hz": [*mean.inferred_hz],

@@ -42,6 +42,7 @@ from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
 from host_tools.commands.prescribe.figures import as_json as prescription_as_json
 from host_tools.commands.report import referral
 from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
@@ -359,6 +360,7 @@ def test_device_paper_and_exports_say_the_same_and_nothing_outside_the_limits(
         assert report["grade"] == told["grade"]
         of_report = {ear["ear"]: ear for ear in report["ears"]}
         (row,) = csv.DictReader(io.StringIO(as_csv([person.examination]).decode()))
+        (coded,) = csv.DictReader(io.StringIO(as_nhanes_csv([person.examination]).decode()))
         fhir = [entry["resource"] for entry in json.loads(as_fhir([person.examination]))["entry"]]
         by_code = {each["code"]["coding"][0]["code"]: each for each in fhir[1:]}
         shown = {ear.ear: ear.thresholds for ear in person.findings.ears}
@@ -382,8 +384,12 @@ def test_device_paper_and_exports_say_the_same_and_nothing_outside_the_limits(
                 resource = by_code[CODES[ear["ear"]][each["frequency_hz"]]]
                 value = resource.get("valueQuantity")
                 assert (value and (value.get("comparator"), value["value"])) == fhir_told(reading)
-                cell = row[nhanes.variable(ear["ear"], each["frequency_hz"])]
+                cell = coded[nhanes.variable(ear["ear"], each["frequency_hz"])]
                 assert cell == csv_told(reading)
+                place = ear["ear"], each["frequency_hz"]
+                measured = reading["kind"] == "measured"
+                assert row[level_column(*place)] == (cell if measured else "")
+                assert row[code_column(*place)] == each["mark"]
     assert {("measured", ""), ("above", ">"), ("inferred", ""), ("inferred", ">")} <= kinds
 
 
@@ -404,6 +410,7 @@ def test_the_page_says_the_same_means_and_grades_as_the_paper(people: Sequence[P
     ]
     knows = {name: knowledge()[name] for name in ("keys", "words")}
     program = own + 'useWords(given.keys, given.words, "en"); return given.told.map(meanLines);'
+    program = program.replace("(meanLines)", "((t) => [...meanLines(t), ...conventionLines(t)])")
     lines = computed("globalThis.document = { documentElement: {} };" + program, told=told, **knows)
-    assert lines == [WORDS.grades(person.findings) for person in people]
+    assert lines == [[*WORDS.grades(p.findings), *notes_of(p.findings, WORDS)[:-1]] for p in people]
     assert any("at least" in line for each in lines for line in each)

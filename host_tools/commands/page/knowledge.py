@@ -40,7 +40,9 @@ VERDICT: Final = "verdict"
 SHARED: Final = (
     "left_ear", "right_ear", "calibrated", "overdue",
     "uncalibrated", "simulated", "pta4_and_grade", "pta4_outside",
-    "pta4_none", "pta4", "mean", "mean_at_least", "mean_at_most", "mean_beyond", "mean_inferred",
+    "pta4_none", "pta4", "mean", "mean_at_least", "mean_at_most", "mean_clinical", "convention_50",
+    "convention_clinical", "convention_rules", "convention_rules_ears", "mean_beyond",
+    "mean_inferred",
     "mean_doubtful", "grade_share", "grade_at_least", "grade_at_most", "nominal", "nominal_db",
     "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear", "person_boards",
 )  # fmt: skip

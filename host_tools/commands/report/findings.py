@@ -180,7 +180,7 @@ class Findings:
             ear["thresholds"] = [
                 threshold_with_width(each, each.wanted_db) for each in found.thresholds
             ]
-            ear["pta4"] = mean_as_json(found.pta4)
+            ear["pta4"] = mean_as_json(found.pta4, found.below_clinical_db)
         return {**told, "grade": person_as_json(self.grade)}
 
 

@@ -23,7 +23,7 @@ def _conventions(ears: list[EarFindings], findings: Findings, words: Words) -> I
     """Say which thresholds are told, and on which grades, norms and rules rest."""
     clinical = findings.threshold_convention == CLINICAL_ASCENDING
     yield words.say("convention_clinical" if clinical else "convention_50")
-    if any(may_conclude(ear) for ear in ears) or clinical:
+    if clinical or (any(may_conclude(ear) for ear in ears) and not findings.nominal):
         offsets = {ear.ear: words.number(ear.clinical_offset_db, TENTH) for ear in ears}
         if len({*offsets.values()}) == 1:
             yield words.say("convention_rules", offset=next(iter(offsets.values())))

@@ -7,6 +7,7 @@ from typing import Final, Self
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.words import readable
+from firmware_py.procedure.convention import clinical_mean_db_hl
 from firmware_py.procedure.grades import PersonGrade, grades_said
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
@@ -224,12 +225,19 @@ class Words:
         name = self.ear(ear.ear)
         if ear.pta4 is None:
             return self.say("pta4_none", ear=name, why=ear.pta4_missing)
-        mean = self.mean_threshold(ear.pta4)
+        mean = self._with_clinical(self.mean_threshold(ear.pta4), ear.pta4, ear.below_clinical_db)
         for key in ("beyond", "inferred", "doubtful"):
             if at_hz := getattr(ear.pta4, f"{key}_hz"):
                 mean = self.say(f"mean_{key}", mean=mean, frequencies_hz=hertz(at_hz))
         grades = self.grade_shares(ear.pta4.bound, ear.pta4.shares)
         return self.say("pta4", ear=name, mean=mean, grades=grades)
+
+    def _with_clinical(self, mean: str, found: MeanThreshold, below_db: float) -> str:
+        """Add the clinical mean, by which grades are, to another one that is no bound."""
+        clinical_db_hl = clinical_mean_db_hl(found, below_db)
+        if clinical_db_hl is None:
+            return mean
+        return self.say("mean_clinical", mean=mean, level=self.number(clinical_db_hl, ".1f"))
 
     def remarks(self, findings: Findings) -> list[str]:
         """Say how the test went, and what makes its result less than sure."""

@@ -34,11 +34,26 @@ function lineOf(ear) {
   const [low, high] = [mean.low_db_hl, mean.high_db_hl].map((level) => (level === null ? "" : number(level)));
   const level = isBound ? number(mean.level_db_hl) : written(mean.level_db_hl.toFixed(1));
   let words = say(isBound ? `mean_${mean.bound.replace("-", "_")}` : "mean", { level, low, high });
+  const { clinical_db_hl: clinical } = mean;
+  words = clinical === null ? words : say("mean_clinical", { mean: words, level: written(clinical.toFixed(1)) });
   for (const key of ["beyond", "inferred", "doubtful"]) {
     const frequencies = mean[`${key}_hz`].map((hz) => number(hz)).join(", ");
     words = frequencies ? say(`mean_${key}`, { mean: words, frequencies_hz: frequencies }) : words;
   }
   return say("pta4", { ear: name, mean: words, grades: gradesOf(mean) });
+}
+
+/** Return what is said of the convention of thresholds, and on which the grades rest. */
+export function conventionLines({ ears, nominal, threshold_convention: convention }) {
+  const known = ears.filter((ear) => ear.has_thresholds);
+  const clinical = convention !== "50 %";
+  const lines = known.length ? [say(clinical ? "convention_clinical" : "convention_50")] : [];
+  if (known.length && (clinical || (!nominal && known.some((ear) => ear.may_conclude)))) {
+    const told = Object.fromEntries(known.map((ear) => [ear.ear, written(ear.clinical_offset_db.toFixed(1))]));
+    const [offset, other = offset] = Object.values(told);
+    lines.push(offset === other ? say("convention_rules", { offset }) : say("convention_rules_ears", told));
+  }
+  return lines;
 }
 
 function person(found) {

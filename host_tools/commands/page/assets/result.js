@@ -4,7 +4,7 @@ import { at, fill, make, save, show, table, tell } from "./dom.js";
 import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
 import { drawEars, drawnEar, earTitle, outcomeWords, unitOf } from "./live.js";
-import { meanLines } from "./means.js";
+import { conventionLines, meanLines } from "./means.js";
 import {
   alarmsOf, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
 } from "./paper.js";
@@ -88,7 +88,7 @@ export class Result {
       fill(sentence, earSentence(ear));
     }
     fill(at("result-tables"), ...result.ears.filter((ear) => ear.has_thresholds).map((ear) => thresholdTable(ear, unitOf(result))));
-    fill(at("result-means"), ...meanLines(result).map((line) => make("li", {}, line)));
+    fill(at("result-means"), ...[...meanLines(result), ...conventionLines(result)].map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityOf(result, paper));
     fill(at("result-sign"), ...signatureOf(this.#whose));
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
