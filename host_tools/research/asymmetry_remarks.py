@@ -25,8 +25,8 @@ from host_tools.progress import watched
 from host_tools.research.changed_ears import an_ear, rate_words
 
 EQUAL_NOISE_DB: Final = (2.0, 4.0)
-POORER_DB: Final = (15.0, 20.0, 25.0, 30.0)
-LOUDEST_DB_HL: Final = 95.0  # of a poorer ear, so that it can be measured
+POORER_DB: Final = (15.0, 20.0)
+LOUDEST_DB_HL: Final = 85.0  # of a poorer ear, so that it can be measured
 RATE: Final = 0.01
 SOMETHING: Final = 0.5
 
