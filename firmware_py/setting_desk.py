@@ -37,7 +37,8 @@ class SettingDesk:
     def change(self, name: str, text: str) -> None:
         """Change a setting; `SettingError` if it is not allowed."""
         name = name.lower()
-        value = _value(choice_begun(name, text.lower()))
+        begun = choice_begun(name, text.lower())
+        value = _value(text) if begun == text.lower() else begun
         several = isinstance(self.settings().as_record().get(name), list)
         change = {name: [value] if several and not isinstance(value, list) else value}
         self.settings(change)

@@ -275,6 +275,17 @@ def test_a_setting_that_is_a_list_is_typed_with_semicolons(tmp_path: Path) -> No
     assert told[8:11] == ["[4000]", "OK", "true"]
 
 
+def test_a_choice_may_be_shortened_to_what_begins_no_other(tmp_path: Path) -> None:
+    told = told_by(
+        Device(tmp_path), "SETT threshold_convention,clinical", "SETT? threshold_convention",
+        "SETT threshold_convention,50 %", "SETT? threshold_convention", "SETT conduct,b",
+        "SETT? conduct", "SETT ears,r", "SETT? ears", "SETT first_ear,x",
+    )  # fmt: skip
+    assert told[:4] == ["OK", '"clinical, 5 dB ascending"', "OK", '"50 %"']
+    assert told[4:8] == ["OK", '"brisk"', "OK", '"right"']
+    assert told[8].startswith("ERROR -224,\"first_ear is 'x'; allowed are better, left, right")
+
+
 def test_another_conduct_brings_its_values_and_what_the_operator_told_stays(
     tmp_path: Path,
 ) -> None:
