@@ -10,9 +10,11 @@ from device.hearing_aid.rules import THRESHOLD_LIMITS_DB_HL
 from device.hearing_aid.speech import FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.verdicts import verdict_words
+from firmware_py.procedure.convention import ear_in_convention, shift_db
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.procedure.words import say
 from host_tools.errors import HostError
@@ -20,8 +22,8 @@ from host_tools.recorded import RecordedSession
 
 DRAWS: Final = 4000  # of the joint posterior: the ends of a 95 % band are then good to 0.1 SD
 SEED: Final = 1  # of the draws, so that the same journal prescribes the same
-# What a threshold is that a rule is given: the level that is heard half of the time.
-CONVENTION: Final = "50 %"
+# What a threshold is that a rule is given: rules were made for those of clinics.
+CONVENTION: Final = CLINICAL_ASCENDING
 
 
 class NothingToPrescribeError(HostError):
@@ -32,7 +34,9 @@ class NothingToPrescribeError(HostError):
 class Taken:
     """The thresholds of an ear as a rule is given them."""
 
-    found: tuple[ThresholdResult, ...]  # as recorded
+    found: tuple[ThresholdResult, ...]  # as the paper of the audiogram has them
+    clinical: tuple[ThresholdResult, ...]  # in `CONVENTION`
+    clinical_offset_db: float  # by so much they lie above those that are heard half of the time
     # Where there was no response the limit, and where no tone was asked what was inferred.
     point_db_hl: FloatArray  # (m,)
     draws_db_hl: FloatArray  # (n, m), curves from what is known of them
@@ -55,18 +59,23 @@ def taken(session: RecordedSession, ear: str) -> Taken:
     NothingToPrescribeError
         If the ear was not tested, its test is not valid, or its answers are not reliable.
     """
-    thresholds = _result_of(session, ear).thresholds
+    result = _result_of(session, ear)
+    thresholds = ear_in_convention(result, CONVENTION).thresholds
+    offset_db = shift_db(result, CONVENTION)
     frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
     estimator = session.test.ears[ear].estimator
     mean_db_hl, _ = estimator.threshold(frequencies_hz)
     highest_db_hl = _highest_db_hl(thresholds)
     point_db_hl = [
-        min(_point_db_hl(float(mean), found), highest_db_hl)
+        min(_point_db_hl(float(mean) + offset_db, found), highest_db_hl)
         for mean, found in zip(mean_db_hl, thresholds, strict=True)
     ]
-    draws_db_hl = _draws(*estimator.joint_threshold(frequencies_hz)).T
+    draws_db_hl = _draws(*estimator.joint_threshold(frequencies_hz)).T + offset_db
     within = [_beyond(draws, t) for draws, t in zip(draws_db_hl, thresholds, strict=True)]
-    return Taken(tuple(thresholds), np.array(point_db_hl), np.array(within).T)
+    shown = ear_in_convention(result, session.settings.threshold_convention).thresholds
+    return Taken(
+        tuple(shown), tuple(thresholds), offset_db, np.array(point_db_hl), np.array(within).T
+    )
 
 
 def _result_of(session: RecordedSession, ear: str) -> EarResult:

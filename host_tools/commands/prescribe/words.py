@@ -22,7 +22,6 @@ from firmware_py.procedure.reading import read
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import EarPrescription
-from host_tools.commands.prescribe.taken import CONVENTION
 from host_tools.commands.report.findings import Threshold
 from host_tools.commands.report.words import Words
 from host_tools.drawing import WIDE_SIGN
@@ -45,7 +44,6 @@ SIGNS: Final[dict[str, str]] = {
     Outcome.INFERRED: INFERRED_SIGN,
 }
 SURE: Final = 0.95  # so probable it is said without a number
-CONVENTIONS: Final = {CONVENTION: "given_50"}
 FOR_WHOM: Final = {code: f"whom_{code.replace('-', '_')}" for code in Code}
 
 
@@ -204,10 +202,15 @@ class PrescriptionWords:
         """Say which thresholds the rule was given, and where not those of the audiogram."""
 
         def beyond(ear: EarPrescription, k: int) -> bool:
-            level_db_hl = read(ear.given.found[k]).level_db_hl
+            level_db_hl = read(ear.given.clinical[k]).level_db_hl
             return level_db_hl is not None and abs(level_db_hl - ear.threshold_db_hl[k]) >= 0.5
 
-        said = [self.say(CONVENTIONS[CONVENTION])]
+        offsets = [(self.ear(each.ear), each.given.clinical_offset_db) for each in ears]
+        above = ", ".join(
+            self.say("given_above", ear=name, db=self.catalogue.number(db, ".1f"))
+            for name, db in offsets
+        )
+        said = [self.say("given_clinical", above=above)]
         if where := self.where(ears, beyond):
             said.append(self.say("given_limit", where=where))
         return said

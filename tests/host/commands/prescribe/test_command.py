@@ -18,8 +18,10 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
+from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.outcomes import MaskingMark, Verdict
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
@@ -77,7 +79,8 @@ def figures(gp_pta: GpPta, *words: str | Path) -> dict[str, Any]:
 def test_gain_is_the_rules_at_the_recorded_thresholds(rule: str, gp_pta: GpPta) -> None:
     (found,) = recorded(LEFT_S2).result.ears
     (ear,) = figures(gp_pta, LEFT_S2, "--rule", rule)["ears"]
-    thresholds = found.thresholds
+    thresholds = ear_in_convention(found, CLINICAL_ASCENDING).thresholds
+    assert found.clinical_offset_db > 2.0
     expected = insertion_gain(
         rule,
         [t.frequency_hz for t in thresholds],
@@ -96,8 +99,9 @@ def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
     session = recorded_calibrated(BOTH)
     ear = prescribe_ear(session, "left", "half-gain")
     gain = ear.gain_at_db[65.0]
-    low_db_hl, high_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
     found = session.result.by_ear["left"]
+    band_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
+    low_db_hl, high_db_hl = (each + found.clinical_offset_db for each in band_db_hl)
     inside = [t.mark == "measured" and (t.low_db_hl or 0.0) > 0.0 for t in found.thresholds]
 
     assert sum(inside) >= 5
@@ -181,7 +185,7 @@ def test_levels_that_are_no_db_hl_are_refused_or_said_to_be_that(
     assert code == 0
     assert "UNCALIBRATED: levels are nominal" in said
     fit = read_fit(out[0])
-    assert (fit.of.calibration, fit.of.thresholds) == ("UNCALIBRATED", "50 %")
+    assert (fit.of.calibration, fit.of.thresholds) == ("UNCALIBRATED", CLINICAL_ASCENDING)
     assert [found.code for found in fit.for_whom] == ["not-judged"]
     told = json.loads(out[1].read_text())
     assert told["of"]["calibration"] == "UNCALIBRATED"
