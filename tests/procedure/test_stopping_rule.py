@@ -3,12 +3,12 @@
 import re
 from dataclasses import dataclass
 from statistics import NormalDist
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from firmware_py.inference.model import Hyperparameters
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.ear import EarTest
@@ -377,7 +377,7 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 
     class Sure:
         trial_count = changes = 20
-        hyperparameters = SimpleNamespace(lapse_rate=0.0, false_alarm_rate=0.0)
+        hyperparameters = Hyperparameters(None, None, 2.0)
 
         def threshold(self, frequencies_hz: Any) -> tuple[Any, Any]:
             sd_db = np.full(len(frequencies_hz), 8.0)

@@ -88,7 +88,8 @@ export class Result {
       fill(sentence, earSentence(ear));
     }
     fill(at("result-tables"), ...result.ears.filter((ear) => ear.has_thresholds).map((ear) => thresholdTable(ear, unitOf(result))));
-    fill(at("result-means"), ...[...meanLines(result), ...conventionLines(result)].map((line) => make("li", {}, line)));
+    fill(at("result-means"), ...meanLines(result).map((line) => make("li", {}, line)));
+    fill(at("result-meant"), ...conventionLines(result).map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityOf(result, paper));
     fill(at("result-sign"), ...signatureOf(this.#whose));
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));

@@ -22,6 +22,7 @@ from host_tools.commands.export.formats import schema_text
 from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.heading import NO_HEADING, Heading
@@ -127,6 +128,8 @@ def check_paper(
     remarks = [each for each in words.remarks(findings) if each not in asymmetries]
     assert page.locator("#result-remarks li").all_inner_texts() == remarks
     assert page.locator("#result-means li").all_inner_texts() == words.grades(findings)
+    meant = page.locator("#result-meant li").all_inner_texts()
+    assert meant == notes_of(findings, words)[: len(meant)] != []
     sentences = [ear_sentence(ear, words) for ear in findings.ears]
     assert page.locator("#result-ears figure p").all_inner_texts() == sentences
     alarms = [f"{headline}\n{text}" for headline, text in words.alarms(findings)]
