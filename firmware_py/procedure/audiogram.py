@@ -1,9 +1,8 @@
 """What is known of one ear at the audiogram frequencies."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome
@@ -12,6 +11,9 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 from firmware_py.procedure.tally import Tally
+
+if TYPE_CHECKING:  # who only reads what was found needs no kernels
+    from firmware_py.inference.estimator import ThresholdEstimator
 
 BAND_PROBABILITY: Final = 0.95
 # A mean at the limit is as likely an ear that hears there. No response has to be as sure as this.
@@ -45,7 +47,7 @@ class Audiogram:
     """The estimator's thresholds at the audiogram frequencies within the range of the test."""
 
     def __init__(
-        self, settings: Settings, estimator: ThresholdEstimator, levels: Levels, tally: Tally
+        self, settings: Settings, estimator: "ThresholdEstimator", levels: Levels, tally: Tally
     ) -> None:
         self._settings = settings
         self.asked = Asked(levels)

@@ -18,11 +18,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import erfc, inf, sqrt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, Reading, read
@@ -34,6 +33,9 @@ from firmware_py.procedure.results import (
     SessionResult,
 )
 from firmware_py.procedure.statements import may_compare, may_conclude
+
+if TYPE_CHECKING:  # who only reads what was found needs no kernels
+    from firmware_py.inference.estimator import ThresholdEstimator
 
 # Each from this mean threshold on, dB HL.
 GRADES_DB_HL: Final = {
@@ -106,7 +108,7 @@ def _above(mean_db_hl: float, sd_db: float, level_db_hl: float) -> float:
 
 
 def pta4_posterior(
-    estimator: ThresholdEstimator, constant_db_hl: Mapping[int, float] | None = None
+    estimator: "ThresholdEstimator", constant_db_hl: Mapping[int, float] | None = None
 ) -> Spread:
     """Return the posterior of the mean of the four thresholds.
 
@@ -128,7 +130,7 @@ def pta4_posterior(
     return Spread(tuple(part for part in parts if part[0] > 0.0))
 
 
-def mean_threshold(found: EarResult, estimator: ThresholdEstimator) -> MeanThreshold | None:
+def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThreshold | None:
     """Return the mean threshold of an ear; None: it is not known, or nothing may follow."""
     four = _four(found)
     known = may_conclude(found) and found.outcome != Outcome.UNRELIABLE

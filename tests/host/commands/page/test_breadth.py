@@ -14,10 +14,13 @@ from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
+from firmware_py import __version__
 from firmware_py.console.words import readable
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.statements import has_thresholds
 from firmware_py.procedure.tuning.space import DIMENSIONS
+from host_tools.catalogue import ENGLISH
 from host_tools.commands.export.formats import schema_text
 from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.ear_sentence import ear_sentence
@@ -114,22 +117,31 @@ HEADING = Heading(name="Zoë", tester="A. Meyer", place="Room 4", comments="None
 
 
 def check_paper(
-    page: Page, session: RecordedSession, heading: Heading = NO_HEADING, born: str = "not told"
+    page: Page,
+    session: RecordedSession,
+    heading: Heading = NO_HEADING,
+    born: str = "",
+    language: str = ENGLISH,
 ) -> None:
-    """Expect on the page, and in its print, what the report of the journal says."""
-    findings = findings_of(session)
+    """Expect on the page, and in its print, what the report of the journal says.
+
+    `born`: the year, which is all that the page knows; empty: it was not told.
+    """
+    findings = findings_of(session, language)
     words = Words.of(findings)
     record = RecordOfTest(session, heading, words.catalogue)
     assert page.locator("#result-outcome").inner_text() == record.standing
     names = page.locator("#result-about dt").all_inner_texts()
     facts = dict(zip(names, page.locator("#result-about dd").all_inner_texts(), strict=True))
-    assert facts == {**dict(record.facts()), "born": born}  # the page knows the year alone
+    year = born or record.say("not_told")
+    assert facts == {**dict(record.facts()), record.say("birth_date"): year}
     asymmetries = {readable(each) for each in findings.asymmetries}  # which the device lacks
     remarks = [each for each in words.remarks(findings) if each not in asymmetries]
     assert page.locator("#result-remarks li").all_inner_texts() == remarks
     assert page.locator("#result-means li").all_inner_texts() == words.grades(findings)
     meant = page.locator("#result-meant li").all_inner_texts()
-    assert meant == notes_of(findings, words)[: len(meant)] != []
+    assert meant == notes_of(findings, words)[: len(meant)]
+    assert bool(meant) == any(map(has_thresholds, findings.ears))
     sentences = [ear_sentence(ear, words) for ear in findings.ears]
     assert page.locator("#result-ears figure p").all_inner_texts() == sentences
     alarms = [f"{headline}\n{text}" for headline, text in words.alarms(findings)]
@@ -148,8 +160,10 @@ def check_paper(
     page.emulate_media(media="print")
     signed = [f"{name}: {value}" if value else name for name, value in record.signature()]
     assert page.locator("#result-sign .to-sign p").all_inner_texts() == signed
-    assert page.locator("#result-sign").inner_text().startswith("Comments")
-    assert "Not a medical device" in page.locator("#result-footer").inner_text()
+    assert page.locator("#result-sign").inner_text().startswith(record.say("comments"))
+    assert page.locator("#result-footer").inner_text() == words.catalogue.say(
+        "prescription", "footer", version=__version__
+    )
     marks = [mark for ear in findings.ears if (mark := watermark(findings, ear))]
     assert page.locator("#result-ears .watermark").all_text_contents() == marks
     for hidden in ("header", "#print", "#next-person", "footer", "#problems"):
