@@ -155,14 +155,15 @@ def test_a_tone_generator_that_was_away_for_long_is_a_long_break_too(
 
 @pytest.mark.usefixtures("quick_disk")
 def test_a_test_that_was_paused_for_long_waits_to_be_told_whose_it_is(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("S2"))
+    soon = Configuration(resume_within_min=2.0)
+    world = World(tmp_path, a_listener("S2"), configuration=soon)
     world.begin(Settings(ears="left", seed=3), Person(identifier="P-A"))
     world.run(20 * S)
     assert world.ask("SESS:PAUS") == ["OK"]
-    world.run(14 * MINUTE_US)
+    world.run(MINUTE_US)
     assert " check=identity" not in world.ask("SESS:STAT?")[0]
-    world.run(180 * MINUTE_US)
-    why = "it has been paused for 15 minutes and more: is it the same person?"
+    world.run(10 * MINUTE_US)
+    why = "it has been paused for 2 minutes and more: is it the same person?"
     assert world.ask("SYST:ERR?") == [f'111,"session 1 waits: {why}"']
     assert world.ask("SYST:ERR?") == ['0,"No error"']
     assert f' check=identity why="{why}"' in world.ask("SESS:STAT?")[0]

@@ -132,6 +132,7 @@ class AidWithoutEngine(HearingAidProcess):
         """There is nothing to end."""
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("benches")
 def test_the_whole_way_in_one_command_with_an_aid_that_plays_nothing(
     tmp_path: Path, gp_pta: GpPta, monkeypatch: pytest.MonkeyPatch

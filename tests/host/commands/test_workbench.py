@@ -218,7 +218,8 @@ def test_a_data_directory_that_cannot_be_had_is_named_and_its_journals_are_not(
         assert "is in use by another firmware" in refused_by_the_firmware(tmp_path)
 
 
-@pytest.mark.parametrize("without", [False, pytest.param(True, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("without", [False, True])
 def test_a_person_types_at_once_and_a_firmware_that_is_killed_is_started_again(
     tmp_path: Path, without: bool
 ) -> None:

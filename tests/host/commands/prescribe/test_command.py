@@ -462,6 +462,7 @@ def test_another_rule_is_compared_with(tmp_path: Path, gp_pta: GpPta) -> None:
     assert told["of"]["session"] == header.session
 
 
+@pytest.mark.thorough
 def test_a_fit_with_one_ear_is_compared_where_it_has_one(tmp_path: Path, gp_pta: GpPta) -> None:
     other = tmp_path / "left.fit"
     assert gp_pta("prescribe", BOTH, "--ear", "left", "-o", other)[0] == 0
@@ -470,6 +471,7 @@ def test_a_fit_with_one_ear_is_compared_where_it_has_one(tmp_path: Path, gp_pta:
     assert set(told["against"]["ears"][0]["difference_db"]) == {0.0}
 
 
+@pytest.mark.thorough
 def test_a_fit_that_cannot_be_compared_with_is_named(
     tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:

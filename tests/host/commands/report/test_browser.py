@@ -133,6 +133,7 @@ CLICKED_THROUGH: Final = f"""(times) => Array.from({{ length: times }}, () => {{
 }})"""
 
 
+@pytest.mark.thorough
 def test_every_tone_is_stepped_through_by_clicks_as_the_journal_has_it(
     page: Page, forty_tones: Path
 ) -> None:
