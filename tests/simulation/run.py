@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from firmware_py.platform.data_directory import (
 )
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.session import replay
 from firmware_py.tuning_record import replay_tuning
@@ -268,21 +268,29 @@ def _compare(result: SessionResult, undisturbed: SessionResult) -> None:
     """Check that a result is that without trouble, as far as it came."""
     if result.outcome != undisturbed.outcome:
         return
-    told, wanted = _told(result), _told(undisturbed)
+    swapped = {ear.ear for ear in result.ears if _boards_of(ear)}
+    told, wanted = _told(result, swapped), _told(undisturbed, swapped)
     if told != wanted:
         raise Violation(f"ears of session 1 are {told}, and without trouble {wanted}")
 
 
-def _told(result: SessionResult) -> tuple[int | None, list[EarResult]]:
+def _boards_of(ear: EarResult) -> list[Reason]:
+    """Return that several boards played for an ear, if they did."""
+    return [each for each in ear.reasons if each.code == Code.SEVERAL_BOARDS]
+
+
+def _told(result: SessionResult, swapped: Set[str]) -> tuple[int | None, list[EarResult]]:
     """Return what may not depend on trouble: all but what is said of a board that was swapped.
 
+    Of such an ear, which is in doubt, there is no mean threshold.
     An ear in which nothing was heard is played tones for a minute, until somebody says who hears
     them: how many these are depends on what came to nothing meanwhile. So there is no count then.
     """
     ears = []
     for ear in result.ears:
-        reasons = tuple(each for each in ear.reasons if each.code != Code.SEVERAL_BOARDS)
+        reasons = tuple(each for each in ear.reasons if each not in _boards_of(ear))
         verdict = ear.verdict if reasons else Verdict.VALID
-        ears.append(replace(ear, boards=(), reasons=reasons, verdict=verdict))
+        pta4 = None if ear.ear in swapped else ear.pta4
+        ears.append(replace(ear, boards=(), reasons=reasons, verdict=verdict, pta4=pta4))
     all_heard = all(ear.tones_heard or ear.tones_unsure for ear in ears)
     return result.presentations if all_heard else None, ears
