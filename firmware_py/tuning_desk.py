@@ -1,7 +1,6 @@
 """What the operator can ask of a tuning at the console."""
 
 import json
-import secrets
 from operator import attrgetter
 from typing import Final
 
@@ -25,7 +24,7 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.procedure.words import say
-from firmware_py.setting_desk import SEED_BITS
+from firmware_py.setting_desk import seed_by_chance
 from firmware_py.tuner import NO_AID, Tuner
 
 NOT_BEGUN: Final = "no tuning was begun"
@@ -57,7 +56,7 @@ class TuningDesk:
             settings = TuningSettings(
                 greeted.fit, greeted.ranges_db, greeted.prior_sd_db,
                 TuningSettings.comparisons_max if count is None else count,
-                seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+                seed=seed_by_chance() if seed is None else seed,
             )  # fmt: skip
             person = Person(identifier=None if identifier is None else composed(identifier))
             self._tuner.begin(settings, self._whose(person, greeted))

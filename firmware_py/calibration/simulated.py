@@ -27,9 +27,20 @@ def _flat(level_db: float) -> Curve:
     return Curve(tuple(map(float, FREQUENCIES_HZ)), (level_db,) * len(FREQUENCIES_HZ))
 
 
+DIGEST: Final = "e21aa7b0a9bf870dd8e562845be2ddb909d78291f45fd24c6363a42138af19f9"
+
+
+class _Simulated(Calibration):
+    """Knows its digest: to compute it takes 4 MB, which a device without a file does not need."""
+
+    @property
+    def digest(self) -> str:
+        return DIGEST
+
+
 # Its listener hears in dB HL; of sound pressure there is none, so 0 dB HL counts as 0 dB SPL. It
 # was never made, and is never due.
-CALIBRATION: Final = Calibration(
+CALIBRATION: Final = _Simulated(
     CONTENT,
     datetime.date.min,
     datetime.date.max,

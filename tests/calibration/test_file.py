@@ -27,7 +27,7 @@ from firmware_py.calibration.in_force import (
     CalibrationOnFile,
     load_calibration,
 )
-from firmware_py.calibration.levels import FREQUENCIES_HZ, Curve
+from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration, Curve
 from firmware_py.configuration import ConfigurationError, read_configuration
 from firmware_py.procedure.reasons import Code, reason
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
@@ -278,3 +278,7 @@ def test_a_calibration_is_due_within_two_years() -> None:
 
     with pytest.raises(CalibrationError, match=r"due is 2028-01-04; allowed is .* up to 731 days"):
         calibration_from(content({"calibration.due": "2028-01-04"}))
+
+
+def test_the_simulated_boards_calibration_knows_its_digest() -> None:
+    assert simulated.CALIBRATION.digest == Calibration.digest.__get__(simulated.CALIBRATION)
