@@ -49,6 +49,8 @@ def start_short(page: Page, identifier: str = "P-17") -> None:
     page.fill("#birth_year", "1958")
     page.select_option("#sex", "F")
     page.click("#start")
+    # Time that passes before the test has begun is silence, after which settings are forgotten.
+    expect(page.locator("#view-live")).to_be_visible()
 
 
 def finished(page: Page) -> None:
@@ -291,6 +293,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
     page.check("#unsure_button")
     expect(page.locator("#instruction")).to_contain_text("press the other button")
     page.click("#start")
+    expect(page.locator("#view-live")).to_be_visible()
     device.until_answers(1)
     answers_of(page, 1)
     header = device.journal().read_text("utf-8").split("\n", 1)[0]
