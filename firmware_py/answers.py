@@ -37,12 +37,6 @@ from firmware_py.procedure.words import say
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
 
-# What stands beside a result, in the answer about it.
-BESIDE_RESULT: Final = (
-    "verdict", "calibration", "calibration_words", "session", "started", "simulated", "speed",
-    "nominal", "final",
-)  # fmt: skip
-
 SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
 
 
@@ -110,13 +104,18 @@ def session_words(journal: Path, disk: Disk) -> str:
 
 def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:
     """Return a result as JSON, between its verdict and whose it is; `named`: with the person."""
-    nominal = header.calibration.nominal
-    told = (
-        result.verdict, header.calibration.state, header.calibration.headline, header.session,
-        header.started, is_simulated(header, result), header.speed, nominal,
-        is_final(result, nominal=nominal),
-    )  # fmt: skip
-    about: dict[str, Any] = dict(zip(BESIDE_RESULT, told, strict=True))
+    calibration = header.calibration
+    about = {
+        "verdict": result.verdict,
+        "calibration": calibration.state,
+        "calibration_words": calibration.headline,
+        "session": header.session,
+        "started": header.started,
+        "simulated": is_simulated(header, result),
+        "speed": header.speed,
+        "nominal": calibration.nominal,
+        "final": is_final(result, nominal=calibration.nominal),
+    }
     about |= {"person": header.person.as_record()} if named else {}
     return json.dumps({**about, **_finished(result, header)})
 

@@ -125,8 +125,7 @@ COMMANDS: Final = (
     Command("CALibration:STOP", Instrument.stop_calibration_tone, "end the tone"),
     Command(
         "SETTing", Instrument.set_setting, "change a setting of the next test",
-        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))),
-        pin=ALWAYS,
+        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=ALWAYS,
     ),
     Command(
         "SETTing?", Instrument.setting, "one setting, or all as JSON",

@@ -7,11 +7,9 @@ from typing import Any, Final
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
 from firmware_py.commands import LAST_RESULT
 from firmware_py.console.table import Command
-from firmware_py.procedure.counted import set_aside
-from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.settings import Settings
 from firmware_py.results import Results
 
 PARTS: Final = ("calibration", "transducer")  # of a calibration that stand on paper
@@ -44,7 +42,9 @@ class PaperDesk:
                 "waits": as_json(course.waits),
                 "minutes": round(course.seconds / 60.0, 1),
                 "masked": _is_masked(test),
-                "checks": {n: _checks(e, test.settings) for n, e in test.ears.items()},
+                "checks": {
+                    name: asdict(Checks.of(ear, test.settings)) for name, ear in test.ears.items()
+                },
             }
         )
 
@@ -61,21 +61,6 @@ def _is_masked(test: HearingTest) -> bool:
     """Return whether any noise was presented with a tone."""
     answers = (each for ear in test.ears.values() for each in ear.attention.answers)
     return any(each.cover.noise_db_hl is not None for each in answers)
-
-
-def _checks(ear: EarTest, settings: Settings) -> dict[str, Any]:
-    """Return what checked the answers of an ear; None: its model has no such checks."""
-    attention = ear.attention
-    modelled = attention.modelled
-    return {
-        "set_aside": set_aside(ear, settings),
-        "pauses": attention.pauses.count,
-        "pauses_pressed": attention.pauses.pressed,
-        "checks": attention.checks_asked if modelled else None,
-        "checks_missed": attention.checks_missed if modelled else None,
-        "doubted_tones": ear.measurement.doubted_tones if modelled else None,
-        "retest": (ear.retest.verdict or "repeatable") if ear.retest else "",
-    }
 
 
 COMMANDS: Final = (

@@ -1,12 +1,24 @@
-"""A result as the console tells it, taken back."""
+"""Results as the console tells them, taken back."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
 from firmware_py.procedure.reading import NUMBERS
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from host_tools.errors import HostError
+
+
+@contextmanager
+def understanding(command: str) -> Iterator[None]:
+    """Make a `HostError` of an answer to a command that is not one of this version."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        words = f"the firmware's answer to {command} is not understood: {error}"
+        raise HostError(words) from None
 
 
 def told_result(answer: str) -> SessionResult:
@@ -17,13 +29,11 @@ def told_result(answer: str) -> SessionResult:
     HostError
         It is not one of this version.
     """
-    try:
+    with understanding("SESS:RES?"):
         told = json.loads(answer)
         told = {field.name: told[field.name] for field in fields(SessionResult)}
         told["ears"] = [_recorded_ear(ear) for ear in told["ears"]]
         return SessionResult.from_record(told, so_far=True)
-    except (KeyError, TypeError, ValueError) as error:
-        raise HostError(f"the firmware's answer to SESS:RES? is not understood: {error}") from None
 
 
 def _recorded_ear(told: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from host_tools.hearing_aid import HearingAidProcess
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
+from host_tools.told_result import understanding
 from host_tools.unfinished import WAITS, waiting_words
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -92,12 +93,10 @@ def told_result(answer: str) -> TuningResult:
     HostError
         It is not one of this version.
     """
-    try:
+    with understanding("TUNE:RES?"):
         told = json.loads(answer)
         del told["tuning"]
         return TuningResult.from_record(told, so_far=True)
-    except (KeyError, TypeError, ValueError) as error:
-        raise HostError(f"the firmware's answer to TUNE:RES? is not understood: {error}") from None
 
 
 def _begin(

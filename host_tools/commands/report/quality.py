@@ -12,7 +12,7 @@ from statistics import mean, median, quantiles
 from typing import Final, Self
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.counted import set_aside
+from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.results import EarResult
@@ -82,7 +82,7 @@ class Quality:
 def quality_of(session: RecordedSession, found: EarResult) -> Quality:
     """Return how good the test of an ear was; `found`: its recorded result."""
     ear, trials = session.test.ears[found.ear], session.trials_of(found.ear)
-    attention = ear.attention
+    checked = Checks.of(ear, session.settings)
     measured = [t for t in found.thresholds if t.mark == Outcome.MEASURED]
     sds = [t.sd_db for t in measured if t.sd_db is not None]
     clear = _clear_tones(found, ear, trials)
@@ -93,19 +93,19 @@ def quality_of(session: RecordedSession, found: EarResult) -> Quality:
         tones=found.tones,
         tones_heard=found.tones_heard,
         tones_unsure=found.tones_unsure,
-        tones_set_aside=set_aside(ear, session.settings),
+        tones_set_aside=checked.set_aside,
         catch_trials=found.catch_trials,
         false_alarms=found.false_alarms,
         unsure_alarms=found.unsure_alarms,
-        pauses=attention.pauses.count,
-        pauses_pressed=attention.pauses.pressed,
-        checks=attention.checks_asked if attention.modelled else None,
-        checks_missed=attention.checks_missed if attention.modelled else None,
-        doubted_tones=ear.measurement.doubted_tones if attention.modelled else None,
+        pauses=checked.pauses,
+        pauses_pressed=checked.pauses_pressed,
+        checks=checked.checks,
+        checks_missed=checked.checks_missed,
+        doubted_tones=checked.doubted_tones,
         response_times=ResponseTimes.of(trials),
         retest_wanted=session.settings.retest,
         retest_difference_db=difference_db,
-        retest_verdict=(ear.retest.verdict or "repeatable") if ear.retest else "",
+        retest_verdict=checked.retest,
         clear_tones=len(clear),
         clear_missed=sum(trial.heard is False for trial in clear),
         trial_s=median(seconds) if seconds else None,
