@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from firmware_py.broken_off import Course
@@ -127,7 +128,7 @@ class RecordedSession:
         """Return whether a program answered in the place of a listener."""
         return is_simulated(self.header, self.result)
 
-    @property
+    @cached_property
     def course(self) -> Course:
         """Return when it was, and where it was broken off."""
         told = inputs_and_outputs(self.header, self.recovered.records)

@@ -40,7 +40,8 @@ ENTRIES = {
     "mixture.ambiguity.find_doubts", "mixture.posterior.infer", "mixture.posterior.invert_prior",
     "mixture.posterior.sum_out_listeners", "mixture.posterior.weigh", "mixture.prediction.predict",
     "mixture.prediction.probability_of", "mixture.prediction.quantile",
-    "mixture.selection.select_from_mixture", "preference.points.weigh_points",
+    "mixture.selection.expect_from_mixture", "mixture.selection.select_from_mixture",
+    "preference.points.weigh_points",
     "preference.posterior.infer_wish", "preference.selection.select_pair",
     "stories.follow_stories",
 }  # fmt: skip

@@ -154,3 +154,11 @@ class View(NamedTuple):
     per_spread: Vector
     upper_bump: Vector
     upper_per_spread: Vector
+
+
+class Expected(NamedTuple):
+    """What is expected from the answers to tones of one frequency: (levels,) each."""
+
+    level_db_hl: Vector
+    bits: Vector
+    seconds: Vector

@@ -17,9 +17,10 @@ from firmware_py.inference.mixture.arrays import (
     FALSE_ALARM_RATE,
     NOISE_DB,
     UNSURE_HALF_WIDTH_DB,
+    Expected,
     Places,
 )
-from firmware_py.inference.mixture.choosing import answered_at, expected_at
+from firmware_py.inference.mixture.choosing import answered_at
 from firmware_py.inference.mixture.placing import Placing
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.mixture.posterior import (
@@ -31,7 +32,7 @@ from firmware_py.inference.mixture.posterior import (
 )
 from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
 from firmware_py.inference.mixture.response_times import INTERCEPT_SD, TYPICAL_S
-from firmware_py.inference.mixture.selection import select_from_mixture
+from firmware_py.inference.mixture.selection import expect_from_mixture, select_from_mixture
 from firmware_py.inference.mixture.stride import strode
 from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, buttons
 from firmware_py.inference.mixture.workspace import Workspace, write_listeners, write_prior
@@ -283,11 +284,12 @@ class MixtureModel:
 
     def rate(self, levels_db_hl: Array, seconds: Seconds) -> Array:
         """Return (candidates, levels) the information expected over the time, bits per second."""
-        levels = levels_db_hl.tolist()
-        return np.array([
-            [bits / taken for bits, taken in expected_at(self.workspace, j, levels, seconds)]
-            for j in range(len(self.candidates_hz))
-        ])  # fmt: skip
+        expected = Expected(levels_db_hl, *np.zeros((2, len(levels_db_hl))))
+        rate: Array = np.zeros((len(self.candidates_hz), len(levels_db_hl)))
+        for j in range(len(rate)):
+            self._expect(j, seconds, expected)
+            rate[j] = expected.bits / expected.seconds
+        return rate
 
     def choose(
         self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds
@@ -306,8 +308,17 @@ class MixtureModel:
         moved_db_hl = strode(level_db_hl, answered_at(w, self._answers, j), level_min_db_hl)
         moved_db_hl = min(moved_db_hl, max(float(level_max_db_hl[j]), level_db_hl))
         if moved_db_hl != level_db_hl:
-            ((bits, taken),) = expected_at(w, j, [moved_db_hl], seconds)
+            w.moved.level_db_hl[0] = moved_db_hl
+            self._expect(j, seconds, w.moved)
+            bits, taken = w.moved.bits.item(), w.moved.seconds.item()
         return Choice(j, moved_db_hl, bits, taken)
+
+    def _expect(self, candidate: int, seconds: Seconds, out: Expected) -> None:
+        w = self.workspace
+        expect_from_mixture(
+            w.candidates, w.noise_factor, candidate, seconds, w.expected_listener, w.mixture,
+            w.view, out,
+        )  # fmt: skip
 
     def weigh(self) -> None:
         """Weigh the hypotheses by their evidence, and marginalise over the listeners."""

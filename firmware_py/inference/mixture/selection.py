@@ -19,7 +19,7 @@ from typing import Final
 from firmware_py.inference.answers import normal
 from firmware_py.inference.elementary import binary_entropy, exp
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, Vector, entry, kernel
-from firmware_py.inference.mixture.arrays import NOISE_DB, Mixture, Places, View
+from firmware_py.inference.mixture.arrays import NOISE_DB, Expected, Mixture, Places, View
 from firmware_py.inference.mixture.edges import (
     LowerEdge,
     UpperEdge,
@@ -207,3 +207,30 @@ def select_from_mixture(
             choice[2] = top_bits
             choice[3] = top_taken
     return CONVERGED if best >= 0.0 else NONE_ALLOWED
+
+
+@entry
+def expect_from_mixture(
+    candidates: Places, noise_factor: Vector, candidate: int, seconds: Seconds, listener: Vector,
+    mixture: Mixture, view: View, expected: Expected,
+) -> int:  # fmt: skip
+    """Information and seconds expected from the answer at each level of one candidate.
+
+    Parameters
+    ----------
+    candidates, noise_factor, seconds, listener, mixture, view : as for `select_from_mixture`.
+    candidate : index.
+    expected : the levels, in; what is expected, out.
+    """
+    noise_db = listener[NOISE_DB] * noise_factor[candidate]
+    lower = lower_edge(listener)
+    upper = upper_edge(lower, noise_db)
+    look_at(
+        candidates.left[candidate], candidates.bend[candidate], candidates.fraction[candidate],
+        candidates.bow_db[candidate], noise_db, lower, upper, mixture, view,
+    )  # fmt: skip
+    for i in range(len(expected.level_db_hl)):
+        bits, pressed = mixture_bald(expected.level_db_hl[i], lower, upper, mixture.weight, view)
+        expected.bits[i] = bits
+        expected.seconds[i] = expected_seconds(pressed, seconds)
+    return CONVERGED

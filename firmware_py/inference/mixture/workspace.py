@@ -10,6 +10,7 @@ from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.arrays import (
     LISTENER_ENTRIES,
     TIMED_LISTENER_ENTRIES,
+    Expected,
     Hypotheses,
     Likelihood,
     Listeners,
@@ -81,6 +82,7 @@ class Workspace(Memory):
         self.noise_factor, self.mean_db_hl, self.sd_db = np.zeros((3, points))
         self.view = View(*np.zeros((len(View._fields), components)))
         self.choice = np.zeros(CHOICE_ENTRIES)
+        self.moved = Expected(*np.zeros((len(Expected._fields), 1)))
         self.claim()
 
 
