@@ -24,7 +24,7 @@ SIZE: Final[ViewportSize] = {"width": 1024, "height": 768}
 def browser() -> Browser:
     """Return the browser; every page of it begins without history."""
     if CHROMIUM is None:
-        pytest.skip("there is no Chromium here: apt install chromium")
+        pytest.skip("there is no Chromium here: apt install chromium-headless-shell")
     if chosen_library() is None:
         pytest.skip("a page does not see what runs the kernels: it is tried with the library")
     return a_browser()
