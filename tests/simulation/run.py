@@ -34,7 +34,7 @@ from tests.simulation.world import World
 
 DATA: Final = Path("/data")
 RESTART_S: Final = 5.0  # the unit's RestartSec
-LIVENESS_S: Final = 900.0  # of 20,000 tests the longest took 621: 125 slow tones, many false presses
+LIVENESS_S: Final = 900.0  # of 20,000 tests the longest took 621: 125 slow tones
 LIVES_MAX: Final = 60
 KEPT_MAX: Final = 1000  # in any collection of the firmware: it has no reason to keep more
 COUNTS: Final = ("dropped", "garbled", "delayed", "duplicated", "merged")  # in the order of CABLE
