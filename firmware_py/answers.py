@@ -9,7 +9,7 @@ from firmware_py import __version__
 from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.console.audiogram import axis_unit, draw_audiogram, legend
 from firmware_py.console.verdicts import verdict_lines, verdict_word, which_ear_words
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
@@ -104,17 +104,17 @@ def session_words(journal: Path, disk: Disk) -> str:
 
 def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:
     """Return a result as JSON, between its verdict and whose it is; `named`: with the person."""
-    calibration = header.calibration
+    calibration, simulated = header.calibration, is_simulated(header, result)
     about = {
         "verdict": result.verdict,
         "calibration": calibration.state,
         "calibration_words": calibration.headline,
         "session": header.session,
         "started": header.started,
-        "simulated": is_simulated(header, result),
+        "simulated": simulated,
         "speed": header.speed,
         "nominal": calibration.nominal,
-        "final": is_final(result, nominal=calibration.nominal),
+        "final": is_final(result, nominal=calibration.nominal, simulated=simulated),
     }
     about |= {"person": header.person.as_record()} if named else {}
     return json.dumps({**about, **_finished(result, header)})
@@ -164,11 +164,11 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     """Return the verdict, the audiogram in characters, and what came of each ear."""
     found = {ear.ear: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
-    unit = "dB" if calibration.nominal else "dB HL"
-    courses += [_confirmed(ear, unit) for ear in result.ears if ear.confirmed]
+    courses += [_confirmed(ear, calibration.unit) for ear in result.ears if ear.confirmed]
     courses += which_ear_words(result)
     remarks = [f"remark: {readable(say(remark))}" for remark in result.remarks]
-    drawn = [*draw_audiogram(found, unit=unit), legend(found)] if found else []
+    axis = axis_unit(nominal=calibration.nominal)
+    drawn = [*draw_audiogram(found, unit=axis), legend(found)] if found else []
     verdicts = verdict_lines(result.ears)
     return [*verdicts, *drawn, *courses, *remarks, calibration.headline]
 

@@ -74,7 +74,7 @@ class ManualTone:
             )
         first_db_hl = settings.familiar_level_db_hl
         limits = self._limits(ear, frequency_hz, settings, calibration)
-        _check_level("level", level_db_hl, "dB HL", settings, limits)
+        _check_level("level", level_db_hl, calibration.unit, settings, limits)
         level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
         if noise_db_hl is not None:
             if not self._client.can_mask:

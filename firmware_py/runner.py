@@ -319,7 +319,7 @@ class Runner:
             case events.AskBoardTime():
                 self._client.ask_time()
             case tells.Tell():
-                self._tell(action.WHAT, action.figures())
+                self._tell(action.WHAT, self.last_calibration.in_unit(action.figures()))
 
     def _sound(self, sound: events.Play | events.Mask | events.Unmask) -> None:
         """Have the board sound; what is too loud ends the test instead, and its record is kept."""

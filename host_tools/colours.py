@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED, DB_HL
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.verdicts import verdict_lines
 from firmware_py.procedure.results import EarResult, ThresholdResult
@@ -38,11 +38,13 @@ def verdicts_in_colours(ears: Sequence[EarResult]) -> "Text":
     return Text("\n".join(verdict_lines(ears)), style)
 
 
-def audiogram_in_colours(ears: Ears, truth: Sequence[tuple[float, float]] = ()) -> "list[Text]":
+def audiogram_in_colours(
+    ears: Ears, truth: Sequence[tuple[float, float]] = (), unit: str = DB_HL
+) -> "list[Text]":
     """Return the lines of `draw_audiogram`, with each ear's symbols and bands in its colour."""
     from rich.text import Text
 
-    drawn = draw_audiogram(ears, truth)
+    drawn = draw_audiogram(ears, truth, unit)
     lines = [Text(line, no_wrap=True) for line in drawn]
     paper = draw_audiogram({})
     for ear in ears:

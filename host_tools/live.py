@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
-from firmware_py.console.audiogram import INFERRED, TRUTH
+from firmware_py.calibration.in_force import UNCALIBRATED
+from firmware_py.console.audiogram import INFERRED, TRUTH, axis_unit
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import Person
@@ -71,6 +72,7 @@ class Progress:
 
     tone: dict[str, str] = field(default_factory=dict)
     over: bool = False
+    nominal: bool = False  # levels are no dB HL
 
 
 def add_test_arguments(p: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
@@ -120,8 +122,10 @@ def begin(
     arguments: argparse.Namespace,
     settings: Mapping[str, Any],
     screen: "Console",
-) -> None:
+) -> bool:
     """Start a test with these settings, or go on with the one that is unfinished.
+
+    Return whether levels are nominal, for want of a calibration.
 
     Raises
     ------
@@ -129,11 +133,12 @@ def begin(
         If the firmware does not start it.
     """
     state = operator.greet()
+    nominal = f"calibration={UNCALIBRATED}" in state.split()
     if not state.startswith(IDLE_STATES):
         words = f"going on with the unfinished session in this directory{_so_far(state)}"
         show(screen, words, soft_wrap=True)
         _go_on(operator, state, confirmed=getattr(arguments, "go_on", True))
-        return
+        return nominal
     told = {
         "EAR": arguments.ear.upper(),
         "AGE": None if arguments.age is None else f"{arguments.age:g}",
@@ -146,6 +151,7 @@ def begin(
         answer = operator.ask(line)
         if answer != "OK":
             raise HostError(f"the firmware did not start a test: {answer}")
+    return nominal
 
 
 def _go_on(operator: Operator, state: str, *, confirmed: bool) -> None:
@@ -169,6 +175,8 @@ def follow(
     firmware: FirmwareProcess,
     screen: "Console",
     board_work_s: Callable[[], float] = lambda: 0.0,
+    *,
+    nominal: bool = False,
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
 
@@ -176,6 +184,8 @@ def follow(
     ----------
     board_work_s : callable
         Returns the processor time of a board that is emulated: the test may wait for it.
+    nominal : bool
+        Levels are no dB HL.
 
     Yields
     ------
@@ -194,7 +204,7 @@ def follow(
 
         return Wait("the firmware", "tell of the test", work_s, teller(screen))
 
-    progress = Progress()
+    progress = Progress(nominal=nominal)
     wait = next_line()
     while not progress.over:
         for line in console.lines(0.1):
@@ -226,19 +236,20 @@ def measure(
     screen: "Console",
     tell_line: Callable[[str], None],
     board_work_s: Callable[[], float] = lambda: 0.0,
-) -> SessionResult:
-    """Run a test and show it; have the firmware end, and return the result.
+) -> tuple[SessionResult, bool]:
+    """Run a test and show it, and have the firmware end.
 
-    `tell_line` is given what `follow` yields; errors are those of `begin` and `follow`.
+    Return its result, and whether levels are nominal. `tell_line` is given what `follow` yields;
+    errors are those of `begin` and `follow`.
     """
     operator = Operator(console, firmware)
-    begin(operator, arguments, settings, screen)
-    for line in follow(operator, console, firmware, screen, board_work_s):
+    nominal = begin(operator, arguments, settings, screen)
+    for line in follow(operator, console, firmware, screen, board_work_s, nominal=nominal):
         tell_line(line)
     result = told_result(operator.ask("SESS:RES?"))
     operator.ask("SYST:EXIT")
     firmware.wait()
-    return result
+    return result, nominal
 
 
 def _so_far(state: str) -> str:
@@ -265,7 +276,7 @@ def _show_line(line: str, progress: Progress, screen: "Console") -> None:
         case "tone" | "catch":
             progress.tone = about
         case "answer":
-            screen.print(_answer_line(progress.tone, about), highlight=False)
+            screen.print(_answer_line(progress, about), highlight=False)
         case "ear-over":
             screen.print(_ear_line(about, f" ear {about['outcome']}"))
         case "session-over":
@@ -292,13 +303,14 @@ def _ear_line(about: Mapping[str, str], what: str) -> "Text":
     )
 
 
-def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
+def _answer_line(progress: Progress, answer: Mapping[str, str]) -> str:
+    tone, unit = progress.tone, axis_unit(nominal=progress.nominal)
     catch = answer["purpose"] == "catch"
     if catch:
         stimulus = f"{'(no tone)':>19}"
     else:
         stimulus = f"{float(tone.get('frequency_hz', 'nan')):5.0f} Hz "
-        stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} dB HL"
+        stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} {unit:<5}"
     noise = f"  noise {float(tone['noise_db_hl']):.0f} dB" if "noise_db_hl" in tone else ""
     word = (CATCH_WORDS if catch else ANSWER_WORDS)[answer["heard"]]
     width = f"  ±{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
@@ -308,13 +320,21 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
 
 
 def show_result(
-    screen: "Console", result: SessionResult, truth: Mapping[Any, Audiogram] | None = None
+    screen: "Console",
+    result: SessionResult,
+    truth: Mapping[Any, Audiogram] | None = None,
+    *,
+    nominal: bool,
 ) -> None:
-    """Draw what was found, ear beside ear where there is room, and the truth if it is known."""
+    """Draw what was found, ear beside ear where there is room, and the truth if it is known.
+
+    `nominal`: levels are no dB HL.
+    """
     from rich.text import Text
 
     shown = [ear for ear in result.ears if has_thresholds(ear)]
-    panels = [_panel(ear, truth[ear.ear] if truth else None) for ear in shown]
+    unit = axis_unit(nominal=nominal)
+    panels = [_panel(ear, truth[ear.ear] if truth else None, unit) for ear in shown]
     screen.print()
     screen.print(verdicts_in_colours(result.ears))
     if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
@@ -343,7 +363,7 @@ def show_verdict(screen: "Console", verdict: "Verdict") -> None:
         show(screen, line, style, soft_wrap=not screen.is_terminal)
 
 
-def _panel(ear: EarResult, truth: Audiogram | None) -> "list[Text]":
+def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
     from rich.text import Text
 
     pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
@@ -359,7 +379,7 @@ def _panel(ear: EarResult, truth: Audiogram | None) -> "list[Text]":
         rows["true"] = [_number(truth.threshold_db_hl(f), 0) for f in frequencies]
     return [
         Text(heading, EAR_STYLES[ear.ear]),
-        *audiogram_in_colours({ear.ear: ear.thresholds}, pairs),
+        *audiogram_in_colours({ear.ear: ear.thresholds}, pairs, unit),
         *(Text(f"{name:>6}{''.join(row)}") for name, row in rows.items()),
     ]
 

@@ -62,7 +62,7 @@ class RecordOfTest:
 
     @property
     def final(self) -> bool:
-        """Return whether a valid test came to its own end, and its record is whole and true."""
+        """Return whether a valid test of a person came to its own end, and its record is true."""
         return not self._why_not_final()
 
     @property
@@ -80,8 +80,14 @@ class RecordOfTest:
         ears = self.session.result.ears
         if not all(map(may_conclude, ears)):
             return short_verdict({ear.ear: ear.verdict for ear in ears}, self.catalogue)
+        if self.session.calibration.nominal:
+            return self.catalogue.say("report", "uncalibrated")
+        return self.catalogue.say("report", "simulated_mark") if self.session.simulated else ""
+
+    def level_of(self, ear: str) -> str:
+        """Return the name of a row with the levels of an ear, which is named in words."""
         nominal = self.session.calibration.nominal
-        return self.catalogue.say("report", "uncalibrated") if nominal else ""
+        return self.say("level_of_nominal" if nominal else "level_of", ear=ear)
 
     @property
     def person(self) -> str:

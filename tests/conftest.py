@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from firmware_py import simulation
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.library import BESIDE, VARIABLE, chosen_library, is_made
 from tests import budget
@@ -50,6 +51,12 @@ UPDATED = pytest.StashKey[list[str]]()
 def as_if_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it that the levels of every session are dB HL, so that conclusions follow from them."""
     monkeypatch.setattr(CalibrationInForce, "nominal", False)
+
+
+@pytest.fixture
+def as_if_real(as_if_calibrated: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have it that a person was tested each time, too, so that a result may be final."""
+    monkeypatch.setattr(simulation, "BOARD_NAME", "no board is called so")
 
 
 @pytest.fixture

@@ -16,13 +16,15 @@ from firmware_py.calibration.levels import NOISE_CORRECTION, Calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.masking import Earphones, attenuation_db
 from firmware_py.procedure.printable import shown
-from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.procedure.record_checks import ResultError
-from firmware_py.procedure.words import say
+from firmware_py.procedure.words import SENTENCES, say
 
 NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
 
-NOMINAL_UNIT: Final = "nominal dB"
+# Of levels, in English; host tools have other languages.
+DB_HL: Final = SENTENCES["unit-db-hl"]
+NOMINAL_UNIT: Final = SENTENCES["unit-nominal-db"]
 
 CALIBRATED: Final = "CALIBRATED"
 OVERDUE: Final = "OVERDUE"
@@ -73,7 +75,13 @@ class CalibrationInForce:
     @property
     def unit(self) -> str:
         """Return the unit of levels, in English."""
-        return NOMINAL_UNIT if self.nominal else "dB HL"
+        return NOMINAL_UNIT if self.nominal else DB_HL
+
+    def in_unit(self, figures: dict[str, Any]) -> dict[str, Any]:
+        """Return figures and reasons, by name, that say so where their levels are nominal."""
+        if not self.nominal:
+            return figures
+        return {name: in_nominal_db(each) for name, each in figures.items()}
 
     @property
     def earphones(self) -> Earphones:
@@ -132,7 +140,7 @@ class CalibrationInForce:
         if state == UNCALIBRATED:
             if told.get("full_scale_db_hl") != NOMINAL_FULL_SCALE_DB_HL:
                 raise CalibrationError(
-                    f"its nominal full scale is {shown(told.get('full_scale_db_hl'))} dB HL; this "
+                    f"its full scale is {shown(told.get('full_scale_db_hl'))} {NOMINAL_UNIT}; this "
                     f"firmware knows {NOMINAL_FULL_SCALE_DB_HL:g}"
                 )
             return cls(why=why)

@@ -34,6 +34,11 @@ LOW_HZ: Final = 125.0
 OCTAVES: Final = 6
 
 
+def axis_unit(*, nominal: bool) -> str:
+    """Return the unit of levels in short, beside the frequencies; `nominal`: no calibration."""
+    return "dB" if nominal else "dB HL"
+
+
 def draw_audiogram(
     ears: Mapping[str, Sequence[ThresholdResult]],
     truth: Sequence[tuple[float, float]] = (),
@@ -48,7 +53,7 @@ def draw_audiogram(
     truth : sequence of (frequency_hz, threshold_db_hl)
         A simulated listener's thresholds, marked `+`.
     unit : str
-        Of the levels; nominal ones, without a calibration, are "dB".
+        Of the levels, by `axis_unit`.
 
     Returns
     -------

@@ -7,7 +7,7 @@ rounded here, to a hundredth or as `DECIMALS` says: so a record has the same byt
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, Final, Self
 
@@ -25,6 +25,7 @@ class Code(Enum):
     def __init__(self, word: str, *parts: str) -> None:
         self.word = word
         self.parts = parts
+        self.has_levels = any(part.endswith("_db_hl") for part in parts)
 
     # Why an ear ended.
     NARROW_ENOUGH = "narrow-enough", "half_width_db", "frequency_hz"
@@ -163,6 +164,10 @@ DECIMALS: Final[Mapping[str, int]] = {
 HUNDREDTHS: Final = 2
 SIGNED: Final = ("difference_db",)  # written with a plus too
 
+# Of the levels in a reason. Without it they are dB HL; no journal has it, see `in_nominal_db`.
+UNIT: Final = "unit"
+NOMINAL_DB: Final = "nominal-db"
+
 # Parts that are words of a list; the table of a language has them as "ear-left".
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "ear": ("left", "right"),
@@ -172,6 +177,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
         "identifier", "sex", "born-year", "device", "board-kind", "board", "calibration",
         "transducer", "aid", "fit",
     ),
+    UNIT: ("db-hl", NOMINAL_DB),
 }  # fmt: skip
 # Parts that somebody else wrote; "" of what two sessions differ in: there is none.
 TEXTS: Final = ("told", "time", "command", "boards", "one", "other", "was", "now")
@@ -217,12 +223,14 @@ class Reason:
         if not isinstance(record, dict) or word not in tuple(CODES):
             raise refusal(f"{place}.code", word, f"are the {len(CODES)} codes of reasons")
         code = CODES[word]
-        if record.keys() != {"code", *code.parts}:
+        told = (UNIT,) if code.has_levels and UNIT in record else ()
+        if record.keys() != {"code", *code.parts, *told}:
             allowed = f"is an object of {', '.join(('code', *code.parts))}"
             raise refusal(place, list(record), allowed)
         if deep == 0:
             raise refusal(place, word, f"are {NESTED_MAX} reasons in one another")
-        parts = ((name, _part(f"{place}.{name}", name, record[name], deep)) for name in code.parts)
+        names = (*code.parts, *told)
+        parts = ((name, _part(f"{place}.{name}", name, record[name], deep)) for name in names)
         return cls(code, tuple(parts))
 
 
@@ -245,6 +253,23 @@ def reasons_at(place: str, value: object) -> Reasons:
     if not isinstance(value, list) or len(value) > SEVERAL_MAX:
         raise refusal(place, value, f"is a list of 0 to {SEVERAL_MAX} reasons")
     return tuple(Reason.from_record(f"{place}[{i}]", each) for i, each in enumerate(value))
+
+
+def in_nominal_db(value: Any) -> Any:
+    """Return what is told of a device without a calibration: the levels in reasons are no dB HL.
+
+    Parameters
+    ----------
+    value : reason, or several, or anything else, which stays as it is
+    """
+    if isinstance(value, tuple):
+        return tuple(map(in_nominal_db, value))
+    if not isinstance(value, Reason):
+        return value
+    parts = {name: in_nominal_db(part) for name, part in value.parts}
+    if value.code.has_levels:
+        parts[UNIT] = NOMINAL_DB
+    return replace(value, parts=tuple(parts.items()))
 
 
 def as_json(value: Any) -> Any:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from firmware_py.procedure.outcomes import Outcome, SessionOutcome, Verdict
+from firmware_py.procedure.reasons import in_nominal_db
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import Settings
 
@@ -55,10 +56,10 @@ def has_thresholds(ear: Judged) -> bool:
     return ear.verdict != Verdict.NOT_TESTED
 
 
-def is_final(result: SessionResult, *, nominal: bool) -> bool:
-    """Return whether a valid test came to its own end, of a calibrated device."""
-    valid = all(map(may_conclude, result.ears))
-    return result.outcome == SessionOutcome.COMPLETE and valid and not nominal
+def is_final(result: SessionResult, *, nominal: bool, simulated: bool) -> bool:
+    """Return whether a valid test of a person came to its own end, of a calibrated device."""
+    valid = all(map(may_conclude, result.ears)) and not (nominal or simulated)
+    return result.outcome == SessionOutcome.COMPLETE and valid
 
 
 def as_told(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
@@ -74,22 +75,35 @@ def as_told(result: SessionResult, settings: Settings, *, nominal: bool) -> Sess
     """
     ears = (_without_guesses(_ear_as_told(ear), settings) for ear in result.ears)
     told = (ear if may_conclude(ear) and not nominal else replace(ear, pta4=None) for ear in ears)
-    return replace(result, ears=tuple(told))
+    return _in_unit(replace(result, ears=tuple(told)), nominal=nominal)
 
 
-def so_far(result: SessionResult) -> SessionResult:
+def _in_unit(result: SessionResult, *, nominal: bool) -> SessionResult:
+    """Have the reasons of a result say the unit of their levels."""
+    if not nominal:
+        return result
+    ears = (
+        replace(ear, why=in_nominal_db(ear.why), reasons=in_nominal_db(ear.reasons))
+        for ear in result.ears
+    )
+    return replace(result, ears=tuple(ears), remarks=in_nominal_db(result.remarks))
+
+
+def so_far(result: SessionResult, *, nominal: bool) -> SessionResult:
     """Return the result of a test under way: nobody has judged it yet.
 
     An ear that was not begun would be one that could not be tested, and a band that is looked at
     while it narrows would come and go.
     """
     ears = (replace(ear, verdict=Verdict.NOT_JUDGED, reasons=(), pta4=None) for ear in result.ears)
-    return replace(result, ears=tuple(ears))
+    return _in_unit(replace(result, ears=tuple(ears)), nominal=nominal)
 
 
 def told_now(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
     """Return the result of a test, over or not, as it may be told."""
-    return as_told(result, settings, nominal=nominal) if result.outcome else so_far(result)
+    if result.outcome:
+        return as_told(result, settings, nominal=nominal)
+    return so_far(result, nominal=nominal)
 
 
 def _without_guesses(ear: EarResult, settings: Settings) -> EarResult:

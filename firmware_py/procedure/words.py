@@ -13,6 +13,7 @@ from firmware_py.procedure.reasons import (
     SEVERAL,
     SIGNED,
     TEXTS,
+    UNIT,
     WORDS,
     Reason,
 )
@@ -26,19 +27,19 @@ SENTENCES: Final[Mapping[str, str]] = {
     "narrow-enough": "95 % band at most +-{half_width_db} dB ({frequency_hz} Hz)",
     "wide-still": "95 % band up to +-{half_width_db} dB ({frequency_hz} Hz), +-{wanted_db} wanted",
     "next-answer-tells": "the next answer would tell {information_bits} bit",
-    "all-heard": "everything heard at {floor_db_hl} dB HL",
-    "no-response": "no response at {limit_db_hl} dB HL",
+    "all-heard": "everything heard at {floor_db_hl} {unit}",
+    "no-response": "no response at {limit_db_hl} {unit}",
     "no-response-at-each": (
-        "no response at the limit of each frequency, {low_db_hl} to {high_db_hl} dB HL"
+        "no response at the limit of each frequency, {low_db_hl} to {high_db_hl} {unit}"
     ),
     "cap": "the cap of {tones_max} tones",
     "cap-kept": "the cap of {tones_max} tones: {tones} asked, {kept} kept for the retest",
     "cap-too-few": (
         "the cap of {tones_max} tones: {tones} asked, {left} left, too few for the retest"
     ),
-    "perhaps-beyond": "perhaps beyond the limit of {limit_db_hl} dB HL at {frequencies_hz} Hz",
+    "perhaps-beyond": "perhaps beyond the limit of {limit_db_hl} {unit} at {frequencies_hz} Hz",
     "perhaps-beyond-each": "perhaps beyond the limits of {limits}",
-    "limit-at": "{limit_db_hl} dB HL at {frequency_hz} Hz",
+    "limit-at": "{limit_db_hl} {unit} at {frequency_hz} Hz",
     # What shows that a listener does not attend.
     "misses": "{missed} of {asked} clearly audible tones were missed",
     "pressed-in-pauses": "the button was pressed in {pressed} of {count} pauses before a tone",
@@ -119,13 +120,13 @@ SENTENCES: Final[Mapping[str, str]] = {
     "never-answered": "no tone was ever answered: check earphones and button",
     "gap-explains": "an air-bone gap of {gap_db} dB or more in the {ear} would explain it",
     "moves-with-noise": (
-        "{level_db_hl} dB HL at {frequency_hz} Hz was not heard with {noise_db_hl} dB of noise "
+        "{level_db_hl} {unit} at {frequency_hz} Hz was not heard with {noise_db_hl} dB of noise "
         "in the {ear}: the threshold may be that ear's"
     ),
     # Why a tone has noise in the other ear, or none.
     "cross-heard": "the other ear may have heard some of its tones: they are asked with noise",
     "crosses": (
-        "{level_db_hl} dB HL reaches the {ear} at {crossing_db_hl} dB HL, which it may hear "
+        "{level_db_hl} {unit} reaches the {ear} at {crossing_db_hl} {unit}, which it may hear "
         "from {cochlea_db_hl} on"
     ),
     "masking-is-off": "masking is switched off",
@@ -148,11 +149,11 @@ SENTENCES: Final[Mapping[str, str]] = {
     "not-played-but": "the tone generator did not play tone {number}: {why}",
     "tone-refused": "the tone generator refused a tone: {told}",
     "tone-too-loud": (
-        "a tone of {level_db_hl} dB HL was not played: it is above the {highest_db_hl} dB HL "
+        "a tone of {level_db_hl} {unit} was not played: it is above the {highest_db_hl} {unit} "
         "that can be reached with this calibration"
     ),
     "noise-too-loud": (
-        "noise of {level_db_hl} dB HL was not played: it is above the {highest_db_hl} dB HL "
+        "noise of {level_db_hl} {unit} was not played: it is above the {highest_db_hl} {unit} "
         "that can be reached with this calibration"
     ),
     "events-lost": "{count} events of the tone generator are lost",
@@ -201,6 +202,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "field-transducer": "earphones",
     "field-aid": "hearing aid",
     "field-fit": "fit",
+    "unit-db-hl": "dB HL",
+    "unit-nominal-db": "nominal dB",
     NOTHING: "none",
 }
 
@@ -229,7 +232,8 @@ class Language:
         return BETWEEN.join(map(self._sentence, several))
 
     def _sentence(self, why: Reason) -> str:
-        parts = {name: self._part(name, part) for name, part in why.parts}
+        parts = {UNIT: self.sentences["unit-db-hl"]}
+        parts |= {name: self._part(name, part) for name, part in why.parts}
         return self.sentences[why.code.word].format_map(parts)
 
     def _part(self, name: str, part: Any) -> str:

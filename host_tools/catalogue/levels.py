@@ -2,6 +2,12 @@
 
 from firmware_py.procedure.reading import Reading
 from host_tools.catalogue import Catalogue
+from host_tools.catalogue.remarks import PLACE
+
+
+def unit_words(catalogue: Catalogue, *, nominal: bool) -> str:
+    """Return the unit of levels; `nominal`: of a device without a calibration."""
+    return catalogue.say(PLACE, "unit_nominal_db" if nominal else "unit_db_hl")
 
 
 def band_words(reading: Reading, catalogue: Catalogue) -> str:

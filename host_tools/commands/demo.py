@@ -102,12 +102,12 @@ def run(arguments: argparse.Namespace) -> int:
         _check_fitting(arguments)
     check_place(arguments, arguments.out, teller(screen))
     data = data_directory(arguments.out, DEMO_PREFIX)
-    result = _measure(arguments, data, screen)
+    result, nominal = _measure(arguments, data, screen)
     journal = sorted(data.glob(JOURNALS))[-1]
     verdict = replay.replay_journal(journal)
     rmse_db = _rmse_db(result, truth)
     seconds = time.monotonic() - began_s
-    show_result(screen, result, truth)
+    show_result(screen, result, truth, nominal=nominal)
     if not math.isnan(rmse_db):
         screen.print(_rmse_words(rmse_db, _rmse_db(result, truth, Kind.INFERRED)))
     show_verdict(screen, verdict)
@@ -160,7 +160,9 @@ def _picture(screen: "Console") -> str:
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
-def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> SessionResult:
+def _measure(
+    arguments: argparse.Namespace, data: Path, screen: "Console"
+) -> tuple[SessionResult, bool]:
     """Start simulator and firmware, run a test over the console, and return its result."""
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:

@@ -233,8 +233,8 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     screen.print(f"space bar: you hear a tone, however soft{unsure}; ^C ends. Begin with space bar")
     keyboard.wait_for(HEARD_KEY)
     began_s = time.monotonic()
-    result = _measure(arguments, board, data, screen)
-    show_result(screen, result)
+    result, nominal = _measure(arguments, board, data, screen)
+    show_result(screen, result, nominal=nominal)
     verdict = replay.replay_journal(sorted(data.glob(JOURNALS))[-1])
     show_verdict(screen, verdict)
     if arguments.json:
@@ -251,8 +251,8 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
 
 def _measure(
     arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: "Console"
-) -> SessionResult:
-    """Start the firmware, run a test over its console, and return the result."""
+) -> tuple[SessionResult, bool]:
+    """Start the firmware, run a test over its console, and return what `measure` does."""
     stop = threading.Event()
     console = ConsoleLine()
     with raw_pty() as (master, port), ThreadPoolExecutor(1) as pool:

@@ -260,7 +260,7 @@ def test_what_is_recorded_is_all_there_is(in_force: CalibrationInForce) -> None:
         ({"digest": "0"}, "its digest is not that of its content"),
         (
             {"state": "UNCALIBRATED"},
-            "its nominal full scale is None dB HL; this firmware knows 120",
+            "its full scale is None nominal dB; this firmware knows 120",
         ),
     ],
 )

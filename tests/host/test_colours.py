@@ -170,7 +170,7 @@ def test_the_legend_is_whole_and_no_explanation_is_torn(ears: Ears, columns: int
 def test_the_result_has_the_ears_in_their_colours(name: str, columns: int, deaf_ear: Path) -> None:
     result = recorded(deaf_ear).result if name == "deaf" else result_of(name)
     screen, said = terminal(columns)
-    show_result(screen, result)
+    show_result(screen, result, nominal=False)
     everything = "".join(character for character, _ in coloured(said.getvalue()))
     for ear in result.ears:
         heading = f"{ear.ear} ear, {ear.tones} tones"
@@ -188,7 +188,7 @@ def test_the_result_has_the_ears_in_their_colours(name: str, columns: int, deaf_
 @pytest.mark.parametrize("columns", [80, 140])
 def test_an_ear_that_could_not_be_tested_has_no_colour_and_no_number(columns: int) -> None:
     screen, said = terminal(columns)
-    show_result(screen, result_of(UNTESTED))
+    show_result(screen, result_of(UNTESTED), nominal=False)
     characters = coloured(said.getvalue())
     everything = "".join(character for character, _ in characters)
     (verdict,) = re.findall(r"verdict: COULD NOT BE TESTED: [^:]*: [^:]*(?=\nremark: )", everything)
@@ -204,7 +204,7 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
     result = result_of("both-ears-n3")
     for truth in (None, {ear: audiogram_named("N3")[cast(Any, ear)] for ear in (RIGHT, LEFT)}):
         screen, said = terminal(80, no_color=True)
-        show_result(screen, result, truth)
+        show_result(screen, result, truth, nominal=False)
         pluses = [line for line in said.getvalue().splitlines() if "+" in line]
         assert (f"{TRUTH_WORDS}" in said.getvalue()) == (truth is not None)
         assert (len(pluses) > 1) == (truth is not None), "the truth is not there without one"
@@ -288,7 +288,7 @@ def test_an_answer_names_its_ear_in_its_colour() -> None:
 )
 def test_there_is_no_colour_for_who_wants_none(options: dict[str, Any]) -> None:
     screen, said = terminal(140, **options)
-    show_result(screen, result_of("left-ear-s2"))
+    show_result(screen, result_of("left-ear-s2"), nominal=True)
     show_verdict(screen, verdict_on("left-ear-s2"))
     screen.print(drawn(view_on("both-ears-n3")))
     assert {colour for _, colour in coloured(said.getvalue())} == {None}

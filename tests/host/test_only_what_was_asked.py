@@ -281,7 +281,7 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
         told = {(ear, t.frequency_hz): t for ear, found in view.thresholds().items() for t in found}
         screen = Console(file=io.StringIO(), width=120)
         screen.print(watched(view))
-        show_result(screen, person.session.result)
+        show_result(screen, person.session.result, nominal=False)
         text: str = screen.file.getvalue()  # type: ignore[attr-defined]
         for ear, found in person.unasked():
             assert told[ear, found.frequency_hz].mark == "inferred"

@@ -124,6 +124,7 @@ def test_parquet_has_them_in_every_row(tmp_path: Path) -> None:
         assert (row["threshold_db_hl"] is None) or row["ear"] == "right"
 
 
+@pytest.mark.usefixtures("as_if_real")
 def test_fhir_is_final_only_of_a_valid_test(tmp_path: Path) -> None:
     status: dict[str, set[str]] = {}
     *found, panel = resources_of(examined(tmp_path, HALF))[1:]
@@ -217,6 +218,7 @@ def test_the_paper_has_the_verdicts_at_its_head_and_is_not_final() -> None:
     assert drawings[1]["sentence"] == f"Left ear: could not be tested; {say((SILENT, AWAY))}."
 
 
+@pytest.mark.usefixtures("as_if_real")
 def test_the_paper_of_a_valid_test_is_final_and_says_so_once() -> None:
     valid: Verdicts = dict.fromkeys(EARS, (Verdict.VALID, []))
     session = a_session(valid)
@@ -371,7 +373,7 @@ def test_live_and_watch_end_with_the_verdict(tmp_path: Path) -> None:
     write_judged(tmp_path / "session-000001.journal", DIFFERENT)
     screen = Console(file=io.StringIO(), width=140)
     screen.print(watched(view_of(tmp_path / "session-000001.journal")))
-    show_result(screen, a_session(DIFFERENT).result)
+    show_result(screen, a_session(DIFFERENT).result, nominal=False)
     text: str = screen.file.getvalue()  # type: ignore[attr-defined]
     for line in (
         f"verdict, right ear: DOUBTFUL: {say(AWAY)}",

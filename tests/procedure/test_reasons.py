@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firmware_py.procedure.reasons import NESTED_MAX, WORDS, Code, Reason, reason, reasons_at
+from firmware_py.procedure.reasons import (
+    NESTED_MAX,
+    UNIT,
+    WORDS,
+    Code,
+    Reason,
+    in_nominal_db,
+    reason,
+    reasons_at,
+)
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.words import NOTHING, SENTENCES, say
 from tests.said import example
@@ -21,7 +30,9 @@ def test_every_code_has_its_sentence_with_exactly_its_parts() -> None:
     assert SENTENCES.keys() == codes.keys() | words | {NOTHING}
     assert not codes.keys() & words
     for word, code in codes.items():
-        assert sorted(re.findall(r"\{(\w+)\}", SENTENCES[word])) == sorted(code.parts), word
+        places = re.findall(r"\{(\w+)\}", SENTENCES[word])
+        assert sorted({*places} - {UNIT}) == sorted(code.parts), word
+        assert (UNIT in places) == code.has_levels, word
 
 
 @pytest.mark.parametrize("code", Code, ids=lambda code: code.word)
@@ -30,6 +41,15 @@ def test_a_reason_comes_back_from_its_record(code: Code) -> None:
     assert [*record] == ["code", *code.parts], "on one level, in the order of the code"
     assert Reason.from_record("why", record) == example(code)
     assert "{" not in say(example(code))
+
+
+@pytest.mark.parametrize("code", Code, ids=lambda code: code.word)
+def test_a_reason_told_without_a_calibration_says_so_and_comes_back(code: Code) -> None:
+    told, recorded = in_nominal_db(example(code)), example(code)
+    assert Reason.from_record("why", json.loads(json.dumps(told.to_record()))) == told
+    assert in_nominal_db(told) == told
+    assert say(told) == say(recorded).replace("dB HL", "nominal dB")
+    assert (told == recorded) == ("dB HL" not in say(recorded))
 
 
 def test_numbers_are_rounded_where_they_are_recorded() -> None:

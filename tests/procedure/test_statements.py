@@ -102,7 +102,7 @@ def test_no_mean_and_no_grade_without_a_valid_test(verdict: Verdict) -> None:
 
 def test_a_test_under_way_shows_its_bands_and_is_not_judged() -> None:
     recorded = found(NOT_TESTED, DOUBTFUL)
-    told = so_far(recorded)
+    told = so_far(recorded, nominal=False)
     assert {(ear.verdict, ear.reasons) for ear in told.ears} == {(NOT_JUDGED, ())}
     for ear, before in zip(told.ears, recorded.ears, strict=True):
         assert (ear.thresholds, ear.outcome) == (before.thresholds, before.outcome)

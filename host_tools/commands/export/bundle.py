@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from firmware_py.calibration.in_force import NOMINAL_UNIT
 from firmware_py.console.verdicts import verdict_words, which_ear_words
 from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Bound, Outcome
@@ -163,7 +162,7 @@ class _Writer:
         return {
             **self._at(ear, threshold.frequency_hz),
             **self._value(threshold),
-            "note": self._notes(_words(ear, threshold), [ear]),
+            "note": self._notes(self._words(ear, threshold), [ear]),
         }
 
     def _not_tested(self, ear: EarResult, frequency_hz: int) -> Resource:
@@ -184,7 +183,7 @@ class _Writer:
             **({"derivedFrom": sources} if sources else {}),
             **_absent(*NOT_ASKED),
             "component": self._components(threshold, INFERRED),
-            "note": self._notes(_words(ear, threshold), [ear]),
+            "note": self._notes(self._words(ear, threshold), [ear]),
         }
 
     def _confirmed(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
@@ -238,7 +237,9 @@ class _Writer:
         if not any(map(has_thresholds, ears)):
             return NOT_TESTED_STATUS
         of_these = replace(self._of.result, ears=ears)
-        final = is_final(of_these, nominal=self._of.calibration.nominal)
+        final = is_final(
+            of_these, nominal=self._of.calibration.nominal, simulated=self._of.simulated
+        )
         return "final" if final else "preliminary"
 
     def _value(self, found: ThresholdResult) -> Resource:
@@ -276,16 +277,26 @@ class _Writer:
 
     def _quantity(self, level_db_hl: float, comparator: str = "") -> Resource:
         compared = {"comparator": comparator} if comparator else {}
-        value = {**compared, "value": round(level_db_hl, 1)}
-        if self._of.calibration.nominal:
-            return {**value, "unit": NOMINAL_UNIT}  # no decibels of any standard, so no code
-        return {**value, "unit": "dB HL", "system": UCUM, "code": "dB"}
+        calibration = self._of.calibration
+        value = {**compared, "value": round(level_db_hl, 1), "unit": calibration.unit}
+        # Nominal ones are no decibels of any standard, so they have no code.
+        return value if calibration.nominal else {**value, "system": UCUM, "code": "dB"}
 
     def _notes(self, texts: Iterable[str], ears: Sequence[EarResult]) -> list[Resource]:
         """Return notes; with what it was measured stands at their end, the calibration last."""
-        unit = self._of.calibration.unit
-        notes = [*texts, *self._with_what(ears)]
-        return [{"text": text.replace("dB HL", unit)} for text in notes]
+        return [{"text": text} for text in (*texts, *self._with_what(ears))]
+
+    def _words(self, ear: EarResult, found: ThresholdResult) -> list[str]:
+        """Return what is to be said of a threshold beside its number."""
+        words = marks_of(found)
+        if found.mark == Outcome.INCOMPLETE and found.limit_db_hl is not None:
+            limit = f"{found.limit_db_hl:g} {self._of.calibration.unit}"
+            words.append(f"perhaps beyond the limit of {limit}")
+        if read(found).kind in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
+            words.append(say(ear.why))
+        if not may_conclude(ear):
+            words.append(verdict_words(ear))
+        return words
 
     def _with_what(self, ears: Sequence[EarResult]) -> list[str]:
         """Say with what it was measured; the calibration is the last."""
@@ -300,17 +311,6 @@ class _Writer:
 def _absent(code: str, display: str) -> Resource:
     """Return why there is no value."""
     return {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", code, display)}
-
-
-def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
-    words = marks_of(found)
-    if found.mark == Outcome.INCOMPLETE and found.limit_db_hl is not None:
-        words.append(f"perhaps beyond the limit of {found.limit_db_hl:g} dB HL")
-    if read(found).kind in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
-        words.append(say(ear.why))
-    if not may_conclude(ear):
-        words.append(verdict_words(ear))
-    return words
 
 
 def _concept(system: str, code: str, display: str) -> Resource:

@@ -60,6 +60,11 @@ class Examination:
         return self.course.calibration(self.header.calibration)
 
     @property
+    def simulated(self) -> bool:
+        """Return whether a program answered in the place of a listener."""
+        return is_simulated(self.header, self.result)
+
+    @property
     def identity(self) -> Identity:
         """Return of whom it is, and with what it was recorded."""
         return Identity.of_test(self.header)
@@ -72,7 +77,7 @@ class Examination:
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
             "device": self.header.device or None,
-            "simulated": is_simulated(self.header, self.result),
+            "simulated": self.simulated,
             "speed": self.header.speed,
             "breaks": [asdict(each) for each in self.course.breaks],
             "waits": as_json(self.course.waits),

@@ -4,7 +4,6 @@ from dataclasses import fields
 from typing import Any, Final, get_args
 
 from firmware_py import __version__
-from firmware_py.calibration.in_force import NOMINAL_UNIT
 from firmware_py.commands import COMMANDS
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.console import OWN_COMMANDS
@@ -43,7 +42,7 @@ SHARED: Final = (
     "pta4_none", "pta4", "mean", "mean_at_least", "mean_at_most", "mean_clinical", "convention_50",
     "convention_clinical", "convention_rules", "convention_rules_ears", "mean_beyond",
     "mean_inferred",
-    "mean_doubtful", "grade_share", "grade_at_least", "grade_at_most", "nominal", "nominal_db",
+    "mean_doubtful", "grade_share", "grade_at_least", "grade_at_most", "nominal",
     "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear", "person_boards",
 )  # fmt: skip
 # Of the record of a test: whether the listener confirmed which ear is which.
@@ -187,7 +186,6 @@ def _fhir() -> dict[str, Any]:
         "codes": bundle.CODES,
         "beyond": bundle.BEYOND,
         "comparators": {SIGNS[bound]: sign for bound, sign in bundle.COMPARATORS.items()},
-        "nominal_unit": NOMINAL_UNIT,
         "indeterminate": bundle.INDETERMINATE,
         "not_asked": bundle.NOT_ASKED,
         "not_tested": bundle.NOT_TESTED,

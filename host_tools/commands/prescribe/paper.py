@@ -175,7 +175,7 @@ class PrescriptionPaper:
             band = ear.gain_at_db[CONVERSATION_DB_SPL]
             small = {
                 words.say("band"): [words.band(band.low[k], band.high[k]) for k in count],
-                frame.record.say("level_of", ear=name): [words.threshold(ear, k) for k in count],
+                frame.record.level_of(name): [words.threshold(ear, k) for k in count],
             }
             gains = [words.gain(ear, k) for k in count]
             rows += [

@@ -14,6 +14,7 @@ from device.hearing_aid.speech import (
 )
 from firmware_py.procedure.printable import printable
 from host_tools.catalogue import ENGLISH
+from host_tools.catalogue.levels import unit_words
 from host_tools.commands.prescribe.ears import EarPrescription
 from host_tools.commands.prescribe.figures import both, differences_db
 from host_tools.commands.prescribe.words import PrescriptionWords
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 WORDS: Final = PrescriptionWords.of(ENGLISH)
 COLUMNS: Final = (
-    "Hz", "dB HL", "gain,\ndB", "95 %\nband", "at 50\ndB SPL", "at 80\ndB SPL", "ratio",
+    "gain,\ndB", "95 %\nband", "at 50\ndB SPL", "at 80\ndB SPL", "ratio",
     "knee,\ndB SPL", "most\ngain", "most out,\ndB SPL",
 )  # fmt: skip
 NOT_COMPRESSED: Final = 1.05  # a ratio of less is written as 1.0
@@ -52,7 +53,8 @@ def _table(ear: EarPrescription) -> "Table":
     from rich.table import Table
 
     table = Table(title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False)
-    for heading in COLUMNS:
+    unit = unit_words(WORDS.catalogue, nominal=not ear.calibrated).replace(" ", "\n", 1)
+    for heading in ("Hz", unit, *COLUMNS):
         table.add_column(heading, justify="right", no_wrap=True)
     for k, frequency_hz in enumerate(ear.frequencies_hz):
         table.add_row(str(frequency_hz), *_row(ear, k))

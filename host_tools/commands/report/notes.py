@@ -34,7 +34,8 @@ def _conventions(ears: list[EarFindings], findings: Findings, words: Words) -> I
     if confirmed:
         yield words.say("convention_confirmed")
         for ear in confirmed:
-            yield from (_beside(ear, t, words) for t in ear.thresholds if _is_outside(t))
+            for found in filter(_is_outside, ear.thresholds):
+                yield _beside(ear, found, words, words.unit(findings))
 
 
 def _is_outside(found: Threshold) -> bool:
@@ -45,7 +46,7 @@ def _is_outside(found: Threshold) -> bool:
     return not found.low_db_hl <= again <= found.high_db_hl
 
 
-def _beside(ear: EarFindings, found: Threshold, words: Words) -> str:
+def _beside(ear: EarFindings, found: Threshold, words: Words, unit: str) -> str:
     """Say what a confirmed threshold outside the band is to be held against."""
     assert found.confirmed is not None, "it lies outside the band"
     assert found.confirmed.threshold_db_hl is not None, "it lies outside the band"
@@ -55,6 +56,7 @@ def _beside(ear: EarFindings, found: Threshold, words: Words) -> str:
         ear=name[:1].upper() + name[1:],
         frequency_hz=str(found.frequency_hz),
         level=words.number(found.confirmed.threshold_db_hl),
+        unit=unit,
         band=words.band(higher(found, ear.below_clinical_db)),
     )
 

@@ -103,9 +103,8 @@ def _told_to_program(
     ]
     return {
         **history.as_json(session),
-        "words": {
-            key: words.in_unit(text, findings) for key, text in _words_of_steps(words).items()
-        },
+        "words": _words_of_steps(words),
+        "unit": words.unit(findings),
         "paper": words_as_json(words, findings),
         "watermark": watermark(findings),
         "audiograms": audiograms,
@@ -273,7 +272,7 @@ def _trials(trials: Sequence[Trial], findings: Findings, words: Words) -> str:
     ]  # fmt: skip
     masked = any(t.noise_db_hl is not None for t in trials)
     if masked:
-        columns.append(words.in_unit(words.say("column_noise"), findings))
+        columns.append(words.say("column_noise"))
     rows = []
     for t in trials:
         tone = [NOTHING, NOTHING]

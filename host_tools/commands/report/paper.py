@@ -78,8 +78,7 @@ def _thresholds(
     for ear in ears:
         colour, name = EAR_COLOURS[ear.ear], words.ear(ear.ear)
         cells = [words.threshold(t) for t in ear.thresholds]
-        level = record.say("level_of_nominal" if findings.nominal else "level_of", ear=name)
-        rows.append(document.row([level, *cells], colour, bold=True))
+        rows.append(document.row([record.level_of(name), *cells], colour, bold=True))
         noise = masking_levels(session, ear.ear)
         small = {words.say("column_band"): [words.band(t) for t in ear.thresholds]}
         if noise:

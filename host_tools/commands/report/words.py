@@ -14,7 +14,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.results import MeanThreshold
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
-from host_tools.catalogue.levels import band_words
+from host_tools.catalogue.levels import band_words, unit_words
 from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawing import WIDE_SIGN
@@ -60,11 +60,7 @@ class Words:
 
     def unit(self, findings: Findings) -> str:
         """Return the unit of levels: without a calibration they are nominal."""
-        return self.say("nominal_db") if findings.nominal else "dB HL"
-
-    def in_unit(self, text: str, findings: Findings) -> str:
-        """Return a text about levels with the unit that they have here."""
-        return text.replace("dB HL", self.unit(findings))
+        return unit_words(self.catalogue, nominal=findings.nominal)
 
     def purposes(self, purposes: list[str]) -> str:
         """Return what tones were for: "a, b or c"."""
@@ -263,7 +259,7 @@ class Words:
         recorded = (told(remark, self.catalogue) for remark in findings.remarks)
         found = (*recorded, *findings.asymmetries)
         lines = (whole, *ends, *filter(None, found))
-        return [self.in_unit(readable(line), findings) for line in lines]
+        return [*map(readable, lines)]
 
     def footer(self, version: str) -> str:
         """Return what stands at the end of every report."""

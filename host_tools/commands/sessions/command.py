@@ -38,7 +38,9 @@ removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 a
 points (heard half the time; clinical thresholds lie some 2.8 dB higher); in brackets if one of the
 four was not measured but inferred. The verdict says whether there was a test: an ear has a PTA4,
 and is compared, only if it is valid. People are told apart by their identifier alone, their
-sessions are in the order of their numbers, and copies count once.
+sessions are in the order of their numbers, and copies count once. With --people all thresholds and
+means of a person are in one convention, that of the last test's settings if --convention says none;
+sessions without a calibration stand apart, in nominal dB.
 
 exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export or
 --people: a journal was left out, and named, of which a record says what no session can have
@@ -133,7 +135,7 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
     from host_tools.commands.sessions.people_page import people_page
     from host_tools.commands.sessions.people_words import PeopleWords
 
-    people, left_out = people_of(directory, entries, watched)
+    people, left_out = people_of(directory, entries, watched, arguments.convention)
     compared = [(person, person.comparisons()) for person in people]
     words = PeopleWords(catalogue_of(arguments.language))
     if arguments.out is not None:

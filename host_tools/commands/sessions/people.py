@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.archive import UNFINISHED, read_ends
-from firmware_py.calibration.in_force import OVERDUE, UNCALIBRATED
+from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
 from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.journal.records import LineError
+from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.reading import threshold_as_json
 from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.settings import FIFTY_PERCENT, LEFT, RIGHT
 from firmware_py.session_record import SessionHeader, SessionRecordError
 from host_tools.commands.sessions.change import Change, EarPosterior, change_between
 from host_tools.commands.sessions.entry import Entry
@@ -46,6 +47,7 @@ class Visit:
     posteriors: dict[str, EarPosterior]  # of the ears that can be compared
     at: float = 0.0  # its place in time, seconds since 1970
     identity: Identity = NOBODY
+    convention: str = FIFTY_PERCENT  # that its settings ask for; posteriors are of 50 % points
 
     @classmethod
     def of(cls, entry: Entry, session: RecordedSession, at: float = 0.0) -> "Visit":
@@ -62,7 +64,39 @@ class Visit:
             {ear: posterior for ear, posterior in posteriors.items() if posterior is not None},
             at,
             _identity(entry, session.header),
+            session.settings.threshold_convention,
         )
+
+    @property
+    def nominal(self) -> bool:
+        """Return whether there was no calibration: levels are no dB HL."""
+        return self.entry.calibration == UNCALIBRATED
+
+    def in_convention(self, convention: str) -> "Visit":
+        """Return it, read as 50 % points, with thresholds in a convention."""
+        ears = {ear: ear_in_convention(found, convention) for ear, found in self.ears.items()}
+        return replace(self, ears=ears, convention=convention)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values; what was inferred is no threshold there, either."""
+        ears = {
+            ear: [threshold_as_json(threshold) for threshold in found.thresholds]
+            for ear, found in self.ears.items()
+        }
+        means = {ear: found.pta4 for ear, found in self.ears.items()}
+        pta4 = {
+            f"pta4_{ear}_db_hl": None if mean is None else mean.level_db_hl
+            for ear, mean in means.items()
+        }
+        return {
+            **asdict(self.entry),
+            **pta4,
+            "clock_was_set": clock_was_set(self.entry),
+            "sex": self.sex,
+            "age_years": self.age_years,
+            "level_unit": NOMINAL_UNIT if self.nominal else DB_HL,
+            "ears": ears,
+        }
 
     def identity_of(self, ear: str) -> Identity:
         """Return with what an ear was measured."""
@@ -105,6 +139,7 @@ class Person:
     identifier: str
     visits: tuple[Visit, ...]
     alike: tuple[str, ...] = ()  # other identifiers that differ by capitals and signs alone
+    convention: str = FIFTY_PERCENT  # of all thresholds and means
 
     @property
     def contradictions(self) -> list[Contradiction]:
@@ -126,7 +161,7 @@ class Person:
     @property
     def uncalibrated(self) -> bool:
         """Return whether a session had no calibration."""
-        return any(visit.entry.calibration == UNCALIBRATED for visit in self.visits)
+        return any(visit.nominal for visit in self.visits)
 
     def comparison(self, ear: str) -> Comparison | None:
         """Compare the last measurement of an ear with the first that may be; None: there is none.
@@ -155,11 +190,7 @@ class Person:
         ]
 
     def _measured(self, ear: str) -> list[Visit]:
-        return [
-            visit
-            for visit in self.visits
-            if ear in visit.posteriors and visit.entry.calibration != UNCALIBRATED
-        ]
+        return [visit for visit in self.visits if ear in visit.posteriors and not visit.nominal]
 
     def comparisons(self) -> list[Comparison]:
         """Return the comparisons of both ears, as far as there are any."""
@@ -184,7 +215,8 @@ class Person:
                 }
                 for ear, first, last, why in self.refused()
             ],
-            "sessions": [_visit_as_json(visit) for visit in self.visits],
+            "threshold_convention": self.convention,
+            "sessions": [visit.as_json() for visit in self.visits],
             "changes": [
                 {
                     "ear": each.ear,
@@ -198,15 +230,6 @@ class Person:
                 for each in comparisons
             ],
         }
-
-
-def _visit_as_json(visit: Visit) -> dict[str, Any]:
-    ears = {
-        ear: [threshold_as_json(threshold) for threshold in found.thresholds]
-        for ear, found in visit.ears.items()
-    }
-    told = {"sex": visit.sex, "age_years": visit.age_years, "ears": ears}
-    return {**asdict(visit.entry), "clock_was_set": clock_was_set(visit.entry), **told}
 
 
 def _between(one: Visit, other: Visit, ear: str) -> list[Difference]:
@@ -226,7 +249,7 @@ class Aside:
 
 
 def people_of(
-    directory: Path, entries: Iterable[Entry], watch: Watch
+    directory: Path, entries: Iterable[Entry], watch: Watch, convention: str | None = None
 ) -> tuple[list[Person], list[Aside]]:
     """Read sessions, and return their people by identifier; those without one are the last.
 
@@ -237,6 +260,8 @@ def people_of(
         Those of broken journals are passed over: they tell of nobody.
     watch : callable
         Wraps the sessions, which have to be read from beginning to end.
+    convention : str or None
+        Of all thresholds; None: of those of a person that of the last session's settings.
     """
     good = without_doubles([e for e in entries if not e.broken], lambda entry: entry.about)
     by_identifier: dict[str, list[Visit]] = {}
@@ -253,8 +278,16 @@ def people_of(
         else:
             by_identifier.setdefault(entry.identifier, []).append(visit)
     names = sorted(by_identifier, key=lambda name: (name == "", name))
-    people = [Person(name, tuple(by_identifier[name]), _alike(name, names)) for name in names]
+    people = [_person(name, by_identifier[name], names, convention) for name in names]
     return people, aside
+
+
+def _person(
+    name: str, visits: Sequence[Visit], names: Iterable[str], convention: str | None
+) -> Person:
+    convention = convention or visits[-1].convention
+    told = tuple(visit.in_convention(convention) for visit in visits)
+    return Person(name, told, _alike(name, names), convention)
 
 
 def _identity(entry: Entry, header: SessionHeader) -> Identity:
@@ -281,5 +314,6 @@ def _read(directory: Path, entry: Entry, at: float) -> Visit:
         except (OSError, LineError, SessionRecordError) as error:  # changed since it was listed
             raise HostError(f"{directory / entry.name}: {error}") from None
         person = header.person
-        return Visit(entry, person.sex, person.age_years, {}, {}, at, _identity(entry, header))
+        identity, convention = _identity(entry, header), header.settings.threshold_convention
+        return Visit(entry, person.sex, person.age_years, {}, {}, at, identity, convention)
     return Visit.of(entry, read_true_session(directory / entry.name), at)

@@ -55,15 +55,13 @@ def _person(
         f"<li{_class(comparisons, i)}>{escape(line)}</li>"
         for i, line in enumerate(words.remarks(person, comparisons))
     ]
-    measured = [ear for ear in EARS if any(ear in visit.ears for visit in person.visits)]
     parts = [
         f'<section aria-labelledby="person-{number}">',
         f'<h2 id="person-{number}">{escape(words.name(person))}</h2>',
         f"<p>{escape(words.sessions(person))}</p>",
         f"<ul>{''.join(remarks)}</ul>" if remarks else "",
-        _charts(person, words) if measured else "",
         _sessions(person, words),
-        *(_thresholds(person, ear, words) for ear in measured),
+        *_in_each_unit(person, words),
         f'<div class="pair">{"".join(_changes(each, words) for each in comparisons)}</div>',
         "</section>",
     ]
@@ -76,16 +74,28 @@ def _class(comparisons: Sequence[Comparison], index: int) -> str:
     return ' class="changed"' if changed else ""
 
 
-def _charts(person: Person, words: PeopleWords) -> str:
-    when = [visit.at for visit in person.visits]
+def _in_each_unit(person: Person, words: PeopleWords) -> Iterable[str]:
+    """Yield charts and tables of calibrated sessions, and after them those of the others."""
+    for nominal in (False, True):
+        visits = [each for each in person.visits if each.nominal == nominal and each.ears]
+        if visits:
+            unit = words.unit(nominal=nominal)
+            yield _charts(visits, unit, words)
+            yield f'<p class="note">{escape(words.convention(person))}</p>'
+            for ear in EARS:
+                yield _thresholds([each for each in visits if ear in each.ears], ear, unit, words)
+
+
+def _charts(visits: Sequence[Visit], unit: str, words: PeopleWords) -> str:
+    when = [visit.at for visit in visits]
     figures = []
     for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
-        lines = {ear: _points(person, ear, frequency_hz, when) for ear in EARS}
+        lines = {ear: _points(visits, ear, frequency_hz, when) for ear in EARS}
         if any(lines.values()):
-            label = words.say("over_time_label", frequency_hz=str(frequency_hz))
+            label = words.say("over_time_label", frequency_hz=str(frequency_hz), unit=unit)
             figures.append(
                 f'<figure><svg viewBox="0 0 170 190" role="img" aria-label="{escape(label)}">'
-                f"{chart(lines, (min(when), max(when)), _years(person))}</svg>"
+                f"{chart(lines, (min(when), max(when)), _years(visits))}</svg>"
                 f"<figcaption>{frequency_hz} Hz</figcaption></figure>"
             )
     right, left = (escape(words.catalogue.say("report", ear)) for ear in EARS)
@@ -94,13 +104,15 @@ def _charts(person: Person, words: PeopleWords) -> str:
         f'<span class="left">X</span> {left}. '
         f"{escape(words.say('legend'))}</p>"
     )
-    heading = f"<h3>{escape(words.say('over_time'))}</h3>"
+    heading = f"<h3>{escape(words.say('over_time', unit=unit))}</h3>"
     return f'{heading}<div class="charts">{"".join(figures)}</div>{legend}'
 
 
-def _points(person: Person, ear: str, frequency_hz: int, when: Sequence[float]) -> list[Point]:
+def _points(
+    visits: Sequence[Visit], ear: str, frequency_hz: int, when: Sequence[float]
+) -> list[Point]:
     found = []
-    for visit, x in zip(person.visits, when, strict=True):
+    for visit, x in zip(visits, when, strict=True):
         threshold = threshold_at(visit, ear, frequency_hz)
         point = None if threshold is None else point_of(x, threshold, visit.ears[ear])
         if point is not None:
@@ -115,9 +127,9 @@ def threshold_at(visit: Visit, ear: str, frequency_hz: int) -> ThresholdResult |
     return next((each for each in found if each.frequency_hz == frequency_hz), None)
 
 
-def _years(person: Person) -> tuple[str, str]:
+def _years(visits: Sequence[Visit]) -> tuple[str, str]:
     """Return the first and the last year, the latter only if it is another one."""
-    first, last = (person.visits[i].entry.started[:4] for i in (0, -1))
+    first, last = (visits[i].entry.started[:4] for i in (0, -1))
     return first, "" if first == last else last
 
 
@@ -133,7 +145,7 @@ def _sessions(person: Person, words: PeopleWords) -> str:
         entry = visit.entry
         clock = "" if clock_was_set(entry) else f"\n{say('clock_not_set')}"
         started = f"{words.catalogue.time(entry.started)}{clock}"
-        pta4 = [words.pta4(entry, ear) for ear in EARS]
+        pta4 = [words.pta4(visit, ear) for ear in EARS]
         told = [
             words.outcome(entry), words.verdict(entry), words.ears(entry),
             words.state(entry.calibration), entry.device or NOTHING,
@@ -142,8 +154,10 @@ def _sessions(person: Person, words: PeopleWords) -> str:
     return _table(say("sessions_caption"), columns, rows)
 
 
-def _thresholds(person: Person, ear: str, words: PeopleWords) -> str:
-    visits = [visit for visit in person.visits if ear in visit.ears]
+def _thresholds(visits: Sequence[Visit], ear: str, unit: str, words: PeopleWords) -> str:
+    """Return a row a session; without any, nothing."""
+    if not visits:
+        return ""
     columns = [words.say("column_date"), *(f"{f} Hz" for f in AUDIOGRAM_FREQUENCIES_HZ)]
     rows = []
     for visit in visits:
@@ -152,7 +166,9 @@ def _thresholds(person: Person, ear: str, words: PeopleWords) -> str:
             found = threshold_at(visit, ear, f)
             cells.append(f"{words.threshold(found)}\n{words.band(found)}".strip())
         rows.append(cells)
-    return _table(words.say("thresholds_caption", ear=words.ear(ear)), columns, rows, ear)
+    return _table(
+        words.say("thresholds_caption", ear=words.ear(ear), unit=unit), columns, rows, ear
+    )
 
 
 def _changes(found: Comparison, words: PeopleWords) -> str:

@@ -6,12 +6,12 @@ from typing import Final
 
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.identity import Difference
-from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.reading import SIGNS, Kind, read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
+from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL, CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import NO_BREAK, Catalogue
-from host_tools.catalogue.levels import band_words
+from host_tools.catalogue.levels import band_words, unit_words
 from host_tools.catalogue.remarks import PLACE as REMARKS
 from host_tools.catalogue.remarks import told
 from host_tools.commands.sessions.change import (
@@ -158,13 +158,22 @@ class PeopleWords:
         """Return the 95 % band of a threshold."""
         return "" if found is None else band_words(read(found), self.catalogue)
 
-    def pta4(self, entry: Entry, ear: str) -> str:
+    def unit(self, *, nominal: bool) -> str:
+        """Return the unit of levels; `nominal`: of sessions without a calibration."""
+        return unit_words(self.catalogue, nominal=nominal)
+
+    def convention(self, person: Person) -> str:
+        """Say which thresholds are told."""
+        clinical = person.convention == CLINICAL_ASCENDING
+        return self.catalogue.say("report", "convention_clinical" if clinical else "convention_50")
+
+    def pta4(self, visit: Visit, ear: str) -> str:
         """Return the mean threshold of an ear; with an inferred part in it, in brackets."""
-        db_hl = entry.pta4_db_hl.get(ear)
-        if db_hl is None:
+        mean = visit.ears[ear].pta4 if ear in visit.ears else None
+        if mean is None:
             return NOTHING
-        level = f"{entry.sign_of(ear)} {self.catalogue.number(db_hl)}".strip()
-        return f"({level})" if ear in entry.inferred.split() else level
+        level = f"{SIGNS[mean.bound]} {self.catalogue.number(mean.level_db_hl)}".strip()
+        return f"({level})" if mean.inferred_hz else level
 
     def percent(self, share: float) -> str:
         """Return a probability in percent, never 0 or 100."""
@@ -198,7 +207,7 @@ class PeopleWords:
         lines = [self.say("line", name=self.name(person), sessions=self.sessions(person))]
         for visit in person.visits:
             entry = visit.entry
-            right, left = (self.pta4(entry, ear) for ear in ("right", "left"))
+            right, left = (self.pta4(visit, ear) for ear in ("right", "left"))
             line = self.say(
                 "visit_line",
                 started=entry.started[:16].replace("T", " "),
@@ -207,9 +216,12 @@ class PeopleWords:
                 verdict=self.verdict(entry),
                 right=right,
                 left=left,
+                unit=self.unit(nominal=visit.nominal),
             )
             state = "" if entry.calibration == CALIBRATED else f", {self.state(entry.calibration)}"
             clock = "" if clock_was_set(entry) else f", {self.say('clock_not_set')}"
             lines.append(f"  {line}{state}{clock}")
+        if any(visit.ears for visit in person.visits):
+            lines.append(f"  {self.convention(person)}")
         lines += [f"  {remark}" for remark in self.remarks(person, comparisons)]
         return [line.replace(NO_BREAK, " ") for line in lines]

@@ -10,6 +10,7 @@ from firmware_py.procedure.attendance import why_checked
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import ASKED, Purpose
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.statements import so_far
 from firmware_py.procedure.words import say
 from firmware_py.session import HearingReplay
@@ -154,7 +155,8 @@ def view_of(journal: Path) -> View:
         name=session.name,
         state=_state(session),
         calibration=session.calibration.headline,
-        result=session.result if session.test.outcome else so_far(session.test.result()),
+        nominal=session.calibration.nominal,
+        result=session.result if session.test.outcome else _so_far(session),
         answers=answers,
         elapsed_s=session.state.at_us / 1e6,
         seconds_to_go=None if session.test.outcome else session.test.time_to_go.seconds(),
@@ -162,6 +164,10 @@ def view_of(journal: Path) -> View:
         check=say(why_checked(session.test)),
         resumed=session.state.resumed,
     )
+
+
+def _so_far(session: RecordedSession) -> SessionResult:
+    return so_far(session.test.result(), nominal=session.calibration.nominal)
 
 
 def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:

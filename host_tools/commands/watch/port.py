@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
+from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.procedure.outcomes import UNSURE, Purpose
 from firmware_py.procedure.presenter import FINISHED
@@ -77,6 +78,7 @@ class PortWatch:
             name=self._url,
             state=found.outcome or f"{about['state']}, {about['ear']} ear",
             calibration=about["calibration"],
+            nominal=about["calibration"] == UNCALIBRATED,
             result=found,
             answers=list(self._answers),
             elapsed_s=time.monotonic() - self._began_s,

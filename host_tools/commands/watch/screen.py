@@ -8,6 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from firmware_py.console.audiogram import axis_unit
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
@@ -52,14 +53,14 @@ def _title(view: View) -> Text:
 
 def _audiogram(view: View) -> Panel:
     thresholds = view.thresholds()
-    lines = audiogram_in_colours(thresholds)
+    lines = audiogram_in_colours(thresholds, unit=axis_unit(nominal=view.nominal))
     words = legend_in_colours(thresholds, max(map(len, lines)))
     return Panel.fit(Group(*lines, words), title="thresholds and 95 % bands")
 
 
 def _answers(view: View) -> Panel:
     table = Table(box=None, pad_edge=False)
-    for heading in ("no.", "ear", "Hz", "dB HL", "answer", "bit", "±dB"):
+    for heading in ("no.", "ear", "Hz", axis_unit(nominal=view.nominal), "answer", "bit", "±dB"):
         table.add_column(heading, justify="left" if heading in ("ear", "answer") else "right")
     for answer in view.answers[-ANSWERS_SHOWN:]:
         table.add_row(*_row(answer))

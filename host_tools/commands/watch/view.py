@@ -32,6 +32,7 @@ class View:
     name: str  # which session, or where it is; empty where `state` tells it
     state: str  # what is going on, in words
     calibration: str = ""  # in one line
+    nominal: bool = False  # there is none, and levels are no dB HL
     result: SessionResult | None = None  # so far; None: there is no test
     answers: Sequence[Answered] = ()  # the oldest first
     elapsed_s: float = 0.0  # since the session began

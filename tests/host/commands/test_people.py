@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import re
+from collections.abc import Iterable
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import cache as cache_of
@@ -18,6 +19,7 @@ from scipy import stats
 
 from firmware_py.calibration.file import calibration_from
 from firmware_py.journal import read_journal
+from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import LANGUAGES, catalogue_of
@@ -67,6 +69,10 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory.mkdir()
     write_clinic(directory)
     return directory
+
+
+def as_they_are(items: Iterable[Entry], _total: int, _words: str) -> Iterable[Entry]:
+    return items
 
 
 def people_in(directory: Path) -> dict[str, Any]:
@@ -229,6 +235,56 @@ def test_levels_without_a_calibration_are_compared_with_nothing(
     assert "UNCALIBRATED: sessions of a device without a calibration are compared with" in out
     assert "CHANGED" not in out.replace("UNCALIBRATED", "")
     assert "different sexes" in out
+    levels = [each for each in out.splitlines() if "PTA4" in each]
+    assert [each.count("left - nominal dB, UNCALIBRATED") for each in levels] == [1, 1]
+    assert [each["level_unit"] for each in people["T-3"]["sessions"]] == ["nominal dB"] * 2
+    assert [each["level_unit"] for each in people["W-1"]["sessions"]] == ["dB HL"] * 2
+
+
+def test_what_is_nominal_stands_apart_on_the_page(clinic: Path, tmp_path: Path) -> None:
+    for number in (3, 5):
+        name = f"session-{number:06d}.journal"
+        header, *records = read_journal(clinic / name).records
+        header["person"]["identifier"] = "M-1"
+        write_again(tmp_path / name, header, records)
+    (person,), _ = people_of(
+        tmp_path, [entry_of(path) for path in sorted(tmp_path.glob("*.journal"))], as_they_are
+    )
+    page = people_page([(person, person.comparisons())], PeopleWords(catalogue_of("en")))
+    charts = len(AUDIOGRAM_FREQUENCIES_HZ)
+    tables = re.findall(r"<caption[^>]*>left ear: thresholds in ([^,]*),", page)
+    assert tables == ["dB HL", "nominal dB"]
+    assert re.findall(r"<h3>Thresholds over time, (.*?)</h3>", page) == tables
+    assert 0 < page.count("<svg") <= 2 * charts
+    assert 'class="way"' not in page, "no line joins what is not in one unit"
+
+
+def test_the_history_of_a_person_is_in_one_convention(
+    people: dict[str, Any], clinic: Path, tmp_path: Path, gp_pta: GpPta
+) -> None:
+    how = ("sessions", clinic, "--people", "--identifier", "W-1", "--convention", "clinical")
+    out = tmp_path / "people.html"
+    (told,) = json.loads(gp_pta(*how, "--json", "-o", out)[1])["people"]
+    assert told["threshold_convention"] == "clinical, 5 dB ascending"
+    assert people["W-1"]["threshold_convention"] == "50 %"
+    for name in ("sessions", "changes"):
+        assert len(told[name]) == len(people["W-1"][name])
+    assert told["changes"] == people["W-1"]["changes"], "a shift has no convention"
+    for found, before in zip(told["sessions"], people["W-1"]["sessions"], strict=True):
+        session = read_true_session(clinic / found["name"])
+        (ear,) = session.result.ears
+        offset_db = ear.clinical_offset_db
+        assert offset_db > 2.0
+        mean = ear_in_convention(ear, told["threshold_convention"]).pta4
+        assert (found["pta4_left_db_hl"], before["pta4_left_db_hl"]) == (
+            mean and mean.level_db_hl, ear.pta4 and ear.pta4.level_db_hl,
+        )  # fmt: skip
+        for each, was in zip(found["ears"]["left"], before["ears"]["left"], strict=True):
+            if was["threshold_db_hl"] is not None:
+                higher_db = each["threshold_db_hl"] - was["threshold_db_hl"]
+                assert higher_db == pytest.approx(offset_db, abs=0.01)
+    assert "Thresholds are clinical: as an ascending" in out.read_text("utf-8")
+    assert "Thresholds are clinical: as an ascending" in gp_pta(*how)[1]
 
 
 def test_those_without_an_identifier_are_nobody(
@@ -244,7 +300,8 @@ def test_those_without_an_identifier_are_nobody(
 
 def test_the_lines_say_it_in_order(clinic: Path, gp_pta: GpPta) -> None:
     code, out, err = gp_pta("sessions", clinic, "--people", "--identifier", "W-*")
-    head, first, last, remark, unlike = out.splitlines()
+    head, first, last, convention, remark, unlike = out.splitlines()
+    assert convention == "  Thresholds are 50 % points: the levels heard half the time."
     assert (code, err) == (0, "2 of 7 journals\n")
     assert head == "W-1: 2 sessions, 1 March 2026 to 1 March 2031"
     how = "complete, valid, PTA4 right -"
@@ -284,7 +341,7 @@ def test_an_unfinished_session_is_quick_them_and_is_not_compared(
 
 def remarks_on(directory: Path, *entries: Entry) -> list[str]:
     """Return what is said of the one person of these sessions."""
-    (person,), _ = people_of(directory, entries, lambda items, _total, _words: items)
+    (person,), _ = people_of(directory, entries, as_they_are)
     return PeopleWords(catalogue_of("en")).remarks(person, person.comparisons())
 
 
@@ -439,7 +496,7 @@ def test_the_page_has_every_threshold_of_every_session(clinic: Path, tmp_path: P
 def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(clinic: Path) -> None:
     loud = "<script>x</script>"
     entries = [replace(_entry(clinic, number), identifier=loud) for number in (1, 2)]
-    found, _ = people_of(clinic, entries, lambda items, _total, _words: items)
+    found, _ = people_of(clinic, entries, as_they_are)
     texts = Texts()
     texts.feed(people_page([(each, []) for each in found], PeopleWords(catalogue_of("en"))))
     assert "script" not in texts.opened

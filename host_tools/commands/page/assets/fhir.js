@@ -2,6 +2,7 @@
 
 import { inEnglish } from "./remarks.js";
 import { verdictNote } from "./verdict.js";
+import { unitOf } from "./words.js";
 
 /**
  * Return the bundle of a session.
@@ -124,8 +125,8 @@ class Writer {
     if (!ears.some((ear) => ear.has_thresholds)) {
       return this.terms.not_tested_status;
     }
-    const { outcome, nominal } = this.session.result;
-    const isFinal = outcome === "complete" && !nominal && ears.every((ear) => ear.may_conclude);
+    const { outcome, nominal, simulated } = this.session.result;
+    const isFinal = outcome === "complete" && !nominal && !simulated && ears.every((ear) => ear.may_conclude);
     return isFinal ? "final" : "preliminary";
   }
 
@@ -181,8 +182,12 @@ class Writer {
   quantity(level, comparator) {
     const value = { ...(comparator ? { comparator } : {}), value: Math.round(level * 10) / 10 };
     const { nominal } = this.session.result;
-    const standard = { unit: "dB HL", system: this.terms.systems.ucum, code: "dB" };
-    return { ...value, ...(nominal ? { unit: this.terms.nominal_unit } : standard) };
+    const code = nominal ? {} : { system: this.terms.systems.ucum, code: "dB" };
+    return { ...value, unit: this.unit(), ...code };
+  }
+
+  unit() {
+    return unitOf(this.session.result, "en");
   }
 
   concept(system, code, display) {
@@ -198,7 +203,7 @@ class Writer {
       words.push(`air_bone_gap_db: ${found.air_bone_gap_db}`);
     }
     if (found.mark === "incomplete" && found.limit_db_hl !== null) {
-      words.push(`perhaps beyond the limit of ${found.limit_db_hl} dB HL`);
+      words.push(`perhaps beyond the limit of ${found.limit_db_hl} ${this.unit()}`);
     }
     if (["perhaps-above", "unknown"].includes(found.reading.kind) && ear.why.length) {
       words.push(inEnglish(ear.why));
@@ -208,13 +213,12 @@ class Writer {
 
   /** Return notes; with what it was measured stands at their end, the calibration last. */
   notes(texts, ears) {
-    const { transducer, calibration, result } = this.session;
-    const unit = result.nominal ? this.terms.nominal_unit : "dB HL";
+    const { transducer, calibration } = this.session;
     const boards = [...new Set(ears.flatMap((ear) => ear.boards))].join(", ");
     const from = boards && `tone generator: ${boards}`;
     const meant = ears.filter((ear) => ear.has_thresholds).map((ear) => ear.convention);
     const told = [...texts, from, transducer && `earphones: ${transducer}`, ...meant, calibration];
-    return told.filter(Boolean).map((text) => ({ text: text.replaceAll("dB HL", unit) }));
+    return told.filter(Boolean).map((text) => ({ text }));
   }
 }
 

@@ -6,7 +6,7 @@ import { HOLDING, onPaper } from "./paper.js";
 import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
 import { verdictWord } from "./verdict.js";
-import { clockTime, dateAndTime, number, say } from "./words.js";
+import { clockTime, dateAndTime, number, say, unitOf } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS_SHOWN = 200;
@@ -54,11 +54,6 @@ export function drawnEar(ear, tones = []) {
     confirmed_db_hl: again.get(frequency_hz),
   }));
   return { ear: ear.ear, thresholds, tones };
-}
-
-/** Return the unit of levels: without a calibration they are nominal. */
-export function unitOf({ nominal }) {
-  return say(nominal ? "nominal_db" : "db_hl");
 }
 
 /** Draw the ears of a result beside one another, the right one first. */

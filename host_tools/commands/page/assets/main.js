@@ -16,7 +16,7 @@ import { Refused } from "./talk.js";
 import { HandTone } from "./tone.js";
 import { Tuning } from "./tuning.js";
 import { bridgeUrl, BridgeWay, Lost, SerialWay } from "./ways.js";
-import { dateAndTime, languages, say, spoken, useWords } from "./words.js";
+import { dateAndTime, languages, say, spoken, useUnit, useWords } from "./words.js";
 
 const LANGUAGE_KEPT = "gp-pta-language";
 const PORT_KEPT = "gp-pta-port";
@@ -209,6 +209,9 @@ class Page {
     }
     const calibration = JSON.parse(await this.device.ask("CAL?"));
     const state = calibration.state.toLowerCase();
+    useUnit(state === "uncalibrated");
+    translate();
+    retell();
     tell(at("calibration"), () => make("span", { title: say(`calibration_${state}`) }, say(state)));
     const isCalibrated = state === "calibrated" || state === "simulated";
     at("calibration").classList.toggle("good", isCalibrated);

@@ -8,7 +8,7 @@ import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "
 import { plain } from "./problems.js";
 import { NotAllowed } from "./table.js";
 import { Refused } from "./talk.js";
-import { dateAndTime, number, say } from "./words.js";
+import { dateAndTime, number, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50; // sessions that are looked through for an identifier
 const OF_PERSON = ["sex", "born_year"]; // what one identifier has to agree in
@@ -52,7 +52,8 @@ export class Preparation {
     for (const name of NUMBERS) {
       const { low, high, unit } = this.#knows.settings[name];
       Object.assign(at(name), { min: low, max: high });
-      const shown = unit.startsWith("dB") ? unit : ""; // others are words of one language
+      // Others are words of one language.
+      const shown = () => (name.endsWith("_db_hl") ? unitOf() : unit.startsWith("dB") ? unit : "");
       tell(at(`${name}-allowed`), () =>
         say("allowed", { low: number(low), high: number(high), unit: shown }).trim(),
       );

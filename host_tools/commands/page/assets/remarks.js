@@ -37,6 +37,8 @@ export function asItSaid(words) {
 function sentence({ code, ...its }, by) {
   const key = keyOf(code);
   const words = Object.entries(its).map(([name, part]) => [name, wordsOf(name, part, by)]);
+  const unit = its.unit ?? "db-hl"; // what is told without a calibration says so
+  words.push(["unit", by.say(keyOf(`unit_${unit}`))]);
   return hasWords(key) ? by.say(key, Object.fromEntries(words)) : plain(code); // of a later firmware
 }
 

@@ -3,7 +3,7 @@
 import { at, fill, make, save, show, table, tell } from "./dom.js";
 import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
-import { drawEars, drawnEar, earTitle, outcomeWords, unitOf } from "./live.js";
+import { drawEars, drawnEar, earTitle, outcomeWords } from "./live.js";
 import { conventionLines, meanLines } from "./means.js";
 import {
   alarmsOf, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
@@ -12,7 +12,7 @@ import { differencesOf, whoseIs } from "./person.js";
 import { differsWords } from "./prepare.js";
 import { asTold } from "./remarks.js";
 import { shortVerdict, verdictsOf, verdictWord } from "./verdict.js";
-import { dateAndTime, number, say } from "./words.js";
+import { dateAndTime, number, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50;
 
@@ -74,7 +74,8 @@ export class Result {
     const result = { ...this.#result, ears };
     const isFinal = result.final;
     const isValid = result.ears.every((ear) => ear.may_conclude);
-    const why = isValid ? say("uncalibrated") : shortVerdict(this.#result.ears);
+    const doubt = result.nominal ? say("uncalibrated") : onPaper("simulated_mark");
+    const why = isValid ? doubt : shortVerdict(this.#result.ears);
     fill(at("result-outcome"), standingOf(result, isFinal ? "" : why));
     fill(at("result-verdicts"), ...verdictsOf(result.ears));
     at("result").classList.toggle("not-final", !isFinal);
@@ -95,11 +96,7 @@ export class Result {
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
     const said = result.remarks.map((each) => asTold([each]));
     const remarks = [...courseOf(result, paper), ...said].map((each) => [each]);
-    const lines = remarks.map((each) => make("li", {}, ...each));
-    for (const words of result.nominal ? lines : []) {
-      words.textContent = words.textContent.replaceAll("dB HL", unitOf(result));
-    }
-    fill(at("result-remarks"), ...lines);
+    fill(at("result-remarks"), ...remarks.map((each) => make("li", {}, ...each)));
   }
 
   async #findEarlier() {

@@ -4,7 +4,7 @@ import { at, tell } from "./dom.js";
 import { mendAll } from "./field.js";
 import { limitsOf } from "./lines.js";
 import { NotAllowed } from "./table.js";
-import { number, say } from "./words.js";
+import { number, say, unitOf } from "./words.js";
 
 export class HandTone {
   #device;
@@ -51,7 +51,7 @@ export class HandTone {
     if (value === "" || Number(value) < low || Number(value) > high) {
       const key = value === "" ? "value_missing" : "value_bounds";
       const name = () => say("tone_level");
-      throw new NotAllowed(key, { name, value, low, high, unit: "dB HL" }, "tone-level");
+      throw new NotAllowed(key, { name, value, low, high, unit: unitOf() }, "tone-level");
     }
     this.#isTold = false;
     await this.#device.ask("TONE", {

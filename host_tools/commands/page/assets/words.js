@@ -7,6 +7,7 @@ const LOCALES = { en: "en-GB" };
 
 let language = "en";
 let catalogue = {};
+let isNominal = false; // the device that answers has no calibration
 
 /** Take the catalogue, sentences by language in the order of their keys, and choose a language. */
 export function useWords(keys, words, wanted) {
@@ -33,6 +34,16 @@ export function hasWords(key) {
   return key in (catalogue[language] ?? {}) || key in (catalogue.en ?? {});
 }
 
+/** Take whether the device has no calibration: the levels that it plays are no dB HL then. */
+export function useUnit(ofDevice) {
+  isNominal = ofDevice;
+}
+
+/** Return the unit of levels, of what the device plays now, or of something else. */
+export function unitOf({ nominal } = { nominal: isNominal }, spoken = language) {
+  return say(nominal ? "remark_unit_nominal_db" : "remark_unit_db_hl", {}, spoken);
+}
+
 /** Return the sentence of a key with these values in its places; a function says its own when asked. */
 export function say(key, values = {}, spoken = language) {
   const sentence = catalogue[spoken]?.[key] ?? catalogue.en?.[key];
@@ -40,7 +51,12 @@ export function say(key, values = {}, spoken = language) {
     throw new Error(`the catalogue has no sentence ${key}`);
   }
   const valueOf = (value) => String(typeof value === "function" ? value() : value);
-  return sentence.replace(PLACE, (place, name) => (name in values ? valueOf(values[name]) : place));
+  return sentence.replace(PLACE, (place, name) => {
+    if (name in values) {
+      return valueOf(values[name]);
+    }
+    return name === "unit" ? unitOf(undefined, spoken) : place;
+  });
 }
 
 /** Return the same in English. */

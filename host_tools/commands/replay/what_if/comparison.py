@@ -10,6 +10,8 @@ from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import has_thresholds
+from host_tools.catalogue import ENGLISH, catalogue_of
+from host_tools.catalogue.levels import unit_words
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
@@ -63,6 +65,7 @@ class Comparison:
     words: str  # what is supposed, in the place of what
     ears: Sequence[EarComparison]  # those with an answer
     remarks: Sequence[str]  # what of the session the supposed model has no use for
+    nominal: bool  # levels are no dB HL
 
     @property
     def rms_db(self) -> float:
@@ -97,7 +100,7 @@ class Comparison:
                 f"{session.path}: no model was told an answer of an ear that could be tested"
             )
         ears = [_ear(session, ear, model.heard(ear.ear)) for ear in answered]
-        return cls(model.words, ears, model.remarks)
+        return cls(model.words, ears, model.remarks, session.calibration.nominal)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -119,12 +122,14 @@ class Comparison:
 
     def lines(self) -> list[str]:
         """Return it for people, the difference first."""
-        ear, row = self.largest
+        largest, row = self.largest
         short = (
             f"{self.words}: thresholds differ by {self.rms_db:.1f} dB RMS, at most by "
-            f"{_signed(row.difference_db)} dB at {row.frequency_hz} Hz ({ear} ear)"
+            f"{_signed(row.difference_db)} dB at {row.frequency_hz} Hz ({largest} ear)"
         )
-        return [short, *self.remarks, *(line for each in self.ears for line in _table(each))]
+        unit = unit_words(catalogue_of(ENGLISH), nominal=self.nominal)
+        tables = (line for ear in self.ears for line in _table(ear, unit))
+        return [short, *self.remarks, *tables]
 
 
 def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -> EarComparison:
@@ -169,9 +174,9 @@ def _as_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _table(ear: EarComparison) -> Iterable[str]:
+def _table(ear: EarComparison, unit: str) -> Iterable[str]:
     yield ""
-    yield f"{ear.ear} ear, {ear.answers} answers; dB HL, with the 95 % band"
+    yield f"{ear.ear} ear, {ear.answers} answers; {unit}, with the 95 % band"
     yield f"{'Hz':>6}{'recorded':>10}{'':16}{'supposed':>10}{'':16}{'difference':>12}"
     for row in ear.rows:
         recorded, supposed = (_cell(each, row) for each in (row.recorded, row.supposed))

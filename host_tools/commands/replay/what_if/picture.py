@@ -50,7 +50,7 @@ def comparison_figure(comparison: Comparison, title: str) -> "Figure":
     figure = new_figure(4.3 * len(comparison.ears) + 0.2, 5.1)
     panels = figure.subplots(1, len(comparison.ears), squeeze=False)[0]
     for axes, ear in zip(panels, comparison.ears, strict=True):
-        draw_paper(axes, catalogue_of(ENGLISH))
+        draw_paper(axes, catalogue_of(ENGLISH), nominal=comparison.nominal)
         name_ear(axes, ear.ear, catalogue_of(ENGLISH))
         recorded = [row.recorded for row in ear.rows]
         supposed = [row.supposed for row in ear.rows]

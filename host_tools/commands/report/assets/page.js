@@ -123,7 +123,7 @@
 
   function nameOf(tone) {
     if (tone.frequency_hz === null) return say("silence");
-    const parts = { frequency_hz: tone.frequency_hz, level: number(tone.level_db_hl) };
+    const parts = { frequency_hz: tone.frequency_hz, level: number(tone.level_db_hl), unit: history.unit };
     if (tone.purpose === "measure") return say("tone", parts);
     return say("tone_for", { ...parts, purpose: WORDS[`purpose_${tone.purpose}`] });
   }

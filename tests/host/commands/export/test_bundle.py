@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from firmware_py import simulation
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.words import say
 from host_tools.commands.export.bundle import CLASSICAL, as_fhir
@@ -121,8 +122,12 @@ def test_the_person_is_an_identifier_and_nothing_else() -> None:
     assert "subject" not in resources_of(read_examination(BOTH))[1]
 
 
-def test_only_a_session_that_came_to_its_end_is_final() -> None:
+def test_only_a_session_of_a_person_that_came_to_its_end_is_final(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     examination = marked()
+    assert {r["status"] for r in resources_of(examination)[1:]} == {"preliminary"}, "simulated"
+    monkeypatch.setattr(simulation, "BOARD_NAME", "no board is called so")
     assert {r["status"] for r in resources_of(examination)[1:]} == {"final"}
     so_far = replace(examination, result=replace(examination.result, outcome=""))
     assert {r["status"] for r in resources_of(so_far)[1:]} == {"preliminary"}
@@ -133,7 +138,7 @@ def test_the_same_sessions_give_the_same_bytes() -> None:
     assert as_fhir(examinations) == as_fhir(examinations)
 
 
-@pytest.mark.usefixtures("as_if_calibrated")
+@pytest.mark.usefixtures("as_if_real")
 def test_what_was_inferred_is_derived_and_never_final_and_no_value() -> None:
     resources = resources_of(inferred_and_confirmed())
     found = observation(resources, right(2000))

@@ -126,7 +126,7 @@ def check_result(page: Page, journal: Path) -> None:
     expect(page.locator("#result-remarks")).to_contain_text(f"{presses} without a tone")
 
 
-@pytest.mark.usefixtures("as_if_calibrated")
+@pytest.mark.usefixtures("as_if_real")
 def test_a_whole_test_by_clicks_over_web_serial(
     device: Device, operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +158,7 @@ def test_a_whole_test_by_clicks_over_web_serial(
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("as_if_calibrated")
+@pytest.mark.usefixtures("as_if_real")
 def test_a_whole_test_by_clicks_through_the_served_bridge(
     device: Device, operator: Operator, serve: Callable[[FarPort], str]
 ) -> None:

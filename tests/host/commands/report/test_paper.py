@@ -69,7 +69,9 @@ def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) ->
         assert ear_sentence(ear, words) in pdf.text
         for threshold in ear.thresholds:
             assert words.threshold(threshold) in pdf.text
-    assert words.catalogue.say("record", "final") in pdf.text
+    simulated = words.say("simulated_mark")
+    standing = words.catalogue.say("record", "not_final", why=simulated)
+    assert standing in pdf.text, "nobody was tested"
     for grade in words.grades(found):
         assert grade.replace("\u00a0", " ") in pdf.text.replace("\u00a0", " ")
 
@@ -149,6 +151,7 @@ def test_the_masking_noise_stands_at_each_frequency() -> None:
     ("records", "standing"),
     quick_rows([(None, "FINAL"), (90, "NOT FINAL: unfinished")], (90, "NOT FINAL: unfinished")),
 )
+@pytest.mark.usefixtures("as_if_real")
 def test_only_a_finished_test_is_final(records: int | None, standing: str, tmp_path: Path) -> None:
     journal = LEFT_S2 if records is None else cut(LEFT_S2, tmp_path, records)
     text = paper(read_session(journal)).text

@@ -1,0 +1,124 @@
+"""Without a calibration no form says dB HL of a level: screens, console, paper, pages, exports."""
+
+import io
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import pytest
+from rich.console import Console
+
+from firmware_py.answers import audiogram_lines, pairs, result_words
+from firmware_py.journal import read_journal
+from firmware_py.procedure.reasons import Code, reason
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
+from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.export.cells import Spelling
+from host_tools.commands.export.examination import read_examination
+from host_tools.commands.export.formats import as_json
+from host_tools.commands.export.long_table import as_tidy_csv
+from host_tools.commands.export.table import as_csv
+from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.paper import PrescriptionPaper
+from host_tools.commands.prescribe.table import print_prescription
+from host_tools.commands.prescribe.words import remarks
+from host_tools.commands.replay.what_if.comparison import Comparison
+from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.page import page_of
+from host_tools.commands.report.paper import paper_of
+from host_tools.commands.watch.directory import view_of
+from host_tools.commands.watch.screen import drawn as watched
+from host_tools.document import Document
+from host_tools.heading import NO_HEADING
+from host_tools.live import show_result
+from host_tools.recorded import RecordedSession, read_session
+from tests.host.journals import LEFT_S2, NoSteps, write_again
+
+# Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told
+# of a calibrated device alone. All others have a unit to be filled in.
+OF_DB_HL: Final = {
+    "report": ("overdue_means", "uncalibrated_means", "nominal"),
+    "prescription": ("whom_not_judged",),
+    "page": ("fault_calibration", "calibration_overdue", "calibration_uncalibrated", "error_104"),
+    "people": ("uncalibrated",),
+}
+CALIBRATED_ALONE: Final = {
+    "picture": ("level",),
+    "report": ("mean", "mean_at_least", "mean_at_most", "grade_below"),
+    "record": ("level_of",),
+    "prescription": ("whom_normal", "whom_normal_doubt"),
+    "remarks": ("unit_db_hl",),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_other_sentence_names_db_hl(language: str) -> None:
+    named = {
+        (place, key)
+        for place, table in catalogue_of(language).tables.items()
+        for key, sentence in table.items()
+        if "dB HL" in sentence
+    }
+    places = (OF_DB_HL, CALIBRATED_ALONE)
+    assert named == {(p, key) for each in places for p, keys in each.items() for key in keys}
+
+
+def of_levels(told: str | Document) -> str:
+    """Return a text or paper without what speaks of dB HL itself."""
+    text = told if isinstance(told, str) else json.dumps(asdict(told), ensure_ascii=False)
+    tables = catalogue_of(ENGLISH).tables
+    about = [tables[place][key] for place, keys in OF_DB_HL.items() for key in keys]
+    for sentence in [*about, "the levels of this fit are no dB HL"]:
+        for part in re.split(r"\{\w+\}", sentence):
+            text = text.replace(part, "") if "dB HL" in part else text
+    return text
+
+
+def nominal_session(path: Path) -> RecordedSession:
+    """Return one without a calibration whose reasons name levels, read from its journal."""
+    header, *records = read_journal(LEFT_S2).records
+    (result,) = [r["action"]["result"] for r in records if "result" in r.get("action", {})]
+    crosses = reason(Code.CROSSES, level_db_hl=70, ear="right", crossing_db_hl=20, cochlea_db_hl=5)
+    uncertain = reason(Code.MASKING_UNCERTAIN, ear="left", frequencies_hz=[4000], why=crosses)
+    beyond = reason(Code.PERHAPS_BEYOND, limit_db_hl=100, frequencies_hz=[8000])
+    result["remarks"].append(uncertain.to_record())
+    result["ears"][0]["why"].append(beyond.to_record())
+    write_again(path, header, records)
+    return read_session(path)
+
+
+def test_without_a_calibration_no_form_says_db_hl_of_a_level(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / LEFT_S2.name
+    session = nominal_session(path)
+    found = findings_of(session)
+    result, header, examination = session.result, session.header, read_examination(path)
+    screen = Console(file=io.StringIO(), width=200)
+    screen.print(watched(view_of(path)))
+    show_result(screen, result, nominal=True)
+    (ear,) = prescribe_session(session, "nal-r", "closed", uncalibrated=True)
+    fit = fit_of_ears(session, [ear])
+    print_prescription([ear], fit, None, remarks(session, [ear], fit.for_whom))
+    forms = {
+        "screen": screen.file.getvalue(),  # type: ignore[attr-defined]
+        "AUD": "\n".join(audiogram_lines(result, header.calibration)),
+        "SESS:RES?": result_words(result, header, named=True),
+        "events": pairs({"why": result.remarks}),
+        "what if": "\n".join(Comparison.of(session, Supposition(response_noise_db=4.0)).lines()),
+        "prescribe": of_levels(capsys.readouterr().out),
+        "tidy": as_tidy_csv([examination], Spelling()).decode(),
+        "page": of_levels(page_of(found, session, NoSteps()).split("<script>")[0]),
+        "paper": of_levels(paper_of(found, session, NO_HEADING)),
+        "fit": of_levels(PrescriptionPaper(session, [ear], fit, None, NO_HEADING, "en").document()),
+        **{write.__name__: write([examination]).decode() for write in (as_json, as_fhir, as_csv)},
+    }
+    assert {form for form, text in forms.items() if "dB HL" in text} == set()
+    for form in ("screen", "AUD", "events", "page", "as_fhir", "paper", "fit"):
+        assert "70 nominal dB reaches the right ear at 20 nominal dB" in forms[form], form
+    for form in ("screen", "AUD", "as_fhir"):
+        assert "perhaps beyond the limit of 100 nominal dB" in forms[form], form
+    assert '"unit": "nominal-db"' in forms["as_json"]
