@@ -32,6 +32,7 @@ example:
   gp-pta prescribe sessions/session-000001.journal --rule nal-r
   gp-pta prescribe sessions/session-000001.journal --rule camfit -o aid.fit -o aid.cfg -o aid.pdf
   gp-pta prescribe sessions/session-000001.journal --against nal-rp -o both.svg
+  gp-pta prescribe sessions/session-000001.journal --tuning sessions/tuning-000001.journal -o t.pdf
 
 -o takes .pdf, .svg and .png for paper with a picture of the insertion gain, .json for all figures,
 .fit for the fit that gp-pta takes, .cfg for a fragment of an openMHA configuration, .txt for a
@@ -41,6 +42,9 @@ The gain is that for speech at 65 dB SPL, with the 95 % band that follows from h
 thresholds are known. What the marks beside it mean stands below the table, and for whom the fit is.
 A session without a calibration is refused: its levels are no dB HL. --uncalibrated takes them for
 such, and the paper, the fit and all else say so.
+
+--tuning makes paper of the fit as it was tuned: its gains, the setting, what that was found by. The
+tuning has to be of this person and of this very fit, so give --rule and --coupling as they were.
 
 {HEADING_EXAMPLE}
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal, 6 a record of it says what
@@ -69,6 +73,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help="compare with another fit: a .fit file, or a rule for the same session",
     )  # fmt: skip
     p.add_argument(
+        "--tuning", type=Path, metavar="JOURNAL",
+        help="write the sheet of this fit as it was tuned; needs -o, on paper",
+    )  # fmt: skip
+    p.add_argument(
         "-o", "--out", type=Path, action="append", default=[], metavar="FILE",
         help="write a picture, figures or what an aid reads; may be given several times",
     )  # fmt: skip
@@ -89,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prescribe, print a table, and write what was asked for."""
     from host_tools.recorded import read_true_session
 
+    _check_tuning(arguments)
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
@@ -99,6 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check_ended(session, arguments.unfinished)
     made = _made(session, arguments)
     _check_both_ears(arguments.out, made.ears)
+    if arguments.tuning is not None:
+        return made.write_tuned(arguments, heading)
     for path in arguments.out:
         made.write(path, heading, arguments.language)
         say_aside(f"{path} written")
@@ -107,6 +118,20 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         made.print(_asked(session, arguments))
     return 0
+
+
+def _check_tuning(arguments: argparse.Namespace) -> None:
+    """Refuse what does not go together with --tuning."""
+    if arguments.tuning is None:
+        return
+    others = {"--against": arguments.against is not None, "--json": arguments.json}
+    for other, given in others.items():
+        if given:
+            raise HostError(f"--tuning and {other}: one of them is allowed")
+    wrong = [str(path) for path in arguments.out if path.suffix not in PICTURE_ENDINGS]
+    if wrong or not arguments.out:
+        named = ", ".join(wrong) or "missing"
+        raise HostError(f"-o is {named}; with --tuning allowed are {', '.join(PICTURE_ENDINGS)}")
 
 
 def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
@@ -208,6 +233,19 @@ class _Prescription:
             self._draw(path, heading, language)
         else:
             write_text(path, self._text(path))
+
+    def write_tuned(self, arguments: argparse.Namespace, heading: Heading) -> int:
+        """Write the sheet of the fit as it was tuned, and return the exit code."""
+        from host_tools.commands.prescribe.tuned import TunedPaper, tuning_of
+
+        header, result = tuning_of(arguments.tuning, self._fit, arguments.unfinished)
+        paper = TunedPaper(
+            self._session, self.ears, self._fit, header, result, heading, arguments.language
+        )
+        for path in arguments.out:
+            paper.write(path)
+            say_aside(f"{path} written")
+        return 0
 
     def _text(self, path: Path) -> str:
         from device.hearing_aid.fit import FitError

@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from device.hearing_aid.fit import EarFit, Fit
+from device.hearing_aid.fit_file import fit_digest
 from device.hearing_aid.for_whom import Finding as ForWhom
 from firmware_py import __version__
 from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.console.words import readable
+from firmware_py.identity import Identity, Meeting, differences
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
@@ -23,13 +25,49 @@ from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import HELD_DB, EarPrescription
 from host_tools.commands.prescribe.paper import PAPERS, Frame
 from host_tools.commands.prescribe.picture import prescription_svg
+from host_tools.commands.replay.tuning import (
+    header_of_tuning,
+    replay_tuning_journal,
+    verdict_words,
+)
 from host_tools.document import Block, Document, write_document
 from host_tools.drawing import EAR_COLOURS
+from host_tools.errors import HostError
 from host_tools.heading import Heading
 from host_tools.recorded import RecordedSession
 
 OF_THE_PAGE: Final = "page"  # the table of what the four numbers are called
 NOTHING: Final = "-"
+
+
+def tuning_of(
+    journal: Path, fit: Fit, unfinished_allowed: bool = False
+) -> tuple[TuningHeader, TuningResult]:
+    """Return a tuning of a fit, and its result.
+
+    Raises
+    ------
+    HostError
+        It is of another person or another fit, it came to no end and that is not allowed, or its
+        journal does not replay to what it says.
+    """
+    header = header_of_tuning(journal)
+    of_fit, of_tuning = fit.of.identity(fit_digest(fit)), Identity.of_tuning(header)
+    for each in differences(Meeting.TUNE, of_tuning, of_fit):
+        if each.field == "identifier":
+            raise HostError(f"--tuning {journal}: {each.words}: it is of another person")
+        raise HostError(
+            f"--tuning {journal}: {each.words}: it is of another fit; --rule, --coupling and --ear "
+            "have to be those of the fit that was tuned"
+        )
+    verdict = replay_tuning_journal(journal)
+    result = verdict.state.result
+    if verdict.damage or verdict.state.differences:
+        raise HostError(verdict_words(verdict)[0])
+    if result is None or (result.outcome != COMPLETE and not unfinished_allowed):
+        state = "is not finished" if result is None else f"was {result.outcome}"
+        raise HostError(f"--tuning {journal}: it {state}; allowed is one that came to its end")
+    return header, result
 
 
 @dataclass(frozen=True)
@@ -147,7 +185,7 @@ class TunedPaper:
             count = range(len(ear.frequencies_hz))
             small = {
                 words.say("prescribed_of"): [words.gain(ear, k) for k in count],
-                frame.record.say("level_of", ear=name): [words.threshold(ear, k) for k in count],
+                frame.record.level_of(name): [words.threshold(ear, k) for k in count],
             }
             tuned = [words.gain(ear, k, float(gains_db[k]), bool(held[k])) for k in count]
             rows += [

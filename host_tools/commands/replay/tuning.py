@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firmware_py.journal import JournalDamagedError, JournalError, SealKey, read_journal
+from firmware_py.journal import JournalDamagedError, JournalError, Record, SealKey, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.events import Action, Event
 from firmware_py.session import ReplayError
-from firmware_py.tuning_record import TuningReplay, is_tuning, replay_tuning
+from firmware_py.session_record import SessionRecordError
+from firmware_py.tuning_record import TuningHeader, TuningReplay, is_tuning, replay_tuning
 from host_tools.commands.replay.codes import (
     DAMAGED,
     DIFFERENT,
@@ -97,12 +98,27 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
 
 def is_of_tuning(path: Path) -> bool:
     """Return whether the journal is of a tuning; what cannot be read is of none."""
+    return is_tuning(_first_record(path))
+
+
+def header_of_tuning(path: Path) -> TuningHeader:
+    """Return what a tuning began with; `HostError` if the journal is of none."""
+    header = _first_record(path)
+    if not is_tuning(header):
+        raise HostError(f"{path}: this is no journal of a tuning")
+    try:
+        return TuningHeader.from_record(header)
+    except SessionRecordError as error:
+        raise NonsenseError(f"{path}: {error}") from None
+
+
+def _first_record(path: Path) -> Record:
+    """Return the first record; nothing of what cannot be read."""
     try:
         with path.open("rb") as file:
-            header, _ = decode_line(file.readline(HEADER_BYTES_MAX + 1), 0, "")
+            return decode_line(file.readline(HEADER_BYTES_MAX + 1), 0, "")[0]
     except (OSError, LineError):
-        return False
-    return is_tuning(header)
+        return {}
 
 
 class _Steps:

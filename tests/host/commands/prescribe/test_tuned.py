@@ -3,11 +3,15 @@
 import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from device.hearing_aid.fit import Fit
+from device.hearing_aid.fit_file import fit_digest
+from firmware_py.journal import read_journal
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
@@ -17,12 +21,14 @@ from firmware_py.tuning_record import TuningHeader
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe import tuned
 from host_tools.commands.prescribe.ears import EarPrescription, fit_of_ears, prescribe_session
-from host_tools.commands.prescribe.tuned import TunedPaper
+from host_tools.commands.prescribe.tuned import TunedPaper, tuning_of
 from host_tools.document import Document, set_document
+from host_tools.errors import HostError
 from host_tools.heading import NO_HEADING
 from host_tools.tuning import FINDINGS, show_result
 from tests.budget import quick
-from tests.host.journals import BOTH, recorded_calibrated
+from tests.firmware.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
+from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused, recorded_calibrated, write_again
 from tests.host.pdfs import ReadPdf, check_tagged
 
 pytestmark = pytest.mark.xdist_group("recorded")
@@ -52,6 +58,7 @@ def sheet(result: TuningResult, language: str = "en") -> TunedPaper:
     return TunedPaper(session, ears, fit, header, result, NO_HEADING, language)
 
 
+@pytest.mark.usefixtures("as_if_real")
 @pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
 def test_a_tuned_sheet_has_the_tuned_gains_the_setting_the_finding_and_the_limits(
     language: str,
@@ -114,3 +121,62 @@ def test_a_tuning_that_was_ended_is_not_final_and_a_limit_holds_what_was_asked()
     assert "^: held by a limit" in json.dumps(document.blocks)
     held = [cell for row in rows(document) for cell in row[1:] if "^" in cell]
     assert held
+
+
+def recorded_tuning(
+    journal: Path, identifier: str | None = None, fit: str = "", records: int | None = None
+) -> Path:
+    """Write the journal of a tuning of the fit above, or of another; so many records of it."""
+    header, *others = read_journal(GOLDEN_TUNING).records
+    settings = header["settings"] | {"fit": fit or fit_digest(fitted()[1])}
+    changed = {"settings": settings, "identifier": identifier}
+    write_again(journal, header | changed, others[:records])
+    return journal
+
+
+@pytest.mark.thorough
+def test_a_sheet_is_made_from_the_journal_of_a_real_tuning(tmp_path: Path, gp_pta: GpPta) -> None:
+    journal, out = recorded_tuning(tmp_path / "tuning-000001.journal"), tmp_path / "sheet.svg"
+    code, said, told = gp_pta("prescribe", BOTH, "--tuning", journal, "-o", out)
+    assert (code, said, told) == (0, "", f"{out} written\n")
+    header, result = tuning_of(journal, fitted()[1])
+    session = recorded_calibrated(BOTH)
+    paper = TunedPaper(session, fitted()[0], fitted()[1], header, result, NO_HEADING, "en")
+    assert set_document(paper.document(), ".svg") == out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"identifier": "P-2"}, "identifier 'P-2', not 'P-1': it is of another person"),
+        ({"fit": "0" * 64}, "it is of another fit; --rule, --coupling and --ear have to be those"),
+        ({"records": 12}, "it is not finished; allowed is one that came to its end"),
+    ],
+)
+def test_a_tuning_that_is_not_of_this_fit_is_refused(
+    change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    fit = replace(fitted()[1], of=replace(fitted()[1].of, person="P-1"))
+    with pytest.raises(HostError) as refusal:
+        tuning_of(recorded_tuning(tmp_path / "tuning-000001.journal", **change), fit)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-o", "sheet.fit"], "-o is sheet.fit; with --tuning allowed are .svg, .pdf, .png"),
+        ([], "-o is missing; with --tuning allowed are "),
+        (["-o", "a.svg", "--json"], "--tuning and --json: one of them is allowed"),
+        (["-o", "a.svg", "--against", "nal-rp"], "--tuning and --against: one of them is allowed"),
+    ],
+)
+def test_what_does_not_go_with_a_tuning_is_refused(
+    options: list[str], words: str, refused: Refused
+) -> None:
+    assert words in refused("prescribe", BOTH, "--tuning", GOLDEN_TUNING, *options)
+
+
+def test_another_journal_is_no_tuning() -> None:
+    with pytest.raises(HostError, match=r"left-ear-s2\.journal: this is no journal of a tuning"):
+        tuning_of(LEFT_S2, fitted()[1])
