@@ -182,9 +182,9 @@ def test_a_journal_that_does_not_come_out_again_stays_to_be_looked_at(
     monkeypatch.setattr(tempfile, "tempdir", None)
     golden = REPO / "tests" / "golden" / "left-ear-s2.journal"
 
-    def measure(arguments: object, data: Path, screen: object) -> SessionResult:
+    def measure(arguments: object, data: Path, screen: object) -> tuple[SessionResult, bool]:
         (data / "session-000001.journal").write_bytes(golden.read_bytes()[:9000])
-        return recorded_result(golden).result
+        return recorded_result(golden).result, True
 
     monkeypatch.setattr("host_tools.commands.demo._measure", measure)
     assert main(["demo", "--json"]) == 3
