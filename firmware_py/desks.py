@@ -53,7 +53,7 @@ def add_asked(
     """Have the console tell whose a session is, how it was made, and what is configured."""
     console.add(OF_IDENTITY, IdentityDesk(runner, data, lock))
     console.add(OF_SETTINGS, settings)
-    console.add(OF_PAPER, PaperDesk(Results(runner, data)))
+    console.add(OF_PAPER, PaperDesk(Results(runner, data), lock))
 
 
 def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:

@@ -6,11 +6,14 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
 from firmware_py.commands import LAST_RESULT
+from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import Command
+from firmware_py.procedure.beside import beside, without_person
 from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.reasons import as_json
 from firmware_py.results import Results
+from firmware_py.session_record import SessionHeader
 
 PARTS: Final = ("calibration", "transducer")  # of a calibration that stand on paper
 
@@ -22,10 +25,13 @@ class PaperDesk:
     ----------
     results : Results
         Finds it.
+    lock : PinLock
+        While it is locked nobody is told of the person, whom an age norm is about.
     """
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, lock: PinLock) -> None:
         self._results = results
+        self._lock = lock
 
     def paper(self) -> str:
         """Return settings, calibration, course and checks of the last session, as JSON."""
@@ -41,12 +47,20 @@ class PaperDesk:
                 "breaks": [asdict(each) for each in course.breaks],
                 "waits": as_json(course.waits),
                 "minutes": round(course.seconds / 60.0, 1),
-                "masked": _is_masked(test),
+                "masked": test.given.masked,
+                **self._beside(test, header),
                 "checks": {
                     name: asdict(Checks.of(ear, test.settings)) for name, ear in test.ears.items()
                 },
             }
         )
+
+    def _beside(self, test: HearingTest, header: SessionHeader) -> dict[str, Any]:
+        """Return what rests on the thresholds, and what was presented with them."""
+        result, _ = self._results.of(None)
+        nominal = header.calibration.nominal
+        told = beside(result, header.settings, test.given, header.person, nominal=nominal)
+        return without_person(told) if self._lock.state == LOCKED else told
 
 
 def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
@@ -55,12 +69,6 @@ def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
     if made is not None and in_force.state != SIMULATED:  # that one nobody made
         about = {part: made.content[part] for part in PARTS}
     return {"state": in_force.state, "about": in_force.about.to_record(), **about}
-
-
-def _is_masked(test: HearingTest) -> bool:
-    """Return whether any noise was presented with a tone."""
-    answers = (each for ear in test.ears.values() for each in ear.attention.answers)
-    return any(each.cover.noise_db_hl is not None for each in answers)
 
 
 COMMANDS: Final = (

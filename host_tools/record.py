@@ -161,8 +161,8 @@ class RecordOfTest:
         conduct = self.say(f"conduct_{settings.conduct}")
         if settings.confirm != NONE:
             conduct = self.say("conduct_confirmed", conduct=conduct)
-        noise = any(trial.noise_db_hl is not None for trial in self.session.trials)
-        masking = "masking_automatic" if noise else "masking_not_needed"
+        masked = self.session.test.given.masked
+        masking = "masking_automatic" if masked else "masking_not_needed"
         masking = "masking_off" if settings.masking == OFF else masking
         usual = settings.profile == DEFAULT_PROFILE
         profile = self.say("profile_default") if usual else settings.profile

@@ -18,17 +18,7 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.procedure.counted import counted
-from firmware_py.procedure.events import (
-    Action,
-    BoardLost,
-    BoardReady,
-    ButtonPressed,
-    Event,
-    Mask,
-    Silence,
-    ToneStarted,
-    Unmask,
-)
+from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import Person
@@ -36,7 +26,7 @@ from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
-from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
+from firmware_py.procedure.tells import AnswerTold
 from firmware_py.session import HearingReplay, ReplayError, replay
 from firmware_py.session_record import SessionHeader, inputs_and_outputs
 from firmware_py.simulation import is_simulated
@@ -218,44 +208,29 @@ def _good_records(path: Path) -> tuple[Recovered, str]:
 
 
 class _Trials:
-    """Makes trials of the events and actions of a replay."""
+    """Makes trials of the answers of a replay."""
 
     def __init__(self, tell: TrialWatcher) -> None:
         self._tell = tell
-        self._stimulus: ToneTold | CatchTold | None = None
-        self._stimulus_noise_db_hl: float | None = None
-        self._onset_us = 0
-        self._noise_db_hl: float | None = None
 
-    def __call__(self, state: HearingReplay, event: Event, actions: Sequence[Action]) -> None:
-        if isinstance(event, ToneStarted):
-            self._onset_us = event.onset_us
-        elif isinstance(event, BoardLost | BoardReady):
-            self._noise_db_hl = None  # the board falls silent by itself
+    def __call__(self, state: HearingReplay, _event: Event, actions: Sequence[Action]) -> None:
         for action in actions:
-            if isinstance(action, Mask):
-                self._noise_db_hl = action.level_db_hl
-            elif isinstance(action, Unmask | Silence):
-                self._noise_db_hl = None
-            if isinstance(action, ToneTold | CatchTold):
-                self._stimulus = action
-                self._stimulus_noise_db_hl = self._noise_db_hl
-            elif isinstance(action, AnswerTold):
-                self._tell(state.test, self._trial(state, event, action))
+            if isinstance(action, AnswerTold):
+                self._tell(state.test, _trial(state, action))
 
-    def _trial(self, state: HearingReplay, event: Event, answer: AnswerTold) -> Trial:
-        tone = self._stimulus if isinstance(self._stimulus, ToneTold) else None
-        response_ms = None
-        if isinstance(event, ButtonPressed) and tone is not None:
-            response_ms = (event.at_us - self._onset_us) / 1000.0
-        return Trial(
-            number=answer.number,
-            ear=answer.ear,
-            purpose=answer.purpose,
-            frequency_hz=tone.frequency_hz if tone else None,
-            level_db_hl=tone.level_db_hl if tone else None,
-            heard=answer.heard,
-            at_us=state.at_us,
-            response_ms=response_ms,
-            noise_db_hl=self._stimulus_noise_db_hl,
-        )
+
+def _trial(state: HearingReplay, answer: AnswerTold) -> Trial:
+    given = state.test.given.all[-1]
+    silence = answer.purpose == Purpose.CATCH
+    tone = given.presentation
+    return Trial(
+        number=answer.number,
+        ear=answer.ear,
+        purpose=answer.purpose,
+        frequency_hz=None if silence else tone.frequency_hz,
+        level_db_hl=None if silence else tone.level_db_hl,
+        heard=answer.heard,
+        at_us=state.at_us,
+        response_ms=given.response_ms,
+        noise_db_hl=given.noise_db_hl,
+    )

@@ -122,3 +122,25 @@ def higher(found: Found, by_db: float) -> Found:
         return found
     names = ("threshold_db_hl", "low_db_hl", "high_db_hl")
     return replace(found, **{name: getattr(found, name) + by_db for name in names})
+
+
+def confirmed_outside(found: Found, confirmed_db_hl: float | None, below_db: float) -> Found | None:
+    """Return the clinical threshold that a confirmation outside the band that is told belongs to.
+
+    Parameters
+    ----------
+    found : ThresholdResult
+        As it is told: so much below clinical ones.
+    confirmed_db_hl : float or None
+        What the classical rule found there; None: no level.
+    below_db : float
+
+    Returns
+    -------
+    threshold : ThresholdResult or None
+        None: the confirmation lies within the band, or there is nothing to compare.
+    """
+    if confirmed_db_hl is None or found.low_db_hl is None or found.high_db_hl is None:
+        return None
+    within = found.low_db_hl <= confirmed_db_hl <= found.high_db_hl
+    return None if within else higher(found, below_db)

@@ -13,6 +13,7 @@ from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_in
 from firmware_py.procedure.events import Action, Event
+from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
@@ -82,7 +83,7 @@ class HearingTest:
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, ears[0], self.cross_hearing)
         self.time_to_go = TimeToGo(settings, self.ears, self.presenter.pace)
-        self._response_times_us: list[int] = []
+        self.given = AnswersGiven()
         self._told_ear = ""
         self._check_until_us = 0
         self.boards = Boards()
@@ -138,14 +139,13 @@ class HearingTest:
 
     def result(self) -> SessionResult:
         """Return the result so far."""
-        times_us, which_ear = self._response_times_us, self.ear_check.found
-        ears, boards = self.ears.values(), self.boards
+        which_ear, ears, boards = self.ear_check.found, self.ears.values(), self.boards
         return SessionResult(
             self.outcome,
             tuple(result_in(ear, self.cross_hearing, which_ear, boards) for ear in ears),
             self.number,
             self.presenter.silent_time.stray_presses,
-            sum(times_us) / len(times_us) / 1000.0 if times_us else None,
+            self.given.mean_response_ms,
             tuple(remarks_on(ears, self.cross_hearing, which_ear, boards)),
             which_ear,
         )
@@ -276,6 +276,7 @@ class HearingTest:
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
         self.boards.answered(ear.ear)
+        self.given.add(self.presenter, answer)
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
         cover = NO_COVER if silence else self.presenter.noise.cover
@@ -286,7 +287,6 @@ class HearingTest:
         else:
             ear.answer(presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
-            self._response_times_us.append(answer.response_us)
             self.presenter.pace.answered(answer.response_us)
         elif not silence:
             self.presenter.pace.unanswered()
@@ -309,6 +309,7 @@ class HearingTest:
         """Take the answer to a tone of the ear check, which tells of nothing else."""
         ear, to_go_s = self.presenter.ear, round(self.time_to_go.seconds())
         self.presenter.silent_time.take()
+        self.given.add(self.presenter, answer, of_ear_check=True)
         told = tells.AnswerTold(self.number, ear, tone.purpose, answer.heard, None, to_go_s)
         check = self.ear_check.answered(now_us, ear, tone, answer.heard)
         return [told, *check, *self._next(now_us, answer.at_us)]

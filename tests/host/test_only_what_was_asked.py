@@ -28,6 +28,7 @@ from device.simulator.world import World
 from firmware_py.answers import result_words
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
+from firmware_py.procedure import asymmetry
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
 from host_tools.catalogue import ENGLISH, catalogue_of
@@ -40,7 +41,6 @@ from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
 from host_tools.commands.prescribe.figures import as_json as prescription_as_json
-from host_tools.commands.report import referral
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.page import page_of
@@ -313,7 +313,7 @@ def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person
             missing = {f for name, f in unasked if name == ear.ear and f in PTA4_FREQUENCIES_HZ}
             assert ear.pta4 is None or missing <= {*ear.pta4.inferred_hz}
         if len(by_ear) == 2:
-            known = referral.differences(by_ear["left"], by_ear["right"])
+            known = asymmetry.differences(by_ear["left"], by_ear["right"])
             assert not known.keys() & {frequency_hz for _, frequency_hz in unasked}
 
 

@@ -14,8 +14,9 @@ import pytest
 from rich.console import Console
 
 from firmware_py.answers import result_words
-from firmware_py.procedure import reasons
+from firmware_py.procedure import beside, reasons
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.norms import AgeNorm
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.words import say
@@ -37,10 +38,9 @@ from host_tools.commands.prescribe.taken import NothingToPrescribeError
 from host_tools.commands.prescribe.words import remarks as prescription_remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.commands.report import audiogram, drawn, findings
+from host_tools.commands.report import audiogram, drawn
 from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.history import History
-from host_tools.commands.report.norms import AgeNorm
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
@@ -163,7 +163,7 @@ def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) ->
 @pytest.fixture
 def norms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it that a man of 65 was tested."""
-    for module in (findings, drawn, audiogram):
+    for module in (beside, drawn, audiogram):
         monkeypatch.setattr(module, "norm_of", lambda _: AgeNorm(65, "M"))
 
 

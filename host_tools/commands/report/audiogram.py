@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from firmware_py.procedure.asked import THIRD_OCTAVE
+from firmware_py.procedure.norms import AgeNorm, norm_of
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import may_conclude
@@ -27,7 +28,6 @@ from host_tools.audiogram_paper import (
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.drawn import asked_tones, drawn_tones, watermark
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
-from host_tools.commands.report.norms import AgeNorm, norm_of
 from host_tools.commands.report.words import Words, masking_sign
 from host_tools.drawing import (
     EAR_COLOURS,
@@ -133,13 +133,10 @@ def _watermark(axes: "Axes", words: str) -> None:
 
 def _draw_norm(axes: "Axes", norm: AgeNorm, lower_db: float) -> None:
     """Draw a norm so much lower: as the thresholds beside it are told."""
-    x = in_octaves(norm.frequencies_hz)
-    median = [norm.threshold_db_hl(f, 0.5) - lower_db for f in norm.frequencies_hz]
-    axes.plot(x, median, color=GREY, lw=1.0, linestyle=(0, (5, 2)), zorder=1.5)
-    x = in_octaves(norm.spread_frequencies_hz)
-    for share in (0.1, 0.9):
-        usual = [norm.threshold_db_hl(f, share) - lower_db for f in norm.spread_frequencies_hz]
-        axes.plot(x, usual, color=GREY, lw=1.0, linestyle=(0, (1, 2)), zorder=1.5)
+    lines = norm.lines(lower_db)
+    for line, dash in ((lines["median"], (5, 2)), *((each, (1, 2)) for each in lines["spread"])):
+        x = in_octaves(line["frequencies_hz"])
+        axes.plot(x, line["levels_db_hl"], color=GREY, lw=1.0, linestyle=(0, dash), zorder=1.5)
 
 
 def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from firmware_py.calibration.in_force import HOLDING
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.norms import norm_of
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import read
@@ -13,7 +14,6 @@ from firmware_py.procedure.statements import has_thresholds, may_conclude
 from host_tools.audiogram_paper import level_key
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
-from host_tools.commands.report.norms import AgeNorm, norm_of
 from host_tools.commands.report.words import Words
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.verdicts import verdict_word
@@ -38,7 +38,7 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
     return {
         "ears": [drawn],
         "limit": limit_as_json(tested),
-        "norm": None if norm is None else _norm(norm, ear.below_clinical_db),
+        "norm": None if norm is None else norm.lines(ear.below_clinical_db),
         "watermark": watermark(findings, ear),
     }
 
@@ -117,19 +117,6 @@ def _curve(tested: EarTest, above_db: float) -> JsonObject:
         "frequencies_hz": _rounded(frequencies_hz(tested.estimator.frequency_range_hz)),
         "low_db_hl": _rounded(curve.low_db_hl),
         "high_db_hl": _rounded(curve.high_db_hl),
-    }
-
-
-def _norm(norm: AgeNorm, lower_db: float) -> JsonObject:
-    """Return a norm, so much lower: as the thresholds beside it are told."""
-    median = (norm.threshold_db_hl(f, 0.5) - lower_db for f in norm.frequencies_hz)
-    known_hz = norm.spread_frequencies_hz
-    return {
-        "median": _line(norm.frequencies_hz, median),
-        "spread": [
-            _line(known_hz, (norm.threshold_db_hl(f, share) - lower_db for f in known_hz))
-            for share in (0.1, 0.9)
-        ],
     }
 
 

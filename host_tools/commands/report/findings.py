@@ -4,11 +4,12 @@ Everything comes from the recorded result and from the estimators after the last
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from firmware_py.archive import UNFINISHED
 from firmware_py.broken_off import BrokenOff, Waited
 from firmware_py.identity import Identity
+from firmware_py.procedure.beside import asymmetries_beside, norm_beside
 from firmware_py.procedure.convention import in_convention, shift_db
 from firmware_py.procedure.finished import mean_as_json, person_as_json, threshold_with_width
 from firmware_py.procedure.grades import (
@@ -16,8 +17,9 @@ from firmware_py.procedure.grades import (
     outside_hz,
     person_grade,
 )
+from firmware_py.procedure.norms import AgeNorm
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
-from firmware_py.procedure.reading import is_wide, read
+from firmware_py.procedure.reading import is_wide
 from firmware_py.procedure.reasons import Reason, Reasons, as_json
 from firmware_py.procedure.results import (
     ConfirmedThreshold,
@@ -25,17 +27,14 @@ from firmware_py.procedure.results import (
     MeanThreshold,
     ThresholdResult,
 )
-from firmware_py.procedure.settings import CLINICAL_ASCENDING, RIGHT
+from firmware_py.procedure.settings import RIGHT
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
-from host_tools.commands.report.norms import AgeNorm, norm_of, why_no_norm
+from host_tools.commands.report.norms import norm_title, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
-from host_tools.commands.report.referral import asymmetries
+from host_tools.commands.report.referral import asymmetry_words
 from host_tools.recorded import RecordedSession
-from host_tools.verdicts import PLACE as OF_VERDICTS
 from host_tools.verdicts import why_nothing_follows
-
-NORM_SHARES: Final = (0.1, 0.5, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,30 +59,15 @@ class Threshold(ThresholdResult):
         below_norm_db: float = 0.0,
     ) -> Self:
         """Take a threshold of a result; it may lie so much below clinical ones, as norms are."""
-        usual, share = _usual(found, norm, below_norm_db)
+        usual = None if norm is None else norm.usual(found, below_norm_db)
         return cls(
             **vars(found),
             wide=is_wide(found, wanted_db),
             wanted_db=wanted_db,
-            norm_db_hl=usual,
-            norm_share_better=share,
+            norm_db_hl=None if usual is None else [*usual.levels_db_hl],
+            norm_share_better=None if usual is None else usual.share_better,
             confirmed=confirmed,
         )
-
-
-def _usual(
-    found: ThresholdResult, norm: AgeNorm | None, below_norm_db: float
-) -> tuple[list[float | None] | None, float | None]:
-    """Return what is usual at a frequency, and the share of people with a lower threshold."""
-    f, measured_db_hl = found.frequency_hz, read(found).measured_db_hl
-    if norm is None or f not in norm.frequencies_hz:
-        return None, None
-    if f not in norm.spread_frequencies_hz:
-        return [None, norm.threshold_db_hl(f, 0.5) - below_norm_db, None], None
-    share = None
-    if measured_db_hl is not None:
-        share = norm.share_better(f, measured_db_hl + below_norm_db)
-    return [norm.threshold_db_hl(f, part) - below_norm_db for part in NORM_SHARES], share
 
 
 @dataclass(frozen=True)
@@ -202,8 +186,9 @@ def findings_of(
     result = in_convention(session.result, convention)
     course, identity = session.course, Identity.of_test(session.header)
     nominal = session.calibration.nominal
-    concluded = any(map(may_conclude, result.ears)) and not nominal
-    norm = norm_of(session.person) if concluded else None
+    found_norm = norm_beside(result, session.person, nominal=nominal)
+    norm = found_norm if isinstance(found_norm, AgeNorm) else None
+    worse = asymmetries_beside(session.result, session.person.age_years, nominal=nominal)
     # The right one first, as it stands on paper, whichever was tested first.
     ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
     return Findings(
@@ -235,9 +220,9 @@ def findings_of(
         remarks=result.remarks,
         ears=[_ear_findings(session, found, convention, norm, catalogue) for found in ears],
         grade=person_grade(result),
-        asymmetries=[] if nominal else _asymmetries(session, catalogue),
-        norm_title=norm.title(catalogue) if norm else "",
-        norm_missing=_why_no_norm(session, catalogue) if norm is None else "",
+        asymmetries=[asymmetry_words(each, catalogue) for each in worse],
+        norm_title=norm_title(norm, catalogue) if norm else "",
+        norm_missing=why_no_norm(found_norm, session.person, catalogue),
         presentations=result.presentations,
         stray_presses=result.stray_presses,
         duration_s=session.state.at_us / 1e6,
@@ -254,19 +239,6 @@ def _warnings(session: RecordedSession, catalogue: Catalogue) -> list[str]:
     if session.state.result is None:
         warnings.append(catalogue.say("report", "not_finished"))
     return warnings
-
-
-def _why_no_norm(session: RecordedSession, catalogue: Catalogue) -> str:
-    if session.calibration.nominal:
-        return catalogue.say("report", "nominal_why")
-    if any(map(may_conclude, session.result.ears)):
-        return why_no_norm(session.person, catalogue)
-    return catalogue.say(OF_VERDICTS, "no_norm_why")
-
-
-def _asymmetries(session: RecordedSession, catalogue: Catalogue) -> list[str]:
-    clinical = in_convention(session.result, CLINICAL_ASCENDING)
-    return asymmetries(clinical, catalogue, session.person.age_years)
 
 
 def _why_no_pta4(found: EarResult, nominal: bool, catalogue: Catalogue) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from firmware_py.procedure.convention import higher
+from firmware_py.procedure.convention import confirmed_outside
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, LEFT, RIGHT
 from firmware_py.procedure.statements import has_thresholds, may_conclude
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
@@ -34,30 +34,24 @@ def _conventions(ears: list[EarFindings], findings: Findings, words: Words) -> I
     if confirmed:
         yield words.say("convention_confirmed")
         for ear in confirmed:
-            for found in filter(_is_outside, ear.thresholds):
-                yield _beside(ear, found, words, words.unit(findings))
-
-
-def _is_outside(found: Threshold) -> bool:
-    """Tell whether the classical rule found a level outside the band that is told."""
-    again = None if found.confirmed is None else found.confirmed.threshold_db_hl
-    if again is None or found.low_db_hl is None or found.high_db_hl is None:
-        return False
-    return not found.low_db_hl <= again <= found.high_db_hl
+            unit = words.unit(findings)
+            yield from filter(None, (_beside(ear, t, words, unit) for t in ear.thresholds))
 
 
 def _beside(ear: EarFindings, found: Threshold, words: Words, unit: str) -> str:
-    """Say what a confirmed threshold outside the band is to be held against."""
-    assert found.confirmed is not None, "it lies outside the band"
-    assert found.confirmed.threshold_db_hl is not None, "it lies outside the band"
+    """Say what a confirmed threshold outside the band is to be held against; "" of another."""
+    level_db_hl = None if found.confirmed is None else found.confirmed.threshold_db_hl
+    clinical = confirmed_outside(found, level_db_hl, ear.below_clinical_db)
+    if clinical is None or level_db_hl is None:
+        return ""
     name = words.ear(ear.ear)
     return words.say(
         "confirmed_beside",
         ear=name[:1].upper() + name[1:],
         frequency_hz=str(found.frequency_hz),
-        level=words.number(found.confirmed.threshold_db_hl),
+        level=words.number(level_db_hl),
         unit=unit,
-        band=words.band(higher(found, ear.below_clinical_db)),
+        band=words.band(clinical),
     )
 
 

@@ -8,37 +8,19 @@ Each is counted, and none stands for another.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import mean, median, quantiles
-from typing import Final, Self
+from statistics import mean, median
+from typing import Final
 
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.given import ResponseTimes
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.results import EarResult
 from host_tools.recorded import RecordedSession, Trial
 
 # A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
 CLEARLY_ABOVE_DB: Final = 5.0
-
-
-@dataclass(frozen=True)
-class ResponseTimes:
-    """From onset to press: how many, their median, and the middle half of them."""
-
-    count: int
-    median_ms: float | None
-    first_quartile_ms: float | None
-    third_quartile_ms: float | None
-
-    @classmethod
-    def of(cls, trials: Sequence[Trial]) -> Self:
-        """Take those of some trials."""
-        times = sorted(t.response_ms for t in trials if t.response_ms is not None)
-        if len(times) < 2:
-            return cls(len(times), times[0] if times else None, None, None)
-        first, middle, third = quantiles(times, method="inclusive")
-        return cls(len(times), middle, first, third)
 
 
 @dataclass(frozen=True)
@@ -102,7 +84,7 @@ def quality_of(session: RecordedSession, found: EarResult) -> Quality:
         checks=checked.checks,
         checks_missed=checked.checks_missed,
         doubted_tones=checked.doubted_tones,
-        response_times=ResponseTimes.of(trials),
+        response_times=session.test.given.response_times(found.ear),
         retest_wanted=session.settings.retest,
         retest_difference_db=difference_db,
         retest_verdict=checked.retest,

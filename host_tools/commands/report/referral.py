@@ -1,165 +1,32 @@
-"""Differences between the ears that published criteria call an asymmetry, each named.
+"""Asymmetries of the ears in words: by how much, and by which published criteria."""
 
-Only what was asked counts: a threshold that was measured, or a limit that it surely lies beyond,
-with which the ears differ by at least so much, as they do where the better ear may have heard for
-the worse one. The same ear has to be worse at all frequencies of a criterion. The thresholds are
-clinical ones (`firmware_py/procedure/convention.py`), for which the criteria were written.
+from collections.abc import Iterable, Iterator
 
-Two sets of criteria. Both are about sensorineural loss; bone conduction is not measured, so that a
-conductive loss of one ear is among what is named, and the sentence says so:
-
-- NICE guideline NG98, Hearing loss in adults (2018), on when to consider MRI of adults: 15 dB or
-  more at two adjacent test frequencies of 0.5, 1, 2, 4 and 8 kHz.
-- American Academy of Otolaryngology-Head and Neck Surgery Foundation, Clinical Practice Guideline:
-  Age-Related Hearing Loss (2024), table "Asymmetric sensorineural hearing loss": 15 dB or more at
-  3 kHz; 20 dB or more at two contiguous frequencies; 15 dB or more at two frequencies from 2 to
-  8 kHz. Its fourth, 10 dB at 2 kHz after exposure to loud noise, needs a history. It is about
-  people from 50 years on.
-"""
-
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, pairwise
-from statistics import NormalDist
-from typing import Final
-
-from firmware_py.procedure.audiogram import BAND_PROBABILITY
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import LEFT, RIGHT
-from firmware_py.procedure.statements import may_compare
+from firmware_py.procedure.asymmetry import Asymmetry, Criterion, Difference
 from host_tools.catalogue import Catalogue
 
-SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
-NICE: Final = "NICE NG98, 2018"
-AAO: Final = "AAO-HNSF, 2024"
-ADULT_YEARS: Final = 18.0
-AAO_YEARS: Final = 50.0
-_NICE_HZ: Final = (500, 1000, 2000, 4000, 8000)
-_CONTIGUOUS_HZ: Final = (250, 500, 1000, 2000, 3000, 4000, 6000, 8000)
-_BAND_SDS: Final = NormalDist().inv_cdf(0.5 + 0.5 * BAND_PROBABILITY)
 
-
-@dataclass(frozen=True)
-class Criterion:
-    """The ears differ by so much at each frequency of one of these groups."""
-
-    source: str
-    key: str  # of its sentence
-    from_age_years: float  # whom the source is about
-    at_least_db: float
-    groups_hz: Sequence[tuple[int, ...]]
-
-    def is_of(self, age_years: float | None) -> bool:
-        """Tell whether its source is about people of this age; of an unknown one it may be."""
-        return age_years is None or age_years >= self.from_age_years
-
-
-CRITERIA: Final = (
-    Criterion(NICE, "criterion_nice", ADULT_YEARS, 15.0, tuple(pairwise(_NICE_HZ))),
-    Criterion(AAO, "criterion_aao_3000", AAO_YEARS, 15.0, ((3000,),)),
-    Criterion(AAO, "criterion_aao_neighbours", AAO_YEARS, 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
-    Criterion(
-        AAO, "criterion_aao_high", AAO_YEARS, 15.0,
-        tuple(combinations((2000, 3000, 4000, 6000, 8000), 2)),
-    ),
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Difference:
-    """By how much an ear is worse than the other at a frequency."""
-
-    frequency_hz: int
-    db: float
-    half_width_db: float  # of its 95 % band
-    at_least: bool  # one of both lies beyond a limit, or the better ear heard for the worse one
-
-    def told(self, catalogue: Catalogue) -> str:
-        """Say it."""
-        parts = {"db": catalogue.number(self.db), "frequency_hz": str(self.frequency_hz)}
-        if self.at_least:
-            return catalogue.say("report", "difference_at_least", **parts)
-        half_width_db = catalogue.number(self.half_width_db)
-        return catalogue.say("report", "difference", **parts, half_width_db=half_width_db)
-
-
-def asymmetries(
-    result: SessionResult, catalogue: Catalogue, age_years: float | None = None
-) -> list[str]:
-    """Return a sentence for each ear that is worse than the other by a published criterion.
-
-    Parameters
-    ----------
-    result : SessionResult
-        With clinical thresholds.
-    catalogue : Catalogue
-    age_years : float or None
-        Of the person; None: not known.
-    """
-    ears, criteria = result.by_ear, [each for each in CRITERIA if each.is_of(age_years)]
-    if not {LEFT, RIGHT} <= ears.keys():
-        return []
-    pairs = ((LEFT, RIGHT), (RIGHT, LEFT))
-    return [
-        line
-        for worse, better in pairs
-        for line in _sentence(ears[worse], ears[better], criteria, catalogue)
-    ]
-
-
-def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
-    """Return by how much an ear is worse where both were asked, by frequency.
-
-    Of a test that is not valid nothing is compared, nor what several tone generators played.
-    """
-    if not may_compare(worse, better):
-        return {}
-    others = {t.frequency_hz: t for t in better.thresholds}
-    found = (
-        _difference(t, others[t.frequency_hz]) for t in worse.thresholds if t.frequency_hz in others
-    )
-    return {each.frequency_hz: each for each in found if each is not None}
-
-
-def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference | None:
-    high, low = read(worse), read(better)
-    if high.known_db_hl is None or low.known_db_hl is None:
-        return None
-    # Two limits, or a limit on the wrong side, say nothing of the least difference; nor does a
-    # better ear that is perhaps no better, because the other one heard for it.
-    if high.kind == Kind.AT_MOST or low.kind == Kind.ABOVE or low.doubtful:
-        return None
-    # The ears were asked apart: their errors add up as if they were independent.
-    sd_db = math.hypot(worse.sd_db or 0.0, better.sd_db or 0.0)
-    at_least = high.kind == Kind.ABOVE or low.kind == Kind.AT_MOST or high.doubtful
-    db = high.known_db_hl - low.known_db_hl
-    return Difference(worse.frequency_hz, db, _BAND_SDS * sd_db, at_least)
-
-
-def _sentence(
-    worse: EarResult, better: EarResult, criteria: Iterable[Criterion], catalogue: Catalogue
-) -> Iterator[str]:
-    found = differences(worse, better)
-    met = {criterion: [*_groups(criterion, found)] for criterion in criteria}
-    met = {criterion: groups for criterion, groups in met.items() if groups}
-    if not met:
-        return
-    at_hz = sorted({f for groups in met.values() for group in groups for f in group})
-    shown = sorted(sorted(at_hz, key=lambda f: -found[f].db)[:SHOWN])
-    told = ", ".join(found[f].told(catalogue) for f in shown)
-    if len(at_hz) > SHOWN:
-        more = str(len(at_hz) - SHOWN)
+def asymmetry_words(found: Asymmetry, catalogue: Catalogue) -> str:
+    """Say by how much an ear is worse than the other, and what that meets."""
+    told = ", ".join(_difference(each, catalogue) for each in found.differences)
+    if found.more:
+        more = str(found.more)
         told = catalogue.say("report", "differences_more", differences=told, count=more)
-    sure = any(_sure(c, group, found) for c, groups in met.items() for group in groups)
-    yield catalogue.say(
+    return catalogue.say(
         "report",
-        "asymmetry" if sure else "asymmetry_doubt",
-        ear=catalogue.say("report", f"{worse.ear}_ear"),
+        "asymmetry" if found.sure else "asymmetry_doubt",
+        ear=catalogue.say("report", f"{found.ear}_ear"),
         differences=told,
-        criteria=catalogue.joined(list(_named(met, catalogue))),
+        criteria=catalogue.joined(list(_named(found.criteria, catalogue))),
     )
+
+
+def _difference(found: Difference, catalogue: Catalogue) -> str:
+    parts = {"db": catalogue.number(found.db), "frequency_hz": str(found.frequency_hz)}
+    if found.at_least:
+        return catalogue.say("report", "difference_at_least", **parts)
+    half_width_db = catalogue.number(found.half_width_db)
+    return catalogue.say("report", "difference", **parts, half_width_db=half_width_db)
 
 
 def _named(met: Iterable[Criterion], catalogue: Catalogue) -> Iterator[str]:
@@ -170,14 +37,3 @@ def _named(met: Iterable[Criterion], catalogue: Catalogue) -> Iterator[str]:
         by_source.setdefault(criterion.source, []).append(words)
     for source, words_of_source in by_source.items():
         yield f"{source} ({', '.join(words_of_source)})"
-
-
-def _groups(criterion: Criterion, found: dict[int, Difference]) -> Iterable[tuple[int, ...]]:
-    for group in criterion.groups_hz:
-        if all(f in found and found[f].db >= criterion.at_least_db for f in group):
-            yield group
-
-
-def _sure(criterion: Criterion, group: Iterable[int], found: dict[int, Difference]) -> bool:
-    """Tell whether the criterion is met at the lower ends of the bands, too."""
-    return all(found[f].db - found[f].half_width_db >= criterion.at_least_db for f in group)

@@ -12,7 +12,9 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
+from firmware_py.procedure.given import ResponseTimes
 from firmware_py.procedure.grades import grades_said, mean_threshold
+from firmware_py.procedure.norms import SHOWN_SDS, AgeNorm
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Code, reason
@@ -23,8 +25,6 @@ from firmware_py.session import Difference
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
-from host_tools.commands.report.norms import AgeNorm
-from host_tools.commands.report.quality import ResponseTimes
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.recorded import RecordedSession, Trial, read_session
@@ -76,13 +76,10 @@ def test_response_times_are_those_of_the_events() -> None:
 
 
 def test_response_times_by_hand() -> None:
-    def press(response_ms: float | None) -> Trial:
-        return Trial(1, "left", "measure", 1000.0, 40.0, response_ms is not None, 0, response_ms)
-
-    five = [press(t) for t in (300.0, 500.0, None, 400.0, 600.0, 2000.0)]
+    five = (300.0, 500.0, None, 400.0, 600.0, 2000.0)
     assert ResponseTimes.of(five) == ResponseTimes(5, 500.0, 400.0, 600.0)
-    assert ResponseTimes.of([press(300.0)]) == ResponseTimes(1, 300.0, None, None)
-    assert ResponseTimes.of([press(None)]) == ResponseTimes(0, None, None, None)
+    assert ResponseTimes.of([300.0]) == ResponseTimes(1, 300.0, None, None)
+    assert ResponseTimes.of([None]) == ResponseTimes(0, None, None, None)
 
 
 class _LateListener(SimulatedListener):
@@ -210,13 +207,13 @@ def test_the_norm_is_beside_each_threshold(forty_tones: Path) -> None:
     lower_db = found.ears[0].clinical_offset_db
     assert 2.0 < lower_db < 4.0
     for t in found.ears[0].thresholds:
-        median_db_hl = norm.threshold_db_hl(t.frequency_hz, 0.5) - lower_db
+        median_db_hl = norm.threshold_db_hl(t.frequency_hz) - lower_db
         if t.frequency_hz > 3000:  # the spread of men of 65 is not known there
             assert t.norm_db_hl == [None, median_db_hl, None]
             assert t.norm_share_better is None
             assert words.norm(t) == f"{median_db_hl:.0f}"
             continue
-        usual = [norm.threshold_db_hl(t.frequency_hz, q) - lower_db for q in (0.1, 0.5, 0.9)]
+        usual = [norm.threshold_db_hl(t.frequency_hz, q) - lower_db for q in SHOWN_SDS]
         assert t.norm_db_hl == usual
         if t.mark == Outcome.MEASURED and t.threshold_db_hl is not None:
             clinical_db_hl = t.threshold_db_hl + lower_db

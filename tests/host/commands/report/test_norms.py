@@ -1,11 +1,14 @@
 """The age norm is that of ISO 7029:2017, as another implementation of it has it."""
 
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtri
 
+from firmware_py.procedure.beside import norm_beside
+from firmware_py.procedure.norms import TENTH_SDS, AgeNorm, norm_of, spread_until_years
 from firmware_py.procedure.person import Person, Sex
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.report.norms import AgeNorm, norm_of, spread_until_years, why_no_norm
+from host_tools.commands.report.norms import norm_title, why_no_norm
+from tests.host.commands.report.test_referral import ear, session
 
 WORDS = catalogue_of(ENGLISH)
 # From the documentation and the tests of phonometry (J. M. Requena-Plens), which has the tables of
@@ -15,17 +18,16 @@ MEDIANS_65_M = [6.6, 7.6, 8.0, 9.0, 10.4, 13.4, 16.3, 21.6, 26.2, 33.7, 39.5]
 
 def test_medians_are_the_published_ones() -> None:
     norm = AgeNorm(65, "M")
-    medians = [norm.threshold_db_hl(f, 0.5) for f in norm.frequencies_hz]
+    medians = [norm.threshold_db_hl(f) for f in norm.frequencies_hz]
 
     assert medians == pytest.approx(MEDIANS_65_M, abs=0.05)
-    assert AgeNorm(60, "M").threshold_db_hl(4000, 0.5) == pytest.approx(20.2085, abs=5e-5)
+    assert AgeNorm(60, "M").threshold_db_hl(4000) == pytest.approx(20.2085, abs=5e-5)
 
 
 def test_the_spread_is_the_published_one() -> None:
-    assert AgeNorm(65, "M").threshold_db_hl(4000, 0.9) == pytest.approx(50.3, abs=0.05)
+    assert AgeNorm(65, "M").threshold_db_hl(4000, TENTH_SDS) == pytest.approx(50.3, abs=0.05)
     norm = AgeNorm(60, "M")
-    one_sd = float(ndtr(1.0))
-    above_db = norm.threshold_db_hl(1000, one_sd) - norm.threshold_db_hl(1000, 0.5)
+    above_db = norm.threshold_db_hl(1000, 1.0) - norm.threshold_db_hl(1000)
     assert above_db == pytest.approx(10.1533, abs=5e-5)
 
 
@@ -36,10 +38,11 @@ def test_it_rises_with_the_share_and_inverts(sex: Sex, age: int) -> None:
     assert norm is not None
     assert len(norm.spread_frequencies_hz) > 3
     for frequency_hz in norm.spread_frequencies_hz:
-        levels = [norm.threshold_db_hl(frequency_hz, share) for share in (0.05, 0.3, 0.5, 0.9)]
+        of_people = [0.05, 0.3, 0.5, 0.9]
+        levels = [norm.threshold_db_hl(frequency_hz, float(ndtri(share))) for share in of_people]
         assert levels == sorted(set(levels))
         shares = [norm.share_better(frequency_hz, level) for level in levels]
-        assert shares == pytest.approx([0.05, 0.3, 0.5, 0.9])
+        assert shares == pytest.approx(of_people)
 
 
 def test_each_spread_ends_where_it_is_widest() -> None:
@@ -62,7 +65,7 @@ def test_percentiles_widen_with_age_as_long_as_they_are_given(sex: Sex) -> None:
     """From 50 years on: before that the standard's polynomials waver by some 3 dB."""
     for frequency_hz in AgeNorm(50, sex).frequencies_hz:
         widths_db = [
-            norm.threshold_db_hl(frequency_hz, 0.9) - norm.threshold_db_hl(frequency_hz, 0.5)
+            norm.threshold_db_hl(frequency_hz, TENTH_SDS) - norm.threshold_db_hl(frequency_hz)
             for norm in (AgeNorm(age, sex) for age in range(50, 81))
             if frequency_hz in norm.spread_frequencies_hz
         ]
@@ -72,18 +75,18 @@ def test_percentiles_widen_with_age_as_long_as_they_are_given(sex: Sex) -> None:
 
 def test_at_80_a_man_has_a_median_at_8_khz_and_nothing_else() -> None:
     norm = AgeNorm(80, "M")
-    assert norm.threshold_db_hl(8000, 0.5) == pytest.approx(75.3, abs=0.1)
+    assert norm.threshold_db_hl(8000) == pytest.approx(75.3, abs=0.1)
     assert norm.spread_frequencies_hz == (125, 250, 500, 750, 1000)
 
 
 def test_what_the_standard_gives_for_information_only_is_named() -> None:
-    assert AgeNorm(70, "F").title(WORDS) == "otologically normal women of 70 (ISO 7029:2017)"
-    assert AgeNorm(71, "M").title(WORDS).endswith("above 2000 Hz for information only)")
+    assert norm_title(AgeNorm(70, "F"), WORDS) == "otologically normal women of 70 (ISO 7029:2017)"
+    assert norm_title(AgeNorm(71, "M"), WORDS).endswith("above 2000 Hz for information only)")
 
 
 def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
     norm = AgeNorm(18, "F")
-    assert [norm.threshold_db_hl(f, 0.5) for f in norm.frequencies_hz] == [0.0] * 11
+    assert [norm.threshold_db_hl(f) for f in norm.frequencies_hz] == [0.0] * 11
 
 
 @pytest.mark.parametrize(
@@ -97,4 +100,6 @@ def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
 )
 def test_where_there_is_none_it_says_why(person: Person, why: str) -> None:
     assert norm_of(person) is None
-    assert why in why_no_norm(person, WORDS)
+    valid = session(ear("right", {}))
+    found = norm_beside(valid, person, nominal=False)
+    assert why in why_no_norm(found, person, WORDS)

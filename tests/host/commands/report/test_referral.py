@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from firmware_py.procedure.asymmetry import asymmetries, differences
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.report.referral import asymmetries, differences
+from host_tools.commands.report.referral import asymmetry_words
 
 Levels = dict[int, float]
 WORDS = catalogue_of(ENGLISH)
@@ -35,8 +36,12 @@ def session(*ears: EarResult) -> SessionResult:
     return SessionResult(SessionOutcome.COMPLETE, ears, 60, 0, 400.0, ())
 
 
+def named(found: SessionResult, age_years: float | None = None) -> list[str]:
+    return [asymmetry_words(each, WORDS) for each in asymmetries(found, age_years)]
+
+
 def with_left(levels_db_hl: Levels, sd_db: float = 2.0) -> list[str]:
-    return asymmetries(session(ear("right", {}), ear("left", levels_db_hl, sd_db)), WORDS)
+    return named(session(ear("right", {}), ear("left", levels_db_hl, sd_db)))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +66,7 @@ def test_each_criterion_is_met_from_its_own_difference_on(
     assert len(found) == bool(met)
     ears = (ear("right", {}), ear("left", levels_db_hl))
     by_boards = [replace(each, boards=(f"pico {each.ear}",)) for each in ears]
-    assert asymmetries(session(*by_boards), WORDS) == [], "one may be louder than the other"
+    assert named(session(*by_boards)) == [], "one may be louder than the other"
     for source in ("NICE", "AAO-HNSF"):
         assert any(source in line for line in found) == (source in met)
 
@@ -69,9 +74,9 @@ def test_each_criterion_is_met_from_its_own_difference_on(
 def test_a_criterion_is_named_of_people_whom_its_source_is_about() -> None:
     found = session(ear("right", {}), ear("left", {4000: 35.0, 8000: 35.0}))
     sources = {None: ["NICE", "AAO-HNSF"], 60.0: ["NICE", "AAO-HNSF"], 49.0: ["NICE"], 12.0: []}
-    for age_years, named in sources.items():
-        said = " ".join(asymmetries(found, WORDS, age_years))
-        assert [source for source in ("NICE", "AAO-HNSF") if source in said] == named
+    for age_years, those in sources.items():
+        said = " ".join(named(found, age_years))
+        assert [source for source in ("NICE", "AAO-HNSF") if source in said] == those
 
 
 def test_the_sentence_names_ear_difference_band_and_criterion() -> None:
@@ -86,9 +91,9 @@ def test_the_sentence_names_ear_difference_band_and_criterion() -> None:
 
 def test_the_worse_ear_has_to_be_the_same_at_both_frequencies() -> None:
     crossed = session(ear("right", {1000: 40.0}), ear("left", {500: 40.0}))
-    assert asymmetries(crossed, WORDS) == []
+    assert named(crossed) == []
     both = session(ear("right", {500: 40.0, 1000: 40.0}), ear("left", {4000: 60.0, 8000: 60.0}))
-    assert [line[15:24] for line in asymmetries(both, WORDS)] == ["left ear ", "right ear"]
+    assert [line[15:24] for line in named(both)] == ["left ear ", "right ear"]
 
 
 def test_what_was_inferred_does_not_count() -> None:
@@ -97,7 +102,7 @@ def test_what_was_inferred_does_not_count() -> None:
         replace(t, mark=Outcome.INFERRED) if t.frequency_hz == 1000 else t for t in left.thresholds
     )
     found = session(ear("right", {}), replace(left, thresholds=inferred))
-    assert asymmetries(found, WORDS) == []
+    assert named(found) == []
     assert 1000 not in differences(found.by_ear["left"], found.by_ear["right"])
 
 
@@ -110,16 +115,16 @@ def test_a_limit_counts_as_the_least_difference_there_can_be() -> None:
 
     silent = beyond(ear("left", {}), Outcome.NO_RESPONSE, 100.0)
     hears_all = beyond(ear("right", {}), Outcome.HEARS_ALL, -10.0)
-    (line,) = asymmetries(session(ear("right", {}), silent), WORDS)
+    (line,) = named(session(ear("right", {}), silent))
     assert "at least 80 dB at 250 Hz" in line
-    (line,) = asymmetries(session(hears_all, ear("left", {})), WORDS)
+    (line,) = named(session(hears_all, ear("left", {})))
     assert "at least 30 dB at 250 Hz" in line
     both_silent = beyond(ear("right", {}), Outcome.NO_RESPONSE, 100.0)
-    assert asymmetries(session(both_silent, silent), WORDS) == []
+    assert named(session(both_silent, silent)) == []
 
 
 def test_one_ear_has_no_asymmetry() -> None:
-    assert asymmetries(session(ear("left", {500: 90.0})), WORDS) == []
+    assert named(session(ear("left", {500: 90.0}))) == []
 
 
 def test_what_the_better_ear_may_have_heard_for_the_worse_is_a_least_difference() -> None:
@@ -128,6 +133,6 @@ def test_what_the_better_ear_may_have_heard_for_the_worse_is_a_least_difference(
         return replace(found, thresholds=tuple(thresholds))
 
     right, left = ear("right", {}), ear("left", {500: 60.0, 1000: 60.0})
-    (line,) = asymmetries(session(right, doubted(left)), WORDS)
+    (line,) = named(session(right, doubted(left)))
     assert "at least 40 dB at 500 Hz" in line
-    assert asymmetries(session(doubted(right), left), WORDS) == [], "it may be no better"
+    assert named(session(doubted(right), left)) == [], "it may be no better"
