@@ -21,7 +21,6 @@ GREY: Final = "#8a8a8a"
 FONT: Final = "DejaVu Sans"  # it comes with Matplotlib
 REGULAR: Final = (400, "normal", "regular")  # weights
 PALE: Final = "#d9d9d9"
-RED: Final = "#c00020"
 WIDE_SIGN: Final = "~"  # before a threshold whose 95 % band is wider than the test wanted
 WIDE_MARKER: Final = r"$\sim$"  # the same, as Matplotlib takes it for a marker
 EAR_COLOURS: Final = {ear: ear_colour(ear) for ear in (RIGHT, LEFT)}

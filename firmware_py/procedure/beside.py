@@ -10,7 +10,7 @@ from firmware_py.procedure.asymmetry import Asymmetry, asymmetries
 from firmware_py.procedure.convention import confirmed_outside, in_convention, shift_db
 from firmware_py.procedure.counted import counted
 from firmware_py.procedure.given import AnswersGiven
-from firmware_py.procedure.norms import AgeNorm, norm_of
+from firmware_py.procedure.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm, norm_of
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import as_json
@@ -80,6 +80,7 @@ def beside(
     return {
         "norm": None if norm is None else norm.to_record(),
         "no_norm": found if norm is None else None,
+        "norms": {"standard": STANDARD, "from_years": AGE_MIN_YEARS, "to_years": AGE_MAX_YEARS},
         "asymmetries": [each.to_record() for each in worse],
         "ears": {
             ear.ear: {

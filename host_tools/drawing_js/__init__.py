@@ -11,7 +11,7 @@ from typing import Final
 from host_tools.symbols import table_as_json
 
 HERE: Final = files("host_tools.drawing_js")
-NAMES: Final = ("drawAudiogram", "drawSymbol", "drawTone", "xOf", "yOf")
+NAMES: Final = ("drawAudiogram", "xOf", "yOf")
 _IMPORT: Final = re.compile(r'^import TABLE from "[^"]*" with \{ type: "json" \};$', re.MULTILINE)
 
 

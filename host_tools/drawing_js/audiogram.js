@@ -317,25 +317,3 @@ function drawEarlier(group, ear) {
     element("path", { class: "symbol", transform: place, d: path }, own);
   }
 }
-
-/** Draw a symbol alone, for a legend: an ear's, as a masked one, or with an arrow. */
-export function drawSymbol(svg, ear, symbol = "none", kind = "measured") {
-  const reach = kind === "measured" ? 1.4 : 2.5;
-  drawAlone(svg, reach * SYMBOL_UNITS, ear);
-  symbolInto(element("g", { class: "threshold" }, svg), ear, symbol, kind);
-}
-
-/** Draw the mark of a tone alone, for a legend; answer: "heard", "unsure" or "silent". */
-export function drawTone(svg, answer, counts = true) {
-  drawAlone(svg, 1.5 * TONE_UNITS, "");
-  const mark = element("g", { class: `tone ${answer}`, transform: `scale(${TONE_UNITS})` }, svg);
-  toneInto(mark, answer, counts);
-}
-
-function drawAlone(svg, reach, ear) {
-  svg.replaceChildren();
-  svg.setAttribute("viewBox", `${-reach} ${-reach} ${2 * reach} ${2 * reach}`);
-  svg.classList.add("audiogram", "alone");
-  if (ear) svg.classList.add(ear);
-  svg.setAttribute("aria-hidden", "true");
-}

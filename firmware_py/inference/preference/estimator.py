@@ -311,11 +311,6 @@ class PreferenceEstimator(OneAtATime):
         off_db = mean_db - np.array(self.best())
         return float(0.5 * (np.trace(covariance_db2) + (off_db**2).sum()) / UNIT_DB**2)
 
-    @property
-    def wish_evidence(self) -> float:
-        """Return the log odds of these answers: from one wish, over without listening, nats."""
-        return float(self._workspace.log_evidence[self._count]) - log_by_chance(self._answered)
-
     def _infer(self) -> None:
         w = self._workspace
         status = infer_wish(self._count, w.asked, w.people, w.space, w.wishes, w.scratch)

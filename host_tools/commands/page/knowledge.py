@@ -12,6 +12,7 @@ from firmware_py.identity import RULES, Meeting
 from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
 from firmware_py.paper_desk import COMMANDS as OF_PAPER
 from firmware_py.procedure import reasons
+from firmware_py.procedure.asymmetry import CRITERIA
 from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.reading import SIGNS
@@ -40,7 +41,8 @@ SHARED: Final = (
     "left_ear", "right_ear", "calibrated", "overdue",
     "uncalibrated", "simulated", "pta4_and_grade", "pta4_outside",
     "pta4_none", "pta4", "mean", "mean_at_least", "mean_at_most", "mean_clinical", "convention_50",
-    "convention_clinical", "convention_rules", "convention_rules_ears", "mean_beyond",
+    "convention_clinical", "convention_rules", "convention_rules_ears", "convention_confirmed",
+    "confirmed_beside", "nominal_why", "mean_beyond",
     "mean_inferred",
     "mean_doubtful", "grade_share", "grade_at_least", "grade_at_most", "nominal",
     "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear", "person_boards",
@@ -59,6 +61,7 @@ RECORD_ON_PAPER: Final = (
     "kind_insert", "calibration_value", "meter_value", "method_value", "profile_default",
     "conduct_brisk", "conduct_clinical", "conduct_confirmed", "masking_automatic",
     "masking_not_needed", "masking_off", "comments", "signed", "signed_on", "signed_name",
+    "noise_of", "noise_range",
 )  # fmt: skip
 REPORT_ON_PAPER: Final = (
     "status_complete", "status_aborted", "status_failed", "status_unfinished", "age", "age_one",
@@ -71,7 +74,11 @@ REPORT_ON_PAPER: Final = (
     "posterior_sd_value", "remarks", "whole", "presses", "presses_one", "ended_by",
     "ear_sentence", "part_measured", "part_measured_one", "part_wide", "part_wide_one",
     "part_above", "part_at_most", "part_perhaps_above", "part_unknown", "part_inferred",
-    "part_unreliable", "part_incomplete", "part_doubtful",
+    "part_unreliable", "part_incomplete", "part_doubtful", "response_time", "response_value",
+    "response_middle", "column_usual", "column_peers", "norm", "norm_note", "norm_note_50",
+    "no_norm", "norm_women", "norm_men", "norm_informative", "norm_needs", "norm_age", "mark_norm",
+    "difference", "difference_at_least", "differences_more", "asymmetry", "asymmetry_doubt",
+    *(each.key for each in CRITERIA),
 )  # fmt: skip
 OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_IDENTITY, *OF_SETTINGS, *OF_PAPER)
 # Groups of commands that a device may lack, by name.

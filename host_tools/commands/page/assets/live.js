@@ -57,7 +57,7 @@ export function drawnEar(ear, tones = []) {
 }
 
 /** Draw the ears of a result beside one another, the right one first. */
-export function drawEars(place, result, tones, next, earlier = [], drawn = drawnEar) {
+export function drawEars(place, result, tones, next, earlier = []) {
   const figures = RIGHT_FIRST.filter((name) => result.ears.some((ear) => ear.ear === name));
   const kept = new Map([...place.children].map((figure) => [figure.dataset.ear, figure]));
   const shown = figures.map((name) => kept.get(name) ?? figureOf(name));
@@ -66,11 +66,11 @@ export function drawEars(place, result, tones, next, earlier = [], drawn = drawn
   }
   for (const [i, name] of figures.entries()) {
     const ear = result.ears.find((each) => each.ear === name);
-    const own = drawn(ear, tones.filter((tone) => tone.ear === name));
+    const own = drawnEar(ear, tones.filter((tone) => tone.ear === name));
     const ofEar = earlier.filter((each) => each.ear === name);
     const playing = next?.ear === name && next.frequency_hz ? figuresOf(next) : null;
     const watermark = watermarkOf(ear, result);
-    const data = { ears: [{ ...own, next: playing }], earlier: ofEar, watermark };
+    const data = { ears: [{ ...own, next: playing }], earlier: ofEar, norm: ear.norm, watermark };
     drawAudiogram(shown[i].querySelector("svg"), data, {
       label: say("audiogram_label", { ear: say(`ear_${name}`) }),
       hz: say("hz"),

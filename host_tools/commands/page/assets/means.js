@@ -72,7 +72,7 @@ function gradesOf({ bound, said }) {
 }
 
 /** Return a share in percent, never 0 or 100: nothing measured is certain. */
-function percent(share) {
+export function percent(share) {
   const sure = share < 0.01 ? `<${NO_BREAK}1` : share > 0.99 ? `>${NO_BREAK}99` : null;
   return say("format_percent", { number: sure ?? number(100 * share) }).replace(" ", NO_BREAK);
 }

@@ -5,7 +5,7 @@ import { inWords } from "./remarks.js";
 import { verdictWord } from "./verdict.js";
 import { day, number, say, written } from "./words.js";
 
-const NOTHING = "-";
+export const NOTHING = "-";
 export const HOLDING = ["CALIBRATED", "SIMULATED"]; // calibrations in which levels are what they say
 // What is said of the frequencies of an ear by their readings, after what was measured.
 const KINDS = {
@@ -28,7 +28,7 @@ function time(iso) {
 }
 
 /** Return words as a list in a sentence: "a, b and c". */
-function joined(words) {
+export function joined(words) {
   const some = words.slice(0, -1).join(", ");
   return some ? onPaper("and", { some, last: words.at(-1) }) : words[0];
 }
@@ -38,7 +38,7 @@ function counted(key, count) {
   return onPaper(count === 1 ? `${key}_one` : key, { count, age: number(count, 1) });
 }
 
-function capital(text) {
+export function capital(text) {
   return text.slice(0, 1).toLocaleUpperCase() + text.slice(1);
 }
 
@@ -220,16 +220,23 @@ function wholeOf(result, minutes) {
 }
 
 /** Return the table of how good the test was. */
-export function qualityOf(result, { checks }) {
+export function qualityOf(result, { checks, ears: told }) {
   const columns = ["", ...result.ears.map((ear) => say(`${ear.ear}_ear`))];
-  const ears = result.ears.map((ear) => qualityRows(ear, checks[ear.ear]));
+  const ears = result.ears.map((ear) => qualityRows(ear, checks[ear.ear], told[ear.ear].response_times));
   const rows = ears[0].map(([name], i) => [name, ...ears.map((each) => each[i][1])]);
-  const mean = result.response_time_mean_ms;
-  const response = [say("quality_response"), mean === null ? NOTHING : `${number(mean)} ms`];
-  return table(onPaper("quality"), columns, [...rows, [...response, ...(ears.length > 1 ? [""] : [])]]);
+  return table(onPaper("quality"), columns, rows);
 }
 
-function qualityRows(ear, found) {
+/** Return how long the answers took: their median, and the middle half of them. */
+function responseWords({ median_ms: median, first_quartile_ms: low, third_quartile_ms: high }) {
+  if (median === null) {
+    return NOTHING;
+  }
+  const told = { median: number(median), low: number(low ?? 0), high: number(high ?? 0) };
+  return onPaper(low === null ? "response_value" : "response_middle", told);
+}
+
+function qualityRows(ear, found, times) {
   const unsure = ear.tones_unsure;
   const tones = { tones: ear.tones, heard: ear.tones_heard, unsure, aside: found.set_aside };
   const more = `${unsure ? "_unsure" : ""}${found.set_aside ? "_aside" : ""}`;
@@ -251,6 +258,7 @@ function qualityRows(ear, found) {
     ...(checks === null ? [] : [[onPaper("checks_missed"), of(missed, checks)], [onPaper("doubted"), String(found.doubted_tones)]]),
     [onPaper("retest"), difference === null ? onPaper("retest_none") : onPaper("retest_value", { ...again, verdict })],
     [say("quality_masked"), String(ear.tones_masked)],
+    [onPaper("response_time"), responseWords(times)],
     [onPaper("posterior_sd"), sds.length ? onPaper("posterior_sd_value", { mean: oneDecimal(mean), most: oneDecimal(Math.max(...sds)) }) : NOTHING],
   ];
 }

@@ -1,10 +1,11 @@
 // What a test found: drawn, in tables, beside earlier sessions of this person, printed and saved.
 
+import { asymmetryLines, bandOf, columnsOf, normMark, notesOf } from "./beside.js";
 import { at, fill, make, save, show, table, tell } from "./dom.js";
 import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
 import { drawEars, drawnEar, earTitle, outcomeWords } from "./live.js";
-import { conventionLines, meanLines } from "./means.js";
+import { meanLines } from "./means.js";
 import {
   alarmsOf, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
 } from "./paper.js";
@@ -70,7 +71,8 @@ export class Result {
 
   #draw() {
     // The right one first, as it stands on paper, whichever was tested first.
-    const ears = this.#result.ears.toSorted((one, other) => (one.ear < other.ear ? 1 : -1));
+    const told = this.#result.ears.map((ear) => ({ ...ear, norm: this.#paper.ears[ear.ear].norm }));
+    const ears = told.toSorted((one, other) => (one.ear < other.ear ? 1 : -1));
     const result = { ...this.#result, ears };
     const isFinal = result.final;
     const isValid = result.ears.every((ear) => ear.may_conclude);
@@ -88,15 +90,16 @@ export class Result {
       const sentence = figure.querySelector("p") ?? figure.appendChild(make("p"));
       fill(sentence, earSentence(ear));
     }
-    fill(at("result-tables"), ...result.ears.filter((ear) => ear.has_thresholds).map((ear) => thresholdTable(ear, unitOf(result))));
+    fill(at("result-norm"), normMark(paper));
+    const tables = result.ears.filter((ear) => ear.has_thresholds);
+    fill(at("result-tables"), ...tables.map((ear) => thresholdTable(ear, unitOf(result), columnsOf(ear.ear, paper))));
     fill(at("result-means"), ...meanLines(result).map((line) => make("li", {}, line)));
-    fill(at("result-meant"), ...conventionLines(result).map((line) => make("li", {}, line)));
+    fill(at("result-meant"), ...notesOf(result, paper, this.#whose).map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityOf(result, paper));
     fill(at("result-sign"), ...signatureOf(this.#whose));
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
-    const said = result.remarks.map((each) => asTold([each]));
-    const remarks = [...courseOf(result, paper), ...said].map((each) => [each]);
-    fill(at("result-remarks"), ...remarks.map((each) => make("li", {}, ...each)));
+    const said = [...result.remarks.map((each) => asTold([each])), ...asymmetryLines(paper)];
+    fill(at("result-remarks"), ...[...courseOf(result, paper), ...said].map((each) => make("li", {}, each)));
   }
 
   async #findEarlier() {
@@ -215,10 +218,7 @@ function bandWords({ reading }) {
   if (reading.low_db_hl === null) {
     return "–";
   }
-  const words = say("from_to", {
-    low: `${reading.low_open ? "≤ " : ""}${number(reading.low_db_hl)}`,
-    high: `${reading.high_open ? "> " : ""}${number(reading.high_db_hl)}`,
-  });
+  const words = bandOf(reading);
   return reading.kind === "inferred" ? `(${words})` : words;
 }
 
@@ -229,15 +229,18 @@ function spreadWords({ sd_db: sd, inferred }) {
   return sd === null ? "–" : oneDecimal(sd);
 }
 
-function thresholdTable(ear, unit) {
+/** Return the table of an ear; `others`: columns beside its own. */
+function thresholdTable(ear, unit, others) {
   const doubt = ear.may_conclude ? "" : `${verdictWord(ear)}, `;
   const caption = `${earTitle(ear.ear)}: ${doubt}${outcomeWords(ear)}`;
   const isConfirmed = ear.confirmed.length > 0;
-  const columns = ["Hz", unit, say("column_band"), onPaper("column_sd"), ...(isConfirmed ? [say("column_confirmed")] : [])];
   const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each]));
+  const confirmed = [say("column_confirmed"), (hz) => confirmedWords(again.get(hz))];
+  const more = [...others, ...(isConfirmed ? [confirmed] : [])];
+  const columns = ["Hz", unit, say("column_band"), onPaper("column_sd"), ...more.map(([name]) => name)];
   const rows = ear.thresholds.map((found) => {
     const row = [number(found.frequency_hz), levelWords(found), bandWords(found), spreadWords(found)];
-    return isConfirmed ? [...row, confirmedWords(again.get(found.frequency_hz))] : row;
+    return [...row, ...more.map(([, cellOf]) => cellOf(found.frequency_hz))];
   });
   const made = table(caption, columns, rows);
   made.classList.add(ear.ear);

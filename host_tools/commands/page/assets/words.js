@@ -66,13 +66,14 @@ export function english(key, values) {
 
 /** Return a number as the language writes it, with so many decimals at most. */
 export function number(value, decimals = 0) {
-  const written = new Intl.NumberFormat(LOCALES[language] ?? language, { maximumFractionDigits: decimals, useGrouping: false });
-  return written.format(value).replace("-", "−");
+  const form = { maximumFractionDigits: decimals, useGrouping: false, signDisplay: "negative" }; // no -0
+  return new Intl.NumberFormat(LOCALES[language] ?? language, form).format(value).replace("-", "−");
 }
 
 /** Return a number that was written with a point as the language writes it. */
 export function written(text) {
-  return text.replace("-", "−").replace(".", number(0.1, 1)[1]);
+  const told = /[1-9]/.test(text) ? text : text.replace("-", ""); // there is no -0
+  return told.replace("-", "−").replace(".", number(0.1, 1)[1]);
 }
 
 /** Return a day of ISO 8601 as the language writes it; the text itself if it is none. */

@@ -15,16 +15,16 @@ from playwright.sync_api import Page, expect
 from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
 from firmware_py import __version__
-from firmware_py.console.words import readable
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.statements import has_thresholds, may_conclude
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.export.formats import schema_text
 from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.ear_sentence import ear_sentence
-from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
@@ -137,13 +137,10 @@ def check_paper(
     facts = dict(zip(names, page.locator("#result-about dd").all_inner_texts(), strict=True))
     year = born or record.say("not_told")
     assert facts == {**dict(record.facts()), record.say("birth_date"): year}
-    asymmetries = {readable(each) for each in findings.asymmetries}  # which the device lacks
-    remarks = [each for each in words.remarks(findings) if each not in asymmetries]
-    assert page.locator("#result-remarks li").all_inner_texts() == remarks
+    assert page.locator("#result-remarks li").all_inner_texts() == words.remarks(findings)
     assert page.locator("#result-means li").all_inner_texts() == words.grades(findings)
-    meant = page.locator("#result-meant li").all_inner_texts()
-    assert meant == notes_of(findings, words)[: len(meant)]
-    assert bool(meant) == any(map(has_thresholds, findings.ears))
+    assert page.locator("#result-meant li").all_inner_texts() == notes_of(findings, words)
+    check_columns(page, session, findings, words)
     sentences = [ear_sentence(ear, words) for ear in findings.ears]
     assert page.locator("#result-ears figure p").all_inner_texts() == sentences
     alarms = [f"{headline}\n{text}" for headline, text in words.alarms(findings)]
@@ -157,6 +154,7 @@ def check_paper(
     ears = [dict(quality_rows(ear, words)) for ear in findings.ears]
     same = ears[0].keys() & said.keys()
     assert len(same) >= 4
+    assert words.say("response_time") in same
     for name in same:
         assert said[name] == [ear[name] for ear in ears], name
     page.emulate_media(media="print")
@@ -171,6 +169,37 @@ def check_paper(
     for hidden in ("header", "#print", "#next-person", "footer", "#problems"):
         expect(page.locator(hidden).first).to_be_hidden()
     page.emulate_media(media="screen")
+
+
+def check_columns(page: Page, session: RecordedSession, findings: Findings, words: Words) -> None:
+    """Expect noise and age norm beside the thresholds, as the report has them, and drawn."""
+    tables = [
+        [row.locator("th, td").all_inner_texts() for row in table.locator("tr").all()]
+        for table in page.locator("#result-tables table").all()
+    ]
+    ears = [ear for ear in findings.ears if has_thresholds(ear)]
+    noise = {ear.ear: masking_levels(session, ear.ear) for ear in findings.ears}
+    for ear, (names, *rows) in zip(ears, tables, strict=True):
+        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+        wanted = {}
+        if any(noise.values()):
+            wanted[words.catalogue.say("record", "noise_of")] = [
+                noise_level(noise[ear.ear].get(t.frequency_hz), words.catalogue)
+                for t in ear.thresholds
+            ]
+        if findings.norm_title:
+            wanted[words.say("column_usual")] = [words.norm(t) for t in ear.thresholds]
+            shares = [words.percent(t.norm_share_better) for t in ear.thresholds]
+            wanted[words.say("column_peers")] = shares
+        for name in ("noise_of", "column_usual", "column_peers"):
+            table = "record" if name == "noise_of" else "report"
+            told = words.catalogue.say(table, name)
+            assert [*columns.get(told, ())] == wanted.get(told, []), (told, ear.ear)
+    for figure, ear in zip(page.locator("#result-ears figure").all(), findings.ears, strict=True):
+        lines = figure.locator("path.norm").count()
+        assert bool(lines) == (bool(findings.norm_title) and may_conclude(ear))
+    mark = page.locator("#result-norm").inner_text()
+    assert (words.say("mark_norm") in mark) == bool(findings.norm_title)
 
 
 @pytest.mark.thorough

@@ -1,0 +1,128 @@
+// What stands beside a result, as the device tells it: report/notes.py, norms.py, referral.py.
+
+import { conventionLines, percent } from "./means.js";
+import { capital, joined, NOTHING, onPaper } from "./paper.js";
+import { number, say, unitOf } from "./words.js";
+
+const WIDE_LINES = "– – ";
+
+/** Return the sentences on the numbers: their convention, confirmations elsewhere, the age norm. */
+export function notesOf(result, paper, { age_years: age }) {
+  const told = result.ears.filter((ear) => ear.has_thresholds);
+  const isConfirmed = told.some((ear) => ear.confirmed.length > 0);
+  return [
+    ...conventionLines(result),
+    ...(isConfirmed ? [say("convention_confirmed")] : []),
+    ...told.flatMap(({ ear }) => paper.ears[ear].confirmed_outside.map((each) => outsideWords(ear, each, unitOf(result)))),
+    normWords(told, paper, age),
+  ];
+}
+
+function outsideWords(ear, { frequency_hz: frequency, confirmed_db_hl: level, ...band }, unit) {
+  return say("confirmed_beside", {
+    ear: capital(say(`${ear}_ear`)),
+    frequency_hz: number(frequency),
+    level: number(level),
+    unit,
+    band: bandOf(band),
+  });
+}
+
+/** Return a band in words; one that reaches over a limit says so. */
+export function bandOf({ low_db_hl: low, high_db_hl: high, low_open: isBelow, high_open: isAbove }) {
+  return say("from_to", {
+    low: `${isBelow ? "≤ " : ""}${number(low)}`,
+    high: `${isAbove ? "> " : ""}${number(high)}`,
+  });
+}
+
+/** Say whom the age norm is about, or why there is none. */
+function normWords(told, paper, age) {
+  const { norm, no_norm: missing } = paper;
+  if (!norm) {
+    return onPaper("no_norm", { why: whyNoNorm(missing, paper.norms, age) });
+  }
+  const { standard } = paper.norms;
+  const above = norm.informative_above_hz;
+  const source = above ? onPaper("norm_informative", { standard, frequency_hz: above }) : standard;
+  const people = onPaper(norm.sex === "F" ? "norm_women" : "norm_men", { age: number(norm.age_years, 1), source });
+  const note = onPaper("norm_note", { people });
+  const isLower = told.some((ear) => ear.may_conclude && paper.ears[ear.ear].below_clinical_db >= 0.05);
+  return isLower ? onPaper("norm_note_50", { note }) : note;
+}
+
+function whyNoNorm(missing, { standard, from_years: from, to_years: to }, age) {
+  const keys = { nominal: "nominal_why", verdict: "verdict_no_norm_why", locked: "norm_locked" };
+  if (missing in keys) {
+    return say(keys[missing]);
+  }
+  const parts = { standard, from: number(from), to: number(to), age: number(age ?? 0, 1) };
+  return onPaper(missing === "age" ? "norm_age" : "norm_needs", parts);
+}
+
+/** Return what the lines of the age norm are, "" without one. */
+export function normMark({ norm }) {
+  return norm ? `${WIDE_LINES}${onPaper("mark_norm")}` : "";
+}
+
+/** Return the columns that a table of thresholds has beside its own: names, and cells by frequency. */
+export function columnsOf(ear, { norm, ears }) {
+  const { noise, usual } = ears[ear];
+  const columns = [];
+  if (Object.values(ears).some((each) => each.noise.length)) {
+    columns.push([onPaper("noise_of"), (hz) => noiseWords(at(noise, hz))]);
+  }
+  if (norm) {
+    columns.push([onPaper("column_usual"), (hz) => usualWords(at(usual, hz))]);
+    columns.push([onPaper("column_peers"), (hz) => shareWords(at(usual, hz))]);
+  }
+  return columns;
+}
+
+function at(found, hz) {
+  return found.find((each) => each.frequency_hz === hz);
+}
+
+function noiseWords(noise) {
+  if (!noise) {
+    return NOTHING;
+  }
+  const [low, high] = [noise.low_db, noise.high_db].map((level) => number(level));
+  return low === high ? low : onPaper("noise_range", { low, high });
+}
+
+function usualWords(usual) {
+  if (!usual) {
+    return NOTHING;
+  }
+  const [low, median, high] = usual.levels_db_hl.map((level) => (level === null ? "" : number(level)));
+  return low ? onPaper("norm", { median, low, high }) : median;
+}
+
+function shareWords(usual) {
+  const share = usual?.share_better ?? null;
+  return share === null ? NOTHING : percent(share);
+}
+
+/** Return by how much an ear is worse than the other, and which criteria that meets, as remarks. */
+export function asymmetryLines({ asymmetries }) {
+  return asymmetries.map(({ ear, differences, more, criteria, sure }) => {
+    const largest = differences.map(differenceWords).join(", ");
+    return onPaper(sure ? "asymmetry" : "asymmetry_doubt", {
+      ear: say(`${ear}_ear`),
+      differences: more ? onPaper("differences_more", { differences: largest, count: more }) : largest,
+      criteria: joined(sourcesOf(criteria)),
+    });
+  });
+}
+
+function differenceWords({ frequency_hz: hz, db, half_width_db: half, at_least: isLeast }) {
+  const parts = { db: number(db), frequency_hz: hz, half_width_db: number(half) };
+  return onPaper(isLeast ? "difference_at_least" : "difference", parts);
+}
+
+/** Return each source with those of its criteria that are met. */
+function sourcesOf(criteria) {
+  const bySource = Map.groupBy(criteria, (each) => each.source);
+  return [...bySource].map(([source, met]) => `${source} (${met.map(({ key }) => onPaper(key)).join(", ")})`);
+}
