@@ -22,7 +22,8 @@
 
   function number(value, digits) {
     const text = digits === undefined ? `${+value.toFixed(1)}` : value.toFixed(digits);
-    return text.replace("-", "−").replace(".", WORDS.decimal);
+    const told = /[1-9]/.test(text) ? text : text.replace("-", ""); // there is no -0
+    return told.replace("-", "−").replace(".", WORDS.decimal);
   }
 
   const earOf = (tone) => WORDS[`${tone.ear}_ear`];

@@ -22,7 +22,9 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.listener import SimulatedListener
 from device.simulator.world import World
 from firmware_py import __version__
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import HUGHSON_WESTLAKE, NONE, Settings
+from firmware_py.procedure.statements import has_thresholds
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.export.bundle import CODES, as_fhir
 from host_tools.commands.export.examination import read_examination
@@ -30,9 +32,11 @@ from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.table import as_csv, code_column, level_column
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
+from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.document import set_document
 from host_tools.heading import NO_HEADING
@@ -52,14 +56,26 @@ CORNER: Final = Audiogram(
 )
 FLOOR: Final = Audiogram((250.0, 1000.0, 8000.0), (-15.0, -13.0, -14.0))
 N: Final = {name: audiogram_named(name)["right"] for name in ("N1", "N2", "N6", "N7", "S3")}
-# Right and left ear, and the share of tones that nobody answers.
+# Right and left ear, the share of tones that nobody answers, and who it is: with an age norm that
+# is whole, one of which part is for information only, one of criteria for younger people, none as
+# nobody told, one at its youngest, and none as the standard has no such age.
 PAIRS: Final = {
-    "symmetric": (N["N2"], N["N2"], 0.01),
-    "N1,N6": (N["N1"], N["N6"], 0.01),
-    "S3,N7": (N["S3"], N["N7"], 0.01),
-    "corner": (CORNER, CORNER, 0.01),
-    "all at the floor": (FLOOR, FLOOR, 0.01),
-    "nobody answers": (N["N2"], N["N2"], 1.0),
+    "symmetric": (N["N2"], N["N2"], 0.01, Person(60, "F")),
+    "N1,N6": (N["N1"], N["N6"], 0.01, Person(71, "M")),
+    "S3,N7": (N["S3"], N["N7"], 0.01, Person(42, "F")),
+    "corner": (CORNER, CORNER, 0.01, Person()),
+    "all at the floor": (FLOOR, FLOOR, 0.01, Person(18, "M")),
+    "nobody answers": (N["N2"], N["N2"], 1.0, Person(81, "M")),
+}
+CONFIRMED: Final = "symmetric"  # once more by the classical rule
+# What a calibrated session of a pair has beside its thresholds: an age norm, an asymmetry, noise.
+BESIDE: Final = {
+    "symmetric": (True, False, False),
+    "N1,N6": (True, True, True),
+    "S3,N7": (True, True, True),
+    "corner": (False, False, False),
+    "all at the floor": (True, False, False),
+    "nobody answers": (False, False, False),
 }
 UNKNOWN_BOARD: Final = "51b00000000000ff"  # there is no calibration for it
 
@@ -68,6 +84,7 @@ UNKNOWN_BOARD: Final = "51b00000000000ff"  # there is no calibration for it
 class Recording:
     """A session, and its journal."""
 
+    pair: str
     journal: Path
     session: RecordedSession
 
@@ -83,17 +100,18 @@ def tested(
     request: pytest.FixtureRequest, calibrated: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> Recording:
     """Return a session of a pair of ears."""
-    right, left, lapse_rate = PAIRS[request.param]
+    right, left, lapse_rate, person = PAIRS[request.param]
+    confirm = HUGHSON_WESTLAKE if request.param == CONFIRMED else NONE
     listener = SimulatedListener(
         {"right": right, "left": left},
         response_noise_db=2.0, lapse_rate=lapse_rate, false_alarm_rate=0.0, seed=16,
     )  # fmt: skip
     board = None if calibrated else SimulatedBoard(listener, boot=1, serial=UNKNOWN_BOARD)
     world = World(tmp_path_factory.mktemp("pair"), listener, board=board)
-    world.begin(Settings(ears="both", seed=5))
+    world.begin(Settings(ears="both", seed=5, confirm=confirm), person)
     world.finish()
     world.close()
-    return Recording(world.journal(), read_session(world.journal()))
+    return Recording(request.param, world.journal(), read_session(world.journal()))
 
 
 def flat(text: str) -> str:
@@ -111,7 +129,16 @@ def sentences(findings: Findings, words: Words) -> list[str]:
         *(part for headline, text in words.alarms(findings) for part in (headline, text)),
         *(each.headline for each in told_verdicts(findings.ears, words.catalogue)),
         *(words.threshold(found) for ear in findings.ears for found in ear.thresholds),
+        *(part for ear in findings.ears for row in quality_rows(ear, words) for part in row),
+        *(words.percent(t.norm_share_better) for ear in findings.ears for t in ear.thresholds),
     ]
+
+
+def noise_words(session: RecordedSession, findings: Findings, words: Words) -> list[str]:
+    """Return the masking noise that stands below the thresholds of each ear, and its name."""
+    told = [masking_levels(session, ear.ear) for ear in findings.ears if has_thresholds(ear)]
+    levels = [noise_level(each, words.catalogue) for of_ear in told for each in of_ear.values()]
+    return [words.catalogue.say("record", "noise_of"), *levels] if levels else []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -123,7 +150,8 @@ def test_pdf_and_html_say_the_same(tested: Recording, language: str) -> None:
     # A sentence may go on behind the foot of a page.
     footer = re.escape(flat(words.footer(__version__))) + r" \d+ / \d+ "
     for form, text in {"PDF": re.sub(footer, "", flat(pdf.text)), "HTML": flat(page)}.items():
-        for sentence in sentences(findings, words):
+        noise = noise_words(tested.session, findings, words)
+        for sentence in [*sentences(findings, words), *noise]:
             assert flat(sentence) in text, form
 
 
@@ -134,7 +162,15 @@ def test_files_for_programs_say_the_same(tested: Recording, calibrated: bool) ->
     (exported,) = json.loads(as_json([examination]))["sessions"]
     (row,) = csv.DictReader(io.StringIO(as_csv([examination]).decode()))
     fhir = [entry["resource"] for entry in json.loads(as_fhir([examination]))["entry"]]
-    by_code = {each["code"]["coding"][0]["code"]: each for each in fhir if "code" in each}
+    observed = [each for each in fhir if "code" in each]
+    # A confirmation has the code of its threshold, and stands after it.
+    by_code = {each["code"]["coding"][0]["code"]: each for each in reversed(observed)}
+
+    has_noise = bool(noise_words(tested.session, findings, Words.of(findings)))
+    _, _, with_noise = BESIDE[tested.pair]
+    beside = (bool(findings.norm_title), bool(findings.asymmetries), has_noise)
+    assert beside == (BESIDE[tested.pair] if calibrated else (False, False, with_noise))
+    assert report["asymmetries"] == findings.asymmetries
 
     assert (findings.nominal, report["nominal"]) == (not calibrated, not calibrated)
     assert report["grade"] == exported["grade"]
