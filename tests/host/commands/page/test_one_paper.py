@@ -58,7 +58,7 @@ FLOOR: Final = Audiogram((250.0, 1000.0, 8000.0), (-15.0, -13.0, -14.0))
 N: Final = {name: audiogram_named(name)["right"] for name in ("N1", "N2", "N6", "N7", "S3")}
 # Right and left ear, the share of tones that nobody answers, and who it is: with an age norm that
 # is whole, one of which part is for information only, one of criteria for younger people, none as
-# nobody told, one at its youngest, and none as the standard has no such age.
+# nobody told, none as who hears every tone may press at anything, and none as nobody was tested.
 PAIRS: Final = {
     "symmetric": (N["N2"], N["N2"], 0.01, Person(60, "F")),
     "N1,N6": (N["N1"], N["N6"], 0.01, Person(71, "M")),
@@ -74,7 +74,7 @@ BESIDE: Final = {
     "N1,N6": (True, True, True),
     "S3,N7": (True, True, True),
     "corner": (False, False, False),
-    "all at the floor": (True, False, False),
+    "all at the floor": (False, False, False),
     "nobody answers": (False, False, False),
 }
 UNKNOWN_BOARD: Final = "51b00000000000ff"  # there is no calibration for it
