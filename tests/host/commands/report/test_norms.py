@@ -3,9 +3,11 @@
 import pytest
 from scipy.special import ndtri
 
-from firmware_py.procedure.beside import norm_beside
+from firmware_py.procedure.beside import beside, norm_beside, without_person
+from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.norms import TENTH_SDS, AgeNorm, norm_of, spread_until_years
 from firmware_py.procedure.person import Person, Sex
+from firmware_py.procedure.settings import Settings
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.norms import norm_title, why_no_norm
 from tests.host.commands.report.test_referral import ear, session
@@ -103,3 +105,15 @@ def test_where_there_is_none_it_says_why(person: Person, why: str) -> None:
     valid = session(ear("right", {}))
     found = norm_beside(valid, person, nominal=False)
     assert why in why_no_norm(found, person, WORDS)
+
+
+def test_to_whom_no_person_may_be_told_no_age_norm_is() -> None:
+    found = session(ear("right", {}), ear("left", {}))
+    told = beside(found, Settings(), AnswersGiven(), Person(65, "M"), nominal=False)
+    hidden = without_person(told)
+    assert told["norm"]["age_years"] == 65
+    assert (hidden["norm"], hidden["no_norm"]) == (None, "locked")
+    for name, ears in told["ears"].items():
+        assert ears["norm"]
+        assert ears["usual"]
+        assert (hidden["ears"][name]["norm"], hidden["ears"][name]["usual"]) == (None, [])
