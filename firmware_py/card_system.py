@@ -2,32 +2,35 @@
 
 It has a directory for this. The system writes there, in lines of UTF-8, which of its two slots it
 was started from (`slot`), what it found wrong (`faults`) and how an update went (`update`); `trial`
-is there while nobody knows whether it is a good system. The firmware writes `told/well` when it is.
+is there while nobody knows whether it is a good system, and `updates` is what it has of them. The
+firmware writes `told/well` when it is, and `told/take` when what a stick offers may be installed.
 """
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from firmware_py.console.table import UnderWay
-from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.self_check import Part
 
 FILE_BYTES_MAX: Final = 8192
 # What of the self-test can be the fault of a system.
 OF_THE_SYSTEM: Final = ("wire", "board", "disk")
-# Updates, below the data directory: coming; on offer from a stick, while a test may be under way;
-# handed over. Where it is from, and whether it may be older than the system, is in the name of the
-# file itself: neither can stay behind without it, or be said of another one.
-PLACE: Final = "update"
-PART: Final = "bundle.part"
-OFFERED: Final = "offered"
-HANDED_OVER: Final = "bundle"
-STICK: Final = "-stick"
-OLDER: Final = "-older"
-ENDING: Final = ".raucb"
+# Updates in the data directory, which is the firmware's: coming, and handed over to the system.
+# Whether it may be older than the system is in the name of the file itself: it cannot stay behind
+# without it, or be said of another one.
+PART: Final = "update.part"
+HANDED_OVER: Final = ("update.raucb", "update-older.raucb")
+# Those in the system's own directory, where the firmware only reads: on offer from a stick, while a
+# test may be under way; being installed.
+UPDATES: Final = "updates"
+OFFERED: Final = "offered*.raucb"
+BEGUN: Final = "bundle*.raucb"
+OF_STICK: Final = "bundle-stick"
+TAKE: Final = "told/take"
 
 
 class CardSystem:
@@ -43,46 +46,41 @@ class CardSystem:
 
     def __init__(self, place: Path | None, data: DataDirectory) -> None:
         self.place = place
-        self.updates = data.path / PLACE
-        self._disk: Disk = data.disk
+        self._data = data
         self.slot = " ".join(self._lines("slot"))
         self.on_trial = self._is_on_trial()
         self.is_to_be_judged = self.on_trial
-        self._told = 0  # of the lines of `faults`
+        self._told_bytes = 0  # of `faults`
         self._is_from_stick = False  # what is being installed
         self.updating = self._is_updating()
 
     def look(self, *, idle: bool) -> list[str]:
-        """Look at what the system has told since, and give it an update if nothing is under way.
+        """Look at what the system has told since; let it have an update if nothing is under way.
 
         Returns the new lines on what is wrong.
         """
         if self.place is None:
             return []
         self.on_trial = self._is_on_trial()
-        # On trial the other slot has the system to go back to.
-        if idle and not self.on_trial and (offers := self._offers()):
-            older = offers[0].stem.endswith(OLDER)
-            with suppress(OSError):  # a disk that only reads is told of elsewhere
-                self.hand_over(offers[0].name, origin=STICK, older=older)
         self.updating = self._is_updating()
-        lines = self._lines("faults")
-        new, self._told = lines[self._told :], len(lines)
-        return new
+        # On trial the other slot has the system to go back to.
+        if idle and not self.updating and not self.on_trial and self._has(OFFERED):
+            with suppress(OSError):  # the next look tries it again
+                (self.place / TAKE).touch()
+            self.updating = self._is_updating()
+        return self._new_faults()
 
     def update_words(self) -> str:
         """Return how the last update since the start went; empty: there was none."""
         return " ".join(self._lines("update"))
 
-    def hand_over(self, name: str, *, origin: str = "", older: bool = False) -> None:
+    def hand_over(self, name: str, *, older: bool = False) -> None:
         """Have the system install a bundle, and forget what else was on offer.
 
         Parameters
         ----------
         name : str
-            Of its file.
-        origin : str
-            `STICK`, or of the console.
+            Of its file in the data directory.
         older : bool
             Whether it may be older than the system.
 
@@ -91,11 +89,10 @@ class CardSystem:
         OSError
             If the disk fails.
         """
-        handed_over = f"{HANDED_OVER}{origin}{OLDER * older}{ENDING}"
-        self._disk.rename(self.updates / name, self.updates / handed_over)
+        path = self._data.path
+        self._data.disk.rename(path / name, path / HANDED_OVER[older])
+        self._data.disk.fsync_directory(path)
         self.updating = self._is_updating()
-        for offer in self._offers():
-            offer.unlink(missing_ok=True)
 
     @property
     def under_way(self) -> UnderWay:
@@ -131,22 +128,37 @@ class CardSystem:
     def _is_updating(self) -> bool:
         if self.place is None:
             return False
-        names = [path.stem for path in self.updates.glob(f"{HANDED_OVER}*{ENDING}")]
-        self._is_from_stick = any(name.startswith(HANDED_OVER + STICK) for name in names)
-        return bool(names)
+        # Lexically: whatever has the name is the system's to look at.
+        handed_over = any(os.path.lexists(self._data.path / name) for name in HANDED_OVER)
+        self._is_from_stick = not handed_over and (
+            os.path.lexists(self.place / TAKE) or self._has(f"{OF_STICK}*")
+        )
+        return handed_over or self._is_from_stick or self._has(BEGUN)
 
-    def _offers(self) -> list[Path]:
-        return sorted(self.updates.glob(f"{OFFERED}*{ENDING}"), reverse=True)
+    def _has(self, pattern: str) -> bool:
+        assert self.place is not None
+        return any(True for _ in (self.place / UPDATES).glob(pattern))
 
     def _is_on_trial(self) -> bool:
         return self.place is not None and (self.place / "trial").exists()
 
+    def _new_faults(self) -> list[str]:
+        content = self._read("faults", self._told_bytes)
+        whole = content.rfind(b"\n") + 1  # a line that is being written is not told yet
+        if whole or len(content) < FILE_BYTES_MAX:
+            content = content[:whole]
+        self._told_bytes += len(content)
+        return content.decode(errors="replace").splitlines()
+
     def _lines(self, name: str) -> list[str]:
+        return self._read(name).decode(errors="replace").splitlines()
+
+    def _read(self, name: str, offset: int = 0) -> bytes:
         if self.place is None:
-            return []
+            return b""
         try:
             with (self.place / name).open("rb") as file:
-                content = file.read(FILE_BYTES_MAX)
+                file.seek(offset)
+                return file.read(FILE_BYTES_MAX)
         except OSError:
-            return []
-        return content.decode(errors="replace").splitlines()
+            return b""

@@ -94,7 +94,7 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
             raise ConfigurationError(f"{name!r} is {shown}; it has to be a table, [{name}]")
         _refuse_unknown("key", table, KEYS[name], f"[{name}] ")
     card, console, device, journal, test = (content.get(name, {}) for name in KEYS)
-    _check_card(card)
+    check_card(card)
     try:
         settings = Settings.from_record(test)
     except SettingError as error:
@@ -114,8 +114,8 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
     )
 
 
-def _check_card(card: dict[str, Any]) -> None:
-    """Refuse what the system of a card, which reads this with less care, cannot have meant."""
+def check_card(card: dict[str, Any]) -> None:
+    """Refuse what the system of a card is told, and cannot be meant."""
     console, clock = card.get("console", CONSOLES[0]), card.get("clock")
     if console not in CONSOLES:
         allowed = " and ".join(f'"{name}"' for name in CONSOLES)

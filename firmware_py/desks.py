@@ -61,5 +61,5 @@ def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> No
     from firmware_py.update_desk import COMMANDS as OF_UPDATES
     from firmware_py.update_desk import UpdateDesk
 
-    desk = UpdateDesk(system, data.free_bytes)
+    desk = UpdateDesk(system, data, data.free_bytes)
     console.add(OF_UPDATES, desk, desk.operator_left)

@@ -104,6 +104,18 @@ def _add_other_ends(p: argparse.ArgumentParser) -> None:
         help="ask for an operator's PIN, print its line of the configuration, and end",
     )
     p.add_argument(
+        "--tell-card",
+        action=TellCard,
+        metavar="FILE",
+        help="on a card: say what a configuration tells its system, and end",
+    )
+    p.add_argument(
+        "--hash-new-pin",
+        action=HashNewPin,
+        metavar="FILE",
+        help="on a card: print a configuration with the hash of new_pin in its place, and end",
+    )
+    p.add_argument(
         "--make-key",
         action=MakeKey,
         metavar="NEWFILE",
@@ -146,6 +158,50 @@ class HashPin(argparse.Action):
         except ValueError as error:
             parser.exit(2, f"gp-pta-device: {error}\n")
         print(f'[console]\npin = "{stored}"')
+        parser.exit(0)
+
+
+class TellCard(argparse.Action):
+    """Says what a configuration tells the system of a card."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        _namespace: argparse.Namespace,
+        values: object,
+        _option_string: str | None = None,
+    ) -> None:
+        """Print it in lines and end."""
+        from firmware_py.card_settings import card_lines
+        from firmware_py.configuration import ConfigurationError
+
+        try:
+            print(*card_lines(Path(str(values))), sep="\n")
+        except ConfigurationError as error:
+            parser.exit(2, f"gp-pta-device: {error}\n")
+        parser.exit(0)
+
+
+class HashNewPin(argparse.Action):
+    """Puts the hash of a PIN in plain words in its place."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        _namespace: argparse.Namespace,
+        values: object,
+        _option_string: str | None = None,
+    ) -> None:
+        """Print the file as it is then and end."""
+        from firmware_py.card_settings import with_hash_of_pin
+        from firmware_py.configuration import ConfigurationError
+        from firmware_py.console.pin import SALT_BYTES
+
+        try:
+            content = with_hash_of_pin(Path(str(values)), os.urandom(SALT_BYTES))
+        except ConfigurationError as error:
+            parser.exit(2, f"{error}\n")
+        sys.stdout.buffer.write(content)
         parser.exit(0)
 
 

@@ -6,10 +6,10 @@ Whether the bundle is genuine the system finds out, not the firmware; see `devic
 import base64
 import binascii
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from firmware_py.card_system import PART, CardSystem
@@ -22,6 +22,8 @@ from firmware_py.console.grammar import (
     ConsoleError,
 )
 from firmware_py.console.table import Command, Pin, When
+from firmware_py.journal.disk import open_or_create, write_all
+from firmware_py.platform.data_directory import DataDirectory
 
 BUNDLE_BYTES_MAX: Final = 200_000_000
 FREE_BYTES_MIN: Final = 20_000_000  # left for recordings
@@ -37,20 +39,26 @@ class UpdateDesk:
     ----------
     system : CardSystem
         Installs it.
+    data : DataDirectory
+        What comes is kept here, in a file that no link leads away from.
     free_bytes : callable
         Returns how much room there is for it.
     """
 
-    def __init__(self, system: CardSystem, free_bytes: Callable[[], int]) -> None:
+    def __init__(
+        self, system: CardSystem, data: DataDirectory, free_bytes: Callable[[], int]
+    ) -> None:
         self._system = system
+        self._data = data
+        self._disk = data.disk
         self._free_bytes = free_bytes
         self._size = 0
         self._sha256 = ""
 
     @property
-    def _part(self) -> str:
+    def _part(self) -> Path:
         """Return the path of what has come: another bundle has another."""
-        return str(self._system.updates / f"{PART}-{self._sha256[:16]}")
+        return self._data.path / f"{PART}-{self._sha256[:16]}"
 
     def begin(self, size: int, sha256: str) -> None:
         """Expect a bundle; one that was begun before is gone on with."""
@@ -65,12 +73,13 @@ class UpdateDesk:
             free = max(0, self._free_bytes() - FREE_BYTES_MIN)
             raise ConsoleError(MASS_STORAGE, f"the update needs {missing} bytes; {free} are free")
         with _kept():
-            self._system.updates.mkdir(mode=0o700, exist_ok=True)
-            for other in self._system.updates.glob(f"{PART}-*"):
-                if str(other) != self._part:
-                    other.unlink()
-            with open(self._part, "ab") as file:
-                file.truncate(self._surely_written())
+            for name in self._disk.names(self._data.path):
+                path = self._data.path / name
+                is_ours = path == self._part and self._disk.is_file(path)
+                if name.startswith(f"{PART}-") and not is_ours:
+                    self._disk.remove(path)
+            with self._opened() as handle:
+                self._disk.truncate(handle, self._surely_written())
 
     def take(self, offset: int, piece: str) -> None:
         """Take the piece at an offset, which has to be where the last one ended."""
@@ -83,11 +92,10 @@ class UpdateDesk:
         if offset != come or come + len(data) > self._size:
             words = f"offset is {offset}, with {len(data)} bytes; allowed is {come}"
             raise ConsoleError(SETTINGS_CONFLICT, f"{words}, up to {self._size}")
-        with _kept(), open(self._part, "ab") as file:
-            file.write(data)
+        with _kept(), self._opened() as handle:
+            write_all(self._disk, handle, data)
             if (come + len(data)) // SYNCED_BYTES > come // SYNCED_BYTES:
-                file.flush()
-                os.fsync(file.fileno())
+                self._disk.fsync(handle)
 
     def end(self, older: bool | None = None) -> None:
         """Hand a whole bundle over; the device is started again when it is installed."""
@@ -97,14 +105,12 @@ class UpdateDesk:
             words = f"{come} of {self._size} bytes have come"
             raise ConsoleError(SETTINGS_CONFLICT, words)
         with _kept():
-            with open(self._part, "rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-                os.fsync(file.fileno())
+            sha256 = self._digest()
             if sha256 != self._sha256:
-                os.unlink(self._part)
+                self._disk.remove(self._part)
                 words = f"what came has the SHA-256 {sha256}, not {self._sha256}; it is thrown away"
                 raise ConsoleError(ILLEGAL_PARAMETER, words)
-            self._system.hand_over(f"{PART}-{self._sha256[:16]}", older=bool(older))
+            self._system.hand_over(self._part.name, older=bool(older))
         self._size = 0
 
     def operator_left(self, _: Left) -> None:
@@ -143,9 +149,31 @@ class UpdateDesk:
 
     def _come(self) -> int:
         try:
-            return os.stat(self._part).st_size
-        except OSError:
+            handle = self._disk.open(self._part, writable=True)
+        except OSError:  # it is not there, or is something else
             return 0
+        try:
+            return self._disk.size(handle)
+        finally:
+            self._disk.close(handle)
+
+    def _digest(self) -> str:
+        """Return the SHA-256 of what has come, once it is on the disk."""
+        digest, offset = hashlib.sha256(), 0
+        with self._opened() as handle:
+            self._disk.fsync(handle)
+            while part := self._disk.read(handle, offset, SYNCED_BYTES):
+                digest.update(part)
+                offset += len(part)
+        return digest.hexdigest()
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        handle = open_or_create(self._disk, self._part)
+        try:
+            yield handle
+        finally:
+            self._disk.close(handle)
 
 
 @contextmanager

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from firmware_py.platform.named_file import TEXT, content_of
+
 
 class TomlFileError(ValueError):
     """A file that cannot be read, or is not TOML; the message names it."""
@@ -19,14 +21,11 @@ def read_toml(path: Path, bytes_max: int) -> dict[str, Any]:
         If it cannot be read, is longer, or is not TOML.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(bytes_max + 1)
+        data = content_of(path, bytes_max)
     except OSError as error:
         raise TomlFileError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(data) > bytes_max:
-        raise TomlFileError(f"{path}: is longer than {bytes_max} bytes")
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.decode(TEXT))
     except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
         raise TomlFileError(f"{path}: is not TOML: {error}") from None
     except RecursionError:

@@ -33,19 +33,26 @@ STICK_MB: Final = 100
 SENT_NOW_BYTES: Final = 300_000
 PIECES_BY_THE_CUT: Final = 1200  # 150 kB
 ASK_S: Final = 0.5
+STATUS: Final = "gp-pta-status.txt"
 
 
-def stick_with(bundle: Path, *, older: bool = False) -> Path:
-    """Return a USB stick with an update on it."""
-    stick = bundle.with_suffix(".stick")
+def stick_with(*bundles: Path, older: bool = False) -> Path:
+    """Return a USB stick with updates on it: in its one partition, as most sticks have them."""
+    stick = bundles[0].with_suffix(".stick")
     stick.unlink(missing_ok=True)
     with stick.open("wb") as file:
-        file.truncate(STICK_MB << 20)
-    subprocess.run(["/usr/sbin/mkfs.vfat", stick], check=True, capture_output=True)
-    subprocess.run(["mcopy", "-i", stick, bundle, "::"], check=True)
+        file.truncate(STICK_MB * len(bundles) << 20)
+    subprocess.run(
+        ["/usr/sbin/sfdisk", "--quiet", stick], input="label: dos\nstart=2048, type=c\n",
+        text=True, check=True,
+    )  # fmt: skip
+    inside = f"{stick}@@{2048 * 512}"
+    sectors = str((STICK_MB * len(bundles) << 11) - 2048)
+    subprocess.run(["mformat", "-F", "-T", sectors, "-i", inside, "::"], check=True)
+    subprocess.run(["mcopy", "-i", inside, *bundles, "::"], check=True)
     if older:
         subprocess.run(
-            ["mcopy", "-i", stick, "-", "::gp-pta-older.txt"], check=True, input=b"yes\n"
+            ["mcopy", "-i", inside, "-", "::gp-pta-older.txt"], check=True, input=b"yes\n"
         )
     return stick
 
@@ -110,13 +117,13 @@ def test_an_update_on_a_stick_is_installed_after_the_test_and_keeps_everything(
     rig: Rig, newer: Path
 ) -> None:
     assert rig.machine.ask("SESS:STAR RIGHT,SEED=6") == "OK"
-    rig.machine.plug_in_stick(stick_with(newer))
+    rig.machine.plug_in_stick(stick_with(newer, *BUILT.glob("*.raucb")))  # it runs, and sorts first
     rig.wait_until_idle()
     assert installed(rig) == f"none,{NEW} is good: it was installed, and has passed its trial"
     assert slot_of(rig) == "slot B"
     assert len(rig.machine.ask("SESS:LIST?").split(";")) == 2
     assert len([*rig.data().glob("session-*.journal")]) == 2
-    assert f"GP-PTA {NEW}, slot B" in boot_file(rig.machine.card, "gp-pta-status.txt")
+    assert f"GP-PTA {NEW}, slot B" in boot_file(rig.machine.card, STATUS)
     rig.start()
     assert slot_of(rig) == "slot B"
 
@@ -132,17 +139,24 @@ def test_what_is_no_update_for_this_device_is_refused(
     stranger = workshop.bundle(good, tmp_path, version=NEW, name="stranger")
     older = workshop.bundle(good, version=OLD, name="older")
     bundles = {
-        workshop.place / "photo.raucb": "photo.raucb on the USB stick was refused: it is no update",
+        workshop.place / "photo.raucb": "photo.raucb was refused: it is no update",
         workshop.place / "changed.raucb": "was refused: it has changed since it was signed",
         stranger: "was refused: it is not signed by a key that this device believes",
         workshop.bundle(good, compatible="other-board", name="other"): "it is for another device",
-        older: f"was refused: {OLD} is older than",
+        older: f"no update is taken from the USB stick: {OLD} is older than",
     }
     for bundle, words in bundles.items():
         rig.machine.plug_in_stick(stick_with(bundle))
         print(told(rig, words))
         rig.machine.pull_stick()
+    (empty := workshop.place / "empty.stick").write_bytes(bytes(1 << 20))
+    rig.machine.plug_in_stick(empty)
+    print(told(rig, "it has no file system that is known"))
+    rig.machine.pull_stick()
     assert slot_of(rig) == "slot A"
+    rig.machine.hear_for(5)
+    rig.cut_power()
+    assert "it has no file system that is known" in boot_file(rig.machine.card, STATUS)
     rig.start()
     assert slot_of(rig) == "slot A"
     rig.machine.plug_in_stick(stick_with(older, older=True))
@@ -155,14 +169,14 @@ def test_an_update_over_the_cable_is_gone_on_with_after_a_power_cut(rig: Rig, ne
     part = f"{PART}-{hashlib.sha256(content).hexdigest()[:16]}"
     before = recorded(rig)
     # So much came earlier: the whole of it takes an hour in this machine.
-    rig.machine.put_on_data("/lib/gp-pta/update", part, content[:-SENT_NOW_BYTES])
+    rig.machine.put_on_data("/lib/gp-pta", part, content[:-SENT_NOW_BYTES])
     rig.start()
     with Cable(rig.machine) as cable, updating(cable, newer) as sending:
         while rig.machine.heard.count(b"OK\r\n") < PIECES_BY_THE_CUT:
             assert sending.poll() is None
             time.sleep(ASK_S)
         sending.kill()
-    kept = (rig.data() / "update" / part).read_bytes()
+    kept = (rig.data() / part).read_bytes()
     written = len(kept) - 2 * SYNCED_BYTES  # at least; behind it may be zeros
     assert written >= len(content) - SENT_NOW_BYTES - 4 * SYNCED_BYTES
     assert content.startswith(kept[:written])

@@ -30,7 +30,7 @@ class Card:
     """A card's system, and the console in front of it."""
 
     def __init__(self, data: DataDirectory, place: Path) -> None:
-        self.place, self.updates = place, data.path / "update"
+        self.place, self.updates = place, place / "updates"
         self.under_way, self.free_bytes = UnderWay.NOTHING, 10**9
         self.data = data
         self.start()
@@ -39,11 +39,15 @@ class Card:
         """Start the firmware, perhaps again."""
         self.system = CardSystem(self.place, self.data)
         self._console = Console((), None, under_way=lambda: self.under_way)
-        self.desk = UpdateDesk(self.system, lambda: self.free_bytes)
+        self.desk = UpdateDesk(self.system, self.data, lambda: self.free_bytes)
         self._console.add(COMMANDS, self.desk)
 
     def ask(self, line: str) -> str:
         return self._console.execute(line)[-1]
+
+    def come(self) -> list[Path]:
+        """Return what of the data directory is of updates."""
+        return sorted(self.data.path.glob("update*"))
 
     def send(self, begun: int = 0) -> None:
         for line in pieces_of(BUNDLE, begun):
@@ -54,6 +58,7 @@ class Card:
 def card(tmp_path: Path) -> Iterator[Card]:
     place = tmp_path / "system"
     (place / "told").mkdir(parents=True)
+    (place / "updates").mkdir()
     (place / "slot").write_text("slot A\n")
     data = DataDirectory(tmp_path / "data", None)
     yield Card(data, place)
@@ -78,9 +83,9 @@ def test_an_update_that_came_is_handed_over(card: Card, word: str, older: bool) 
     card.send()
     assert card.ask("SYST:UPD?") == f"receiving,{len(BUNDLE)},{len(BUNDLE)}"
     assert card.ask(f"SYST:UPD:END{word}") == "OK"
-    handed_over = card.updates / ("bundle-older.raucb" if older else "bundle.raucb")
+    handed_over = card.data.path / ("update-older.raucb" if older else "update.raucb")
     assert handed_over.read_bytes() == BUNDLE
-    assert [*card.updates.iterdir()] == [handed_over]
+    assert card.come() == [handed_over]
     assert card.ask("SYST:UPD?") == "installing"
     assert "an update is being installed" in card.ask(BEGIN)
     handed_over.unlink()
@@ -98,7 +103,7 @@ def test_what_was_synced_outlives_the_power_and_zeros_after_it_do_not(
     card.ask(begin)
     for line in list(pieces_of(bundle, 0))[:-1]:
         assert card.ask(line) == "OK"
-    (part,) = card.updates.iterdir()
+    (part,) = card.come()
     with part.open("r+b") as file:  # as ext4 has it where a block was growing
         file.seek(max(0, synced * SYNCED_BYTES - PIECE_BYTES_MAX))
         file.write(bytes(PIECE_BYTES_MAX))
@@ -111,7 +116,7 @@ def test_what_was_synced_outlives_the_power_and_zeros_after_it_do_not(
     for line in pieces_of(bundle, kept):
         assert card.ask(line) == "OK"
     assert card.ask("SYST:UPD:END") == "OK"
-    assert (card.updates / "bundle.raucb").read_bytes() == bundle
+    assert (card.data.path / "update.raucb").read_bytes() == bundle
 
 
 def test_a_whole_block_that_came_is_on_the_disk(
@@ -131,9 +136,9 @@ def test_another_update_throws_away_what_came_of_the_one_before(card: Card) -> N
     card.send()
     assert card.ask(f"SYST:UPD:BEG 5,{'0' * 64}") == "OK"
     assert card.ask("SYST:UPD:DATA 0,aGVsbG8=") == "OK"
-    assert len([*card.updates.iterdir()]) == 1
+    assert len(card.come()) == 1
     assert "it is thrown away" in card.ask("SYST:UPD:END")
-    assert [*card.updates.iterdir()] == []
+    assert card.come() == []
 
 
 @pytest.mark.parametrize(
@@ -166,7 +171,6 @@ def test_an_update_waits_for_the_test_and_for_room(card: Card) -> None:
 
 def test_on_trial_the_system_before_is_not_overwritten(card: Card) -> None:
     (card.place / "trial").touch()
-    card.updates.mkdir()
     (card.updates / "offered.raucb").write_bytes(BUNDLE)
     card.start()
     card.system.look(idle=True)
@@ -176,42 +180,57 @@ def test_on_trial_the_system_before_is_not_overwritten(card: Card) -> None:
     (card.place / "trial").unlink()
     card.system.look(idle=True)
     assert card.system.updating
-    assert (card.updates / "bundle-stick.raucb").read_bytes() == BUNDLE
+    assert (card.place / "told/take").exists()
 
 
-def test_a_disk_that_fails_is_told(card: Card) -> None:
-    card.updates.write_text("in the way")
-    assert card.ask(BEGIN).startswith("ERROR -250")
+def link(path: Path) -> None:
+    path.symlink_to(path.with_name("outside"))
+
+
+def full(path: Path) -> None:
+    path.mkdir()
+    (path / "file").touch()
+
+
+@pytest.mark.parametrize(("make", "code"), [(link, "OK"), (os.mkfifo, "OK"), (full, "ERROR -250")])
+def test_no_update_is_written_to_where_its_name_leads(
+    card: Card, make: Callable[[Path], None], code: str
+) -> None:
+    outside = card.data.path / "outside"
+    outside.write_bytes(b"not ours")
+    make(card.data.path / f"update.part-{SHA256[:16]}")
+
+    assert card.ask(BEGIN).startswith(code)
+    if code == "OK":
+        card.send()
+        assert card.ask("SYST:UPD:END") == "OK"
+        assert (card.data.path / "update.raucb").read_bytes() == BUNDLE
+    assert outside.read_bytes() == b"not ours"
 
 
 @pytest.mark.parametrize("older", ["", "-older"])
-def test_a_bundle_of_a_stick_is_handed_over_when_nothing_is_under_way(
-    card: Card, older: str
-) -> None:
-    """With the permission to go back, which is its own; and the console says what is under way."""
+def test_what_a_stick_offers_is_taken_when_nothing_is_under_way(card: Card, older: str) -> None:
+    """And the console says what is under way."""
     card.ask(BEGIN)
     card.send()
-    (card.updates / f"offered{older}.raucb").write_bytes(b"of the stick")
+    offered = card.updates / f"offered{older}.raucb"
+    offered.write_bytes(b"of the stick")
     card.system.look(idle=False)
     assert not card.system.updating
     card.system.look(idle=True)
     assert card.system.under_way is UnderWay.STICK
-    handed_over = card.updates / f"bundle-stick{older}.raucb"
-    assert handed_over.read_bytes() == b"of the stick"
+    begun = offered.rename(card.updates / f"bundle-stick{older}.raucb")
+    (card.place / "told/take").unlink()
+    card.system.look(idle=True)
+    assert card.system.under_way is UnderWay.STICK
     assert "an update from a USB stick is being installed" in card.ask("SYST:UPD:END")
-    handed_over.unlink()  # it was refused
+    begun.unlink()  # it was refused
     card.system.look(idle=True)
     assert card.ask("SYST:UPD:END") == "OK", "what came over the console is still there"
     assert "an update is being installed" in card.ask("SYST:UPD:END")
-
-
-def test_an_update_of_the_console_ends_the_offer_of_a_stick(card: Card) -> None:
-    """It would undo it after the next start, perhaps with the permission to go back."""
-    card.ask(BEGIN)
-    card.send()
-    (card.updates / "offered-older.raucb").write_bytes(b"of the stick")
-    assert card.ask("SYST:UPD:END") == "OK"
-    assert [path.name for path in card.updates.iterdir()] == ["bundle.raucb"]
+    offered.write_bytes(b"of the next stick")
+    card.system.look(idle=True)
+    assert not (card.place / "told/take").exists()
 
 
 def test_an_operator_who_leaves_ends_the_sending(card: Card) -> None:
@@ -228,8 +247,13 @@ def test_what_the_system_finds_wrong_is_told_once(card: Card) -> None:
     assert card.system.look(idle=True) == []
     faults.write_text("one\n")
     assert card.system.look(idle=True) == ["one"]
-    faults.write_text("one\ntwo\n")
+    faults.write_text("one\ntwo\nthr")
     assert card.system.look(idle=True) == ["two"]
+    faults.write_text(f"one\ntwo\nthree\n{'x' * 99}\n" * 100)  # more than is read at once
+    lines = card.system.look(idle=True)
+    while more := card.system.look(idle=True):
+        lines += more
+    assert lines == faults.read_text().splitlines()[2:]
 
 
 def bad_disk(card: Card) -> str:
