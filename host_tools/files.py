@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from firmware_py.platform.named_file import opened
 from host_tools.errors import HostError
 
 UNFINISHED: Final = ".part"
@@ -48,7 +49,7 @@ def check_name(
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file; `OSError` if it cannot be read."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

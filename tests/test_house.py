@@ -155,6 +155,54 @@ def test_imports_only_what_stands_above() -> None:
     assert [each for of_file in found for each in of_file] == []
 
 
+# Who opens files in another way than `platform/named_file.py`: none that a person names.
+READS: dict[str, str] = {
+    "device/card": "the builder's own packages",
+    "device/image": "the builder's own sources",
+    "device/tone_generator": "on the board",
+    "firmware_py/board_report.py": "the system's",
+    "firmware_py/card_system.py": "the system's",
+    "firmware_py/inference": "the program's own",
+    "firmware_py/journal/disk.py": "what the opener opens with",
+    "firmware_py/platform/named_file.py": "the opener",
+    "firmware_py/platform/memory.py": "the system's",
+    "firmware_py/platform/serial_number.py": "the system's",
+    "host_tools/catalogue": "the program's own",
+    "host_tools/commands/export/formats.py": "the program's own",
+    "host_tools/commands/install_board.py": "the program's own",
+    "host_tools/commands/page/assemble.py": "the program's own",
+    "host_tools/commands/report/norms.py": "the program's own",
+    "host_tools/commands/report/page.py": "the program's own",
+    "host_tools/commands/sessions/people_page.py": "the program's own",
+    "host_tools/drawing_js": "the program's own",
+    "host_tools/patience.py": "the system's",
+    "host_tools/research/study/plan.py": "the program's own",
+    "host_tools/symbols.py": "the program's own",
+}
+
+
+def reads(source: str) -> list[str]:
+    """Return the calls of a file that open a file to read it, and would wait at a pipe."""
+    found = []
+    for node in _nodes(source):
+        if isinstance(node, ast.Call):
+            call, called = ast.unparse(node), ast.unparse(node.func)
+            is_mode = [ast.unparse(each) in ("'r'", "'rb'", "'rt'") for each in node.args]
+            opens = called.endswith(".open") and (
+                any(is_mode) or {each.arg for each in node.keywords} & {"encoding", "newline"}
+            )
+            handle = called == "os.open" and not re.search("O_WRONLY|O_DIRECTORY|O_CREAT", call)
+            if opens or handle or called == "open" or re.search(r"\.read_(text|bytes)$", called):
+                found.append(call)
+    return found
+
+
+def test_files_that_people_name_are_opened_by_one_opener() -> None:
+    by_room = {path: reads((ROOT / path).read_text(encoding="utf-8")) for path in _sources()}
+    named = {path: found for path, found in by_room.items() if not path.startswith(tuple(READS))}
+    assert {path: found for path, found in named.items() if found} == {}
+
+
 def test_every_room_is_there_and_has_been_looked_at() -> None:
     assert {_room_of(path) for path in _sources()} == set(ROOMS)
     packages = {str(path.parent.relative_to(ROOT)) for path in ROOT.glob("firmware_py/*/*.py")}
@@ -367,3 +415,5 @@ def test_the_alarms_ring() -> None:
     ]
     assert private_accesses("x.py", "class A:\n    def f(self, b):\n        self._v = b._v") == []
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
+    opened = ["open(a)", "a.open('rb')", "a.open(encoding='x')", "a.read_text()", "os.open(a, 0)"]
+    assert reads("\n".join([*opened, "a.open()", "b.open(a, writable=True)"])) == opened

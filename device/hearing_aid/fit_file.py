@@ -18,6 +18,7 @@ from device.hearing_aid.fit import (
 )
 from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.whose import FIELDS, Whose
+from firmware_py.platform.named_file import TEXT, opened
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
@@ -76,7 +77,7 @@ def fit_text(fit: Fit) -> str:
 def fit_of_text(content: bytes) -> Fit:
     """Return the fit of which a file has this content; `FitError` as `read_fit`."""
     try:
-        return _fit_of_whole(json.loads(content.decode("utf-8"), parse_constant=_refuse_constant))
+        return _fit_of_whole(json.loads(content.decode(TEXT), parse_constant=_refuse_constant))
     except FitError:
         raise
     except (ValueError, RecursionError) as error:  # no text, no JSON, nested without end
@@ -100,7 +101,7 @@ def _fit_of_whole(whole: Any) -> Fit:
 
 def _content(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             content = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise FitError(f"cannot be read: {error.strerror}") from None

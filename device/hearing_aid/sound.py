@@ -8,6 +8,7 @@ import numpy as np
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
 from device.hearing_aid.speech import CONVERSATION_DB_SPL, FloatArray
+from firmware_py.platform.named_file import opened
 
 PCM: Final = 1
 FLOAT: Final = 3
@@ -43,7 +44,7 @@ def read_wav(path: Path) -> tuple[FloatArray, int]:
         If it cannot be read, or is no WAV file of PCM or floating-point samples.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             content = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise SoundError(f"{path} cannot be read: {error.strerror}") from None

@@ -15,6 +15,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
+from firmware_py.platform.named_file import TEXT, opened
 
 THRESHOLD_DB_HL_MIN: Final = -30.0  # better ears than this are a unit mistake
 THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
@@ -136,7 +138,7 @@ def _from_cells(cells: dict[str, str], where: str) -> Audiogram:
 def _row_of_table(path: Path, row: int) -> dict[str, str]:
     # The cells of one row by column name.
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with TextIOWrapper(opened(path), encoding=TEXT, newline="") as file:
             lines = csv.reader(file, strict=True)
             header = [column.strip() for column in next(lines, [])]
             _check_header(path, header)

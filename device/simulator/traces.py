@@ -11,11 +11,14 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from statistics import NormalDist
 from typing import Final
 
 import numpy as np
+
+from firmware_py.platform.named_file import TEXT, opened
 
 COLUMNS: Final = ("listener", "block", "condition", "amplitude", "answer")
 WINDOW_ANSWERS: Final = 50
@@ -90,7 +93,7 @@ def read_runs(path: Path) -> list[Run]:
         It is not such a table.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with TextIOWrapper(opened(path), encoding=TEXT, newline="") as file:
             rows = list(csv.DictReader(file, strict=True))
     except OSError as error:
         raise TraceError(f"{path}: cannot be read: {error.strerror}") from None

@@ -81,7 +81,7 @@ def is_unbroken(path: Path) -> bool:
         The file cannot be read.
     """
     crc = ""
-    with path.open("rb") as file:
+    with os.fdopen(Disk().open(path, writable=False), "rb") as file:
         if os.fstat(file.fileno()).st_size > JOURNAL_BYTES_MAX:
             return False
         while line := file.readline(HEADER_BYTES_MAX):

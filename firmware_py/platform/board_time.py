@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.named_file import opened
 from firmware_py.platform.waiting import POLL_S
 
 STANDSTILL_S_MAX: Final = 60.0  # of a board's time, before it counts as broken
@@ -71,7 +72,7 @@ class BoardTime(AbstractContextManager["BoardTime"]):
             If it cannot be opened, or is another kind of file.
         """
         try:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 if os.fstat(file.fileno()).st_size != _BYTES:
                     raise BoardTimeError(f"{str(path)!r} does not hold the time of a board")
                 return cls(mmap.mmap(file.fileno(), _BYTES, access=mmap.ACCESS_READ))

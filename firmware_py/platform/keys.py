@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import SECRET_BYTES
+from firmware_py.platform.named_file import opened
 
 FORM: Final = re.compile(rb"gp-pta-key-1 ([0-9a-f]{64})\n", re.ASCII)
 FILE_BYTES: Final = len("gp-pta-key-1 \n") + 2 * SECRET_BYTES
@@ -47,10 +48,9 @@ def read_key_file(path: Path) -> bytes:
         If it cannot be read, is no key file, or others may read it or the group write it.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # wait at no pipe
-        with os.fdopen(handle, "rb") as file:
-            mode = os.fstat(handle).st_mode
-            content = file.read(FILE_BYTES + 1) if stat.S_ISREG(mode) else b""
+        with opened(path) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = file.read(FILE_BYTES + 1)
     except OSError as error:
         raise KeyFileError(f"{path}: cannot be read: {error.strerror}") from None
     key = FORM.fullmatch(content)

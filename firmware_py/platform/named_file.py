@@ -2,15 +2,17 @@
 
 import errno
 import os
+import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from firmware_py.journal import Disk
 
 TEXT: Final = "utf-8-sig"  # some editors begin a file with a mark of its encoding
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedReader:
     """Open a file to read it; `OSError` if it cannot be, or is a pipe, a device, a directory."""
     return os.fdopen(Disk().open(path, writable=False), "rb")
 
@@ -18,7 +20,21 @@ def opened(path: Path) -> BinaryIO:
 def content_of(path: Path, bytes_max: int) -> bytes:
     """Return the content of a file; `OSError` as of `opened`, or if it is longer than this."""
     with opened(path) as file:
-        content = file.read(bytes_max + 1)
+        return _bounded(file, bytes_max)
+
+
+def content_or_stream(path: Path, bytes_max: int) -> bytes:
+    """Return the same of a file, or of a pipe that somebody writes to: no other is waited for."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
+    with file:
+        if not stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            return content_of(path, bytes_max)
+        os.set_blocking(file.fileno(), True)
+        return _bounded(file, bytes_max)
+
+
+def _bounded(file: BufferedReader, bytes_max: int) -> bytes:
+    content = file.read(bytes_max + 1)
     if len(content) > bytes_max:
         raise OSError(errno.EFBIG, f"is longer than {bytes_max} bytes")
     return content

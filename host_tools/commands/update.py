@@ -11,7 +11,8 @@ from getpass import getpass
 from pathlib import Path
 from typing import Final
 
-from firmware_py.update_desk import PIECE_BYTES_MAX
+from firmware_py.platform.named_file import content_of
+from firmware_py.update_desk import BUNDLE_BYTES_MAX, PIECE_BYTES_MAX
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import leave, unlock
 from host_tools.errors import HostError
@@ -73,7 +74,7 @@ def read_bundle(path: Path) -> bytes:
         If it cannot be read, or is none.
     """
     try:
-        bundle = path.read_bytes()
+        bundle = content_of(path, BUNDLE_BYTES_MAX)
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
     if not bundle.startswith(MAGIC):

@@ -66,7 +66,7 @@ def test_what_is_no_key_is_refused_and_not_repeated(tmp_path: Path, content: byt
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.key")
-    with pytest.raises(KeyFileError, match="is no key file"):
+    with pytest.raises(KeyFileError, match="cannot be read: Not a regular file"):
         read_key_file(tmp_path / "a.key")
     with pytest.raises(KeyFileError, match="cannot be read: No such file or directory"):
         read_key_file(tmp_path / "b.key")

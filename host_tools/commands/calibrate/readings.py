@@ -8,11 +8,13 @@ from typing import Any, Final, Self
 
 from device.calibration.measurement import Point
 from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.errors import HostError
 from host_tools.files import write_text
 
 FORMAT_VERSION: Final = 1
+FILE_BYTES_MAX: Final = 1 << 20
 
 
 def kept_beside(output: Path) -> Path:
@@ -53,7 +55,7 @@ class Readings:
     def load(cls, path: Path) -> Self:
         """Read them; `HostError` if the file is not one of readings."""
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(content_of(path, FILE_BYTES_MAX).decode(TEXT))
             if content["format"] != FORMAT_VERSION:
                 raise ValueError(f"format is {content['format']!r}; allowed is {FORMAT_VERSION}")
             texts = {str(name): str(text) for name, text in content["texts"].items()}

@@ -7,6 +7,7 @@ from typing import Any
 
 from firmware_py.journal import JournalDamagedError, JournalError, Record, SealKey, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
+from firmware_py.platform.named_file import opened
 from firmware_py.procedure.events import Action, Event
 from firmware_py.session import ReplayError
 from firmware_py.session_record import SessionRecordError
@@ -115,7 +116,7 @@ def header_of_tuning(path: Path) -> TuningHeader:
 def _first_record(path: Path) -> Record:
     """Return the first record; nothing of what cannot be read."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return decode_line(file.readline(HEADER_BYTES_MAX + 1), 0, "")[0]
     except (OSError, LineError):
         return {}

@@ -22,6 +22,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from device.simulator.audiograms import THRESHOLD_DB_HL_MAX, THRESHOLD_DB_HL_MIN
+from firmware_py.platform.named_file import TEXT, content_or_stream
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
@@ -32,6 +33,7 @@ Sex = Literal["F", "M", ""]
 
 # Of the PTA4: each wide enough to hold people.
 STRATUM_EDGES_DB_HL: Final = (20.0, 40.0, 60.0)
+TABLE_BYTES_MAX: Final = 1 << 28
 STRATA: Final = ("below 20 dB HL", "20-40 dB HL", "40-60 dB HL", "60 dB HL and above")
 NO_STRATUM: Final = -1  # the PTA4 is not known
 
@@ -301,9 +303,14 @@ class _Table:
         return number
 
 
+def table_bytes(path: Path) -> bytes:
+    """Return what is in the file of a table; `OSError` if it cannot be read."""
+    return content_or_stream(path, TABLE_BYTES_MAX)
+
+
 def _lines(path: Path, content: bytes | None) -> list[list[str]]:
     try:
-        text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
+        text = (table_bytes(path) if content is None else content).decode(TEXT)
         return list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except OSError as error:
         raise PopulationError(f"{path}: cannot be read: {error.strerror}") from error

@@ -19,6 +19,7 @@ from host_tools.research.methods.population import (
     Population,
     PopulationError,
     read_population,
+    table_bytes,
 )
 from host_tools.research.study.listener import Ear, place_in_draw
 
@@ -67,7 +68,7 @@ def read_table(path: Path, option: str) -> Table:
         It cannot be read as one; the message begins with the option that named it.
     """
     try:
-        content = path.read_bytes()
+        content = table_bytes(path)
         return Table(hashlib.sha256(content).hexdigest(), read_population(path, content))
     except OSError as error:
         names = f"{BISGAARD}, {', '.join(ODD_EARS)}"

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from firmware_py.platform.named_file import TEXT, content_of
 from host_tools.errors import HostError
 from host_tools.files import UNFINISHED, write_text, written
 from host_tools.research.methods.registry import NOTHING_LEARNED, Learned, learn
@@ -34,6 +35,8 @@ PARTS: Final = "parts"
 TABLE: Final = "study.parquet"
 TABLE_CSV: Final = "study.csv"
 ROW_GROUP_ROWS: Final = 2**17  # 10 MB of memory
+
+JSON_BYTES_MAX: Final = 1 << 28
 
 SCHEMA: Final = pa.schema(
     [
@@ -75,7 +78,7 @@ class Store:
             return NOTHING_LEARNED
         path = self.directory / LEARNED
         try:
-            return Learned.from_json(json.loads(path.read_text(encoding="utf-8")))
+            return Learned.from_json(json.loads(_content(path)))
         except FileNotFoundError:
             learned = learn(self._study.methods, self._study.training)
         except (KeyError, TypeError, ValueError):
@@ -156,7 +159,7 @@ class Store:
 
     def _check_plan(self, path: Path) -> None:
         try:
-            about = json.loads(path.read_text(encoding="utf-8"))
+            about = json.loads(_content(path))
             plan, known = about["plan"], about["format"] == FORMAT
         except (ValueError, KeyError, TypeError):
             plan = None
@@ -195,3 +198,7 @@ def table_of(sessions: list[Session]) -> pa.Table:
         ],
         schema=SCHEMA,
     )
+
+
+def _content(path: Path) -> str:
+    return content_of(path, JSON_BYTES_MAX).decode(TEXT)

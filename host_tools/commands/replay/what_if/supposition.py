@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
+from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.procedure.measurement import give
 from firmware_py.procedure.presentation import Observation
 from host_tools.errors import HostError
@@ -114,9 +115,8 @@ class SupposedModel:
 
 def _read_prior(path: Path) -> PopulationPrior:
     try:
-        with path.open("rb") as file:
-            content = file.read(PRIOR_BYTES_MAX)
-        return PopulationPrior.from_json(content.decode(), str(path))
+        content = content_of(path, PRIOR_BYTES_MAX)
+        return PopulationPrior.from_json(content.decode(TEXT), str(path))
     except OSError as error:
         raise HostError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
