@@ -73,11 +73,17 @@ def cannot_be_read(directory: Path, error: OSError) -> HostError:
 
 
 @contextmanager
-def written(path: Path) -> Iterator[Path]:
+def written(path: Path, *, for_all: bool = False) -> Iterator[Path]:
     """Yield a temporary name to write to; the file is renamed to `path` once it is on the disk.
 
-    No file of the temporary name exists then: one that a killed process left is removed first. If
-    the writing fails, the temporary file is removed.
+    There is an empty file of that name then, and none that a killed process left. If the writing
+    fails, it is removed.
+
+    Parameters
+    ----------
+    path : Path
+    for_all : bool, optional
+        Whether others on this computer may read it; what may tell of a person they may not.
 
     Raises
     ------
@@ -87,6 +93,7 @@ def written(path: Path) -> Iterator[Path]:
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
         unfinished.unlink(missing_ok=True)
+        unfinished.touch(0o666 if for_all else 0o600, exist_ok=False)
         yield unfinished
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
@@ -98,12 +105,12 @@ def written(path: Path) -> Iterator[Path]:
             unfinished.unlink()
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    write_bytes(path, text.encode())
+def write_text(path: Path, text: str, *, for_all: bool = False) -> None:
+    """Write a text file, whole or not at all; for its owner only, or for all."""
+    write_bytes(path, text.encode(), for_all=for_all)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all."""
-    with written(path) as unfinished:
+def write_bytes(path: Path, content: bytes, *, for_all: bool = False) -> None:
+    """Write a file, whole or not at all; for its owner only, or for all."""
+    with written(path, for_all=for_all) as unfinished:
         unfinished.write_bytes(content)

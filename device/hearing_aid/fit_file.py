@@ -39,6 +39,8 @@ _BAND_FIELDS: Final = ("center_hz", "gain_max_db", "output_max_db_spl", "gains_d
 def write_fit(path: Path, fit: Fit) -> None:
     """Write a fit, whole or not at all; a file that is there is replaced."""
     unfinished = path.with_name(f"{path.name}.part")
+    unfinished.unlink(missing_ok=True)
+    unfinished.touch(0o600, exist_ok=False)  # it may say whose it is
     with unfinished.open("wb") as file:
         file.write(fit_text(fit).encode())
         file.flush()

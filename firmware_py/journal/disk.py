@@ -19,7 +19,7 @@ class Disk:
     def create(self, path: Path) -> int:
         """Return a handle of a new, empty file; ``FileExistsError`` if something is there."""
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        return os.open(path, flags, 0o644)
+        return os.open(path, flags, 0o600)  # it may tell of a person
 
     def open(self, path: Path, *, writable: bool) -> int:
         """Return a handle of a regular file that exists."""
@@ -102,7 +102,7 @@ class Disk:
 
     def make_directory(self, directory: Path) -> None:
         """Make a directory if it is not there; its parent has to be."""
-        directory.mkdir(exist_ok=True)
+        directory.mkdir(0o700, exist_ok=True)
 
     def free_bytes(self, directory: Path) -> int:
         """Return how much room the disk of a directory has."""

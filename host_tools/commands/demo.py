@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     fitting = _fitting(arguments, journal, data, screen) if arguments.fit else None
     if arguments.picture is not None:
-        write_text(arguments.picture, _picture(screen))
+        write_text(arguments.picture, _picture(screen), for_all=True)
     if arguments.json:
         summary = {
             "journal": str(journal),

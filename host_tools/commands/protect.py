@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_py.journal import JOURNAL_BYTES_MAX
 from firmware_py.platform.named_file import opened
 from host_tools.errors import HostError
-from host_tools.files import check_name, written
+from host_tools.files import check_name, write_bytes
 from host_tools.terminal import say
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def protect(journal: Path, recipients: "list[x25519.Recipient]") -> Path:
     path = journal.with_name(journal.name + ENDING)
     content = read_bytes(journal)
     check_name(path, "JOURNAL.age", [ENDING])
-    write_private(path, pyrage.encrypt(content, recipients))
+    write_bytes(path, pyrage.encrypt(content, recipients))
     return path
 
 
@@ -79,7 +79,7 @@ def make_identity(path: Path) -> str:
         raise HostError(f"--make-identity {str(path)!r} is there already; it is not overwritten")
     identity = x25519.Identity.generate()
     recipient = str(identity.to_public())
-    write_private(path, f"# public key: {recipient}\n{identity}\n".encode())
+    write_bytes(path, f"# public key: {recipient}\n{identity}\n".encode())
     return recipient
 
 
@@ -93,13 +93,6 @@ def read_bytes(path: Path) -> bytes:
     if len(content) > FILE_BYTES_MAX:
         raise HostError(f"{path}: has more than {FILE_BYTES_MAX} bytes, which no journal has")
     return content
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a new file for its owner alone, whole or not at all."""
-    with written(path) as unfinished:
-        unfinished.touch(0o600, exist_ok=False)
-        unfinished.write_bytes(content)
 
 
 def _recipient(text: str) -> "x25519.Recipient":

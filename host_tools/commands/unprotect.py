@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from host_tools.commands.protect import ENDING, read_bytes, write_private
+from host_tools.commands.protect import ENDING, read_bytes
 from host_tools.errors import HostError
+from host_tools.files import write_bytes
 from host_tools.terminal import say
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def unprotect(path: Path, identity: "x25519.Identity") -> Path:
         content = pyrage.decrypt(read_bytes(path), [identity])
     except pyrage.DecryptError as error:
         raise HostError(f"{path}: cannot be decrypted: {error}") from None
-    write_private(plain, content)
+    write_bytes(plain, content)
     return plain
 
 

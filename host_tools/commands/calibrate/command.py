@@ -130,7 +130,7 @@ def calibrate(
         say(f"ended; {_what_is_kept(place)}")
         return 1
     made = _calibration(readings, reference, today, arguments.due_days)
-    write_text(arguments.out, as_toml(made))
+    write_text(arguments.out, as_toml(made), for_all=True)
     place.unlink(missing_ok=True)
     about = made.content["calibration"]
     say(f"{arguments.out}: calibrated {about['date']}, due {about['due']}")

@@ -116,7 +116,7 @@ def _write_schema(out: Path | None, force: bool) -> None:
         say(*schema_text().splitlines())
         return
     check_name(out, "-o", (".json",), force)
-    write_text(out, schema_text())
+    write_text(out, schema_text(), for_all=True)
 
 
 def checked_format(name: str | None, out: Path | None, option: str, force: bool) -> str:

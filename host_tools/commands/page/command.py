@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise HostError("either PORT or -o FILE.html is wanted; gp-pta page --help shows both")
     if arguments.out is not None:
         check_name(arguments.out, "-o", (ENDING,), arguments.force)
-        write_text(arguments.out, page())
+        write_text(arguments.out, page(), for_all=True)
         return 0
     if not 0 <= arguments.listen <= LISTEN_MAX:
         raise HostError(f"--listen is {arguments.listen}; allowed are 0 to {LISTEN_MAX}")

@@ -182,7 +182,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
         PopulationPrior.from_json(text, arguments.out.name)  # what is written can be read
     except PriorError as error:
         raise HostError(f"{error}; nothing was written") from None
-    write_text(arguments.out, text)
+    write_text(arguments.out, text, for_all=True)
     draw_prior(prior, table, sample.frequencies_hz, picture)
     _show(Console(highlight=False), prior, table, arguments.out, picture)
     if arguments.json:

@@ -176,7 +176,7 @@ def _study(arguments: argparse.Namespace) -> int:
     store.assemble()
     results = Results(arguments.out, study.methods, study.setting.tones)
     lines = summary(results)
-    write_text(arguments.out / "summary.csv", as_csv(lines))
+    write_text(arguments.out / "summary.csv", as_csv(lines), for_all=True)
     pictures = draw_pictures(results, arguments.out)
     screen = Console(highlight=False)
     _show(screen, study, lines)

@@ -83,7 +83,7 @@ class Store:
             learned = learn(self._study.methods, self._study.training)
         except (KeyError, TypeError, ValueError):
             raise HostError(f"{path} is damaged; remove it, and it is made again") from None
-        write_text(path, json.dumps(learned.as_json()) + "\n")
+        write_text(path, json.dumps(learned.as_json()) + "\n", for_all=True)
         return learned
 
     def missing(self) -> list[int]:
@@ -92,14 +92,14 @@ class Store:
 
     def keep(self, index: int, sessions: list[Session]) -> None:
         """Write a part."""
-        with written(self._part(index)) as path:
+        with written(self._part(index), for_all=True) as path:
             pq.write_table(table_of(sessions), path, write_page_checksum=True)
 
     def assemble(self) -> None:
         """Write the table from the parts, all of which are done."""
         with (
-            written(self.directory / TABLE) as parquet_path,
-            written(self.directory / TABLE_CSV) as csv_path,
+            written(self.directory / TABLE, for_all=True) as parquet_path,
+            written(self.directory / TABLE_CSV, for_all=True) as csv_path,
             pq.ParquetWriter(parquet_path, SCHEMA, compression="zstd") as parquet,
             pyarrow.csv.CSVWriter(csv_path, SCHEMA) as csv,
         ):
@@ -155,7 +155,7 @@ class Store:
             "ears": len(self._study.ears),
             "remarks": list(self._study.remarks),
         }
-        write_text(path, json.dumps(about, indent=2) + "\n")
+        write_text(path, json.dumps(about, indent=2) + "\n", for_all=True)
 
     def _check_plan(self, path: Path) -> None:
         try:
