@@ -5,9 +5,9 @@
 PYTHON ?= python3
 VENV := .venv
 LOCK := requirements.lock
-UV := uv==0.13.8
-ATHERIS := atheris==3.0.0
-PIP_AUDIT := pip-audit==2.10.1
+# What single commands install, each by itself, with what it depends on: tools.lock has the hashes.
+TOOLS := uv==0.13.8 atheris==3.0.0 pip-audit==2.10.1
+TOOL_LOCK := tools.lock
 # Peers that share no environment with anything: AEPsych wants an old NumPy, and PyTorch first.
 GPY := numpy==2.4.6 scipy==1.17.1 GPy==1.15.0 questplus==2023.1
 TORCH := torch==2.13.0
@@ -85,7 +85,7 @@ bench-benefit: set-up-dev $(VENV)/benefit.txt ## judge what fitted ears understa
 	    --judge $(VENV)/benefit/bin/python
 
 fuzz: set-up-test kernels ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
+	$(call install-tool,atheris,$(BIN)/python)
 	$(BIN)/python -m tests.fuzz.run $(FUZZ_TARGET) --inputs $(FUZZ_INPUTS)
 
 crash: set-up-test kernels ## kill the firmware at random moments; how often in KILLS, options in CRASH_ARGS
@@ -95,7 +95,7 @@ crash: set-up-test kernels ## kill the firmware at random moments; how often in 
 # be asked about is a fault too, and is named.
 audit: set-up-created ## ask PyPI whether a locked version has a known hole
 	$(PYTHON) -m venv $(VENV)/audit
-	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
+	$(call install-tool,pip-audit,$(VENV)/audit/bin/python)
 	$(VENV)/audit/bin/pip-audit $(AUDIT_ARGS) --disable-pip --require-hashes --requirement $(LOCK)
 
 aid: ## get openMHA, the hearing aid that gp-pta tune plays through; 420 MB, on Debian
@@ -144,7 +144,11 @@ set-up-host set-up-test set-up-dev:
 
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps
 # Only wheels: what a source archive asks for while it is built is in no lock.
-INSTALL_LOCKED := $(PIP_INSTALL) --only-binary :all: --require-hashes
+LOCKED := --only-binary :all: --require-hashes
+INSTALL_LOCKED := $(PIP_INSTALL) $(LOCKED)
+# Install one of the tools for a Python.
+install-tool = awk -v tool='\# tool: $(1)' '/^\# tool/ { wanted = $$0 == tool } wanted' $(TOOL_LOCK) > $(VENV)/$(1).lock && \
+    $(2) -m pip install --quiet --disable-pip-version-check --no-input --no-deps $(LOCKED) -r $(VENV)/$(1).lock
 # pip says what it collects, and then for minutes nothing: this says how far it is, on a terminal in one
 # line, elsewhere in a line for every tenth package.
 FAR = awk -v what='$(@:.txt=)' -v all="$$(grep -c '^[a-z0-9].*==' $@.part)" -v terminal="$$(test -t 2 && echo 1)" ' \
@@ -199,7 +203,7 @@ $(VENV)/aepsych.txt: $(VENV)/created
 
 $(VENV)/benefit.txt: $(VENV)/created bench/benefit/requirements.txt
 	$(PYTHON) -m venv --clear $(@:.txt=)
-	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
 	    --requirement bench/benefit/requirements.txt
 	@touch $@
 
@@ -210,12 +214,12 @@ endif
 
 # --- the lock --------------------------------------------------------------------------------------
 
-RESOLVE = $(BIN)/uv pip compile --no-config --quiet --system-certs --universal --python-version 3.11 \
-    --fork-strategy fewest --generate-hashes --no-header --no-annotate \
-    pyproject.toml $(VENV)/build.in
+COMPILE = $(BIN)/uv pip compile --no-config --quiet --system-certs --universal --python-version 3.11 \
+    --fork-strategy fewest --generate-hashes --no-header --no-annotate
+RESOLVE = $(COMPILE) pyproject.toml $(VENV)/build.in
 
 lock: $(VENV)/created ## find the newest versions pyproject.toml allows and write the lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+	$(call install-tool,uv,$(BIN)/python)
 	$(BIN)/python -c 'import tomllib; \
 	    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	    > $(VENV)/build.in
@@ -228,3 +232,7 @@ lock: $(VENV)/created ## find the newest versions pyproject.toml allows and writ
 	    wanted' host.lock test.lock dev.lock > lock.part
 	{ echo '# Written by "make lock" from pyproject.toml: what "make" installs, each level after the one it'; \
 	  echo '# builds on. The first level also has the build backend.'; cat $(VENV)/lock.part; } > $(LOCK)
+	{ echo '# Written by "make lock" from the Makefile: what single commands install, each by itself.'; \
+	  for tool in $(TOOLS); do echo "# tool: $${tool%%=*}"; echo "$$tool" | $(COMPILE) --upgrade - || exit 1; done; \
+	} > $(VENV)/tools.part
+	mv $(VENV)/tools.part $(TOOL_LOCK)

@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 ROOT: Final = Path(__file__).parents[1]
 HASHES: Final = r"(?: \\\n    --hash=sha256:[0-9a-f]{64})+"
 PIN: Final = re.compile(rf"([a-z0-9-]+)==[^\s;]+(?: ; [^\\]+)?{HASHES}")
@@ -25,10 +27,24 @@ def names(lock: str) -> list[str]:
     return [match[1] for entry in entries(lock) if (match := PIN.fullmatch(entry))]
 
 
-def test_every_package_is_in_one_version_with_its_hashes() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "packages_min"),
+    [("requirements.lock", 50), ("tools.lock", 20), ("bench/benefit/requirements.txt", 7)],
+)
+def test_every_package_is_in_one_version_with_its_hashes(name: str, packages_min: int) -> None:
+    lock = (ROOT / name).read_text(encoding="utf-8")
     assert wrong(lock) == []
-    assert len(names(lock)) > 50
+    assert len(names(lock)) > packages_min
+
+
+def test_what_is_installed_without_hashes_stands_on_the_page_of_threats() -> None:
+    """Whatever is made from the Makefile's own words is of no hash."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    installs = [line for line in makefile.splitlines() if "-m pip install" in line]
+    free = {each for line in installs if "--require-hashes" not in line
+            for each in re.findall(r"\$\(([A-Z]+)\)\s*$", line)} - {"LOCKED"}  # fmt: skip
+    assert free == {"GPY", "TORCH", "AEPSYCH"}
+    assert "`make bench-peers`" in (ROOT / "firmware_py/THREATS.md").read_text(encoding="utf-8")
 
 
 def test_all_that_the_project_asks_for_is_in_it() -> None:
