@@ -75,8 +75,7 @@ class UpdateDesk:
         with _kept():
             for name in self._disk.names(self._data.path):
                 path = self._data.path / name
-                is_ours = path == self._part and self._disk.is_file(path)
-                if name.startswith(f"{PART}-") and not is_ours:
+                if name.startswith(f"{PART}-") and not self._is_gone_on_with(path):
                     self._disk.remove(path)
             with self._opened() as handle:
                 self._disk.truncate(handle, self._surely_written())
@@ -146,6 +145,10 @@ class UpdateDesk:
         A power cut may leave zeros where a file was growing, up to what was synced last.
         """
         return max(0, self._come() // SYNCED_BYTES - 1) * SYNCED_BYTES
+
+    def _is_gone_on_with(self, path: Path) -> bool:
+        is_file = path == self._part and self._disk.is_file(path)
+        return is_file and not self._disk.has_other_names(path)
 
     def _come(self) -> int:
         try:

@@ -100,6 +100,10 @@ class Disk:
         """Return whether a regular file is there, and no link."""
         return path.is_file() and not path.is_symlink()
 
+    def has_other_names(self, path: Path) -> bool:
+        """Return whether a file has a name elsewhere, under which it would change as well."""
+        return path.lstat().st_nlink > 1
+
     def make_directory(self, directory: Path) -> None:
         """Make a directory if it is not there; its parent has to be."""
         directory.mkdir(0o700, exist_ok=True)

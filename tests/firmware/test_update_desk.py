@@ -187,12 +187,18 @@ def link(path: Path) -> None:
     path.symlink_to(path.with_name("outside"))
 
 
+def second_name(path: Path) -> None:
+    path.hardlink_to(path.with_name("outside"))
+
+
 def full(path: Path) -> None:
     path.mkdir()
     (path / "file").touch()
 
 
-@pytest.mark.parametrize(("make", "code"), [(link, "OK"), (os.mkfifo, "OK"), (full, "ERROR -250")])
+@pytest.mark.parametrize(
+    ("make", "code"), [(link, "OK"), (second_name, "OK"), (os.mkfifo, "OK"), (full, "ERROR -250")]
+)
 def test_no_update_is_written_to_where_its_name_leads(
     card: Card, make: Callable[[Path], None], code: str
 ) -> None:

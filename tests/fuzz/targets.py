@@ -32,6 +32,7 @@ from firmware_py.session import ReplayError, replay
 from host_tools.research.methods.population import PopulationError, read_population
 from tests.console.instrument import connected
 from tests.fuzz.commands import BYTES_MAX, commands, trial_of
+from tests.fuzz.directory import ENTRIES_MAX, data_directory, entries
 from tests.fuzz.served import served
 from tests.journal.simulated_disk import SimulatedDisk
 
@@ -337,4 +338,5 @@ TARGETS: Final = {
     "prior": Target(prior, _prior_seeds),
     "commands": Target(commands, _of_choices, BYTES_MAX, trial_of),
     "served": Target(served, _of_choices),
+    "directory": Target(data_directory, entries, 2 * ENTRIES_MAX),
 }

@@ -218,6 +218,9 @@ class SimulatedDisk(Disk):
     def is_file(self, path: Path) -> bool:
         return path in self._names
 
+    def has_other_names(self, path: Path) -> bool:
+        return False  # there are no links here
+
     def make_directory(self, directory: Path) -> None:
         pass  # every directory is there
 

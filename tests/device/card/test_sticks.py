@@ -6,9 +6,12 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from device.card.card import SIGNATURE
 from device.card.kernel import INIT
@@ -168,6 +171,40 @@ def test_every_stick_ends_in_one_sentence(card: Card, kind: str) -> None:
     assert [*card.updates().values()] == [offered] * bool(offered)
     assert card.system.look(idle=True) == card.told("faults").splitlines()
     assert card.told("update").strip() == card.system.update_words()
+
+
+versions = st.sampled_from(["0.9", "1.10", "2.0", "2.0-1", "2.1", "2.10", "3.0", "bad"])
+names = st.sampled_from(
+    ["a.raucb", "B.RAUCB", "c d.Raucb", "._a.raucb", "in/e.raucb", "f.zip", "g"]
+)
+partition = st.dictionaries(names, versions, max_size=4) | st.sampled_from([b"NTFS", b""])
+
+
+@pytest.mark.thorough
+@given(partition, st.none() | partition, st.booleans(), st.booleans())
+def test_of_any_stick_the_newest_that_may_be_is_offered(
+    first: dict[str, str] | bytes, second: dict[str, str] | bytes | None, older: bool, pin: bool
+) -> None:
+    with TemporaryDirectory() as place:
+        card = Card(Path(place))
+        (card.place / "updates-tried").write_text("3.0\n")
+        (card.place / "run/card").write_text("pin=yes\n" * pin)
+        parts = [part for part in (first, second) if isinstance(part, dict)]
+        for part in parts if older else ():
+            part[OLDER] = ""
+        card.plug_in(Stick(first, second))
+        card.data.close()
+        tops = [(name, part[name]) for part in parts for name in part if "/" not in name]
+        found = [told for name, told in tops if name.lower().endswith("raucb") and name[0] != "."]
+        may_be = [told for told in found if told not in ("bad", "2.0", "3.0")]
+        if pin or not older:
+            may_be = [told for told in may_be if told not in ("0.9", "1.10")]
+        order = ["0.9", "1.10", "2.0-1", "2.1", "2.10"]
+        wanted = max(may_be, key=order.index, default="")
+
+        assert [*card.updates().values()] == [wanted] * bool(wanted)
+        assert (card.told("faults") + card.told("update")).count("\n") == 1
+        assert bool(card.told("update")) == bool(wanted or "2.0" in found)
 
 
 @pytest.mark.parametrize(("first", "second"), [(True, False), (False, True)])
