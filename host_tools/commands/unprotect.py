@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.platform.named_file import TEXT
 from host_tools.commands.protect import ENDING, read_bytes
 from host_tools.errors import HostError
 from host_tools.files import write_bytes
@@ -72,7 +73,7 @@ def read_identity(path: Path) -> "x25519.Identity":
     """
     import pyrage
 
-    lines = read_bytes(path).decode("ascii", "replace").splitlines()
+    lines = read_bytes(path).decode(TEXT, "replace").splitlines()
     keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     try:
         (key,) = keys

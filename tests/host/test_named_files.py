@@ -1,19 +1,32 @@
 """A file that somebody names is a regular one: nobody waits at a pipe."""
 
 import os
+from codecs import BOM_UTF8
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.sound import SoundError, read_wav
 from device.simulator.traces import TraceError, read_runs
+from firmware_py.calibration.file import read_calibration
+from firmware_py.configuration import read_configuration
+from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.main import main as device
 from firmware_py.platform.named_file import content_of, content_or_stream, opened
 from host_tools.commands.calibrate.readings import Readings
+from host_tools.commands.protect import make_identity
+from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.unprotect import read_identity
 from host_tools.errors import HostError
-from host_tools.research.methods.population import table_bytes
+from host_tools.heading import read_heading
+from host_tools.research.methods.population import read_population, table_bytes
+from tests.device.hearing_aid.fits import plain_fit
 from tests.host.journals import LEFT_S2, GpPta
+
+REPO: Final = Path(__file__).parents[2]
 
 PIPE: Final = "PIPE"
 ODD: Final = "Not a regular file"
@@ -80,3 +93,30 @@ def test_what_is_no_file_is_named_and_a_stream_of_a_table_is_taken(pipe: Path) -
     long.write_bytes(bytes(11))
     with pytest.raises(OSError, match="is longer than 10 bytes"):
         content_of(long, 10)
+
+
+def test_a_mark_of_the_encoding_is_taken_in_every_file_that_people_edit(tmp_path: Path) -> None:
+    """Notepad and some spreadsheets begin a file with it."""
+    write_fit(tmp_path / "a.fit", plain_fit())
+    Readings("HDA 300").save(tmp_path / "a.readings")
+    make_identity(tmp_path / "a.agekey")
+    (tmp_path / "a.json").write_text(shipped_prior().to_json())
+    (tmp_path / "a.csv").write_text("t1000\n20\n")
+    (tmp_path / "a.toml").write_bytes((REPO / "device/calibration/example.toml").read_bytes())
+    (tmp_path / "heading.toml").write_text('place = "Ours"\n')
+    (tmp_path / "gp-pta.toml").write_text("[test]\ntones_max = 50\n")
+    readers: dict[str, Callable[[Path], object]] = {
+        "a.fit": read_fit,
+        "a.readings": Readings.load,
+        "a.agekey": lambda path: str(read_identity(path)),
+        "a.json": lambda path: Supposition.of(None, path, None),
+        "a.csv": read_population,
+        "a.toml": read_calibration,
+        "heading.toml": read_heading,
+        "gp-pta.toml": read_configuration,
+    }
+    for name, read in readers.items():
+        path = tmp_path / name
+        plain = repr(read(path))
+        path.write_bytes(BOM_UTF8 + path.read_bytes())
+        assert repr(read(path)) == plain, name
