@@ -32,7 +32,7 @@ def card_lines(path: Path) -> list[str]:
     """
     content = _read(path)
     console = _table(content, "console")
-    lines = ["new_pin=yes"] * ("new_pin" in console) + ["pin=yes"] * bool(console)
+    lines = ["new_pin=yes"] * ("new_pin" in console) + [f"pin={'yes' if console else 'no'}"]
     card = _table(content, "card")
     try:
         check_card(card)

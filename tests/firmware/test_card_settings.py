@@ -24,19 +24,22 @@ SECONDS: Final = 1798108200  # 2026-12-24T10:30:00Z
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "console=uart"),
-        ('[card]\nconsole = "usb"', "console=usb"),
-        ('card = { console = "usb" }', "console=usb"),
-        ('card.console = "usb"', "console=usb"),
-        ("\t[card]\n\tconsole\t=\t'usb'\t# mine", "console=usb"),
-        ('[test]\nears = "left"\n# [card]\n# console = "usb"', "console=uart"),
-        ('[card]\r\n"console" = "usb"\r\nboard_report=true\r\n', "board_report=yes console=usb"),
-        ("[card]\nclock = 2026-12-24T10:30:00", f"clock={SECONDS} console=uart"),
-        ("[card]\nclock = 2026-12-24 10:30:00Z", f"clock={SECONDS} console=uart"),
-        ("[card]\nclock = 2026-12-24T12:30:00+02:00", f"clock={SECONDS} console=uart"),
+        ("", "pin=no console=uart"),
+        ('[card]\nconsole = "usb"', "pin=no console=usb"),
+        ('card = { console = "usb" }', "pin=no console=usb"),
+        ('card.console = "usb"', "pin=no console=usb"),
+        ("\t[card]\n\tconsole\t=\t'usb'\t# mine", "pin=no console=usb"),
+        ('[test]\nears = "left"\n# [card]\n# console = "usb"', "pin=no console=uart"),
+        (
+            '[card]\r\n"console" = "usb"\r\nboard_report=true\r\n',
+            "pin=no board_report=yes console=usb",
+        ),
+        ("[card]\nclock = 2026-12-24T10:30:00", f"pin=no clock={SECONDS} console=uart"),
+        ("[card]\nclock = 2026-12-24 10:30:00Z", f"pin=no clock={SECONDS} console=uart"),
+        ("[card]\nclock = 2026-12-24T12:30:00+02:00", f"pin=no clock={SECONDS} console=uart"),
         ("console.new_pin = 2580", "new_pin=yes pin=yes console=uart"),
         (f'[console]\npin = "{OLD}"', "pin=yes console=uart"),
-        ('[card]\nconsole = "both"', ""),  # the firmware says so
+        ('[card]\nconsole = "both"', "pin=no"),  # the firmware says so
     ],
 )
 def test_the_card_is_told_what_the_firmware_reads(tmp_path: Path, text: str, told: str) -> None:

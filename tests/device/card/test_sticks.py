@@ -54,6 +54,7 @@ class Card:
         for name in ("bin", "run/told", "updates", "lib", "block", "dev"):
             (place / name).mkdir(parents=True)
         (place / "run/updates").symlink_to(place / "updates")
+        (place / "run/card").write_text("pin=no\n")
         (place / "os-release").write_text("VERSION_ID=2.0\n")
         for name, does in PROGRAMS.items():
             program = place / "bin" / name
@@ -188,7 +189,7 @@ def test_of_any_stick_the_newest_that_may_be_is_offered(
     with TemporaryDirectory() as place:
         card = Card(Path(place))
         (card.place / "updates-tried").write_text("3.0\n")
-        (card.place / "run/card").write_text("pin=yes\n" * pin)
+        (card.place / "run/card").write_text(f"pin={'yes' if pin else 'no'}\n")
         parts = [part for part in (first, second) if isinstance(part, dict)]
         for part in parts if older else ():
             part[OLDER] = ""
@@ -221,8 +222,9 @@ def test_the_permission_to_go_back_is_that_of_one_stick(
     assert card.told("update" if second else "faults").splitlines()[-1].startswith(told.strip())
 
 
-def test_to_go_back_from_a_stick_is_refused_where_there_is_a_pin(card: Card) -> None:
-    (card.place / "run/card").write_text("console=uart\npin=yes\n")
+@pytest.mark.parametrize("told", ["console=uart\npin=yes\n", ""], ids=["a PIN", "nobody knows"])
+def test_to_go_back_from_a_stick_is_refused_where_there_is_a_pin(card: Card, told: str) -> None:
+    (card.place / "run/card").write_text(told)
     card.plug_in(Stick({"a.raucb": "1.0", OLDER: ""}))
     assert "the PIN is needed for that: gp-pta update --older" in card.told("faults")
     card.plug_in(Stick({"a.raucb": "2.1", OLDER: ""}))
