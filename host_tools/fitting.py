@@ -1,7 +1,7 @@
 """From a session to a tuned hearing aid, with a simulated wearer: the second half of a demo."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,6 +27,7 @@ from host_tools.live import teller
 from host_tools.recorded import read_true_session
 from host_tools.simulation import started
 from host_tools.terminal import show
+from host_tools.told import Told
 from host_tools.tuning import FINDINGS, Person, show_result, tune
 from host_tools.tuning_picture import draw_tuning
 
@@ -138,11 +139,11 @@ def answering(wearer: SimulatedWearer, listen: Callable[[str], None]) -> Person:
     """Return a person who answers at the console as soon as both sounds were begun."""
     heard: dict[str, list[float]] = {}
 
-    def answer(what: str, about: Mapping[str, str]) -> str:
+    def answer(what: str, about: Told) -> str:
         listen(what)
         if what != "speech":
             return ""
-        heard[about["place"]] = [float(about[d.name]) for d in DIMENSIONS]
+        heard[about["place"]] = [about.number(d.name) for d in DIMENSIONS]
         if about["place"] != "second":
             return ""
         return f"TUNE:ANSW {wearer.answer(heard['first'], heard['second'])}"

@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from host_tools.errors import HostError
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
+from host_tools.told import Told, told_pairs, told_unasked
 from host_tools.told_result import told_result
 from host_tools.unfinished import WAITS, waiting_words
 
@@ -70,7 +70,7 @@ FOUND_WORDS: Final = {
 class Progress:
     """What is known of the running test from the console's unasked lines."""
 
-    tone: dict[str, str] = field(default_factory=dict)
+    tone: Told = field(default_factory=lambda: Told("! tone", {}))
     over: bool = False
     nominal: bool = False  # levels are no dB HL
 
@@ -254,7 +254,7 @@ def measure(
 
 def _so_far(state: str) -> str:
     """Say how far a session is that was taken up again, from the answer to SESS:STAT?."""
-    about = dict(word.partition("=")[::2] for word in shlex.split(state))
+    about = told_pairs("SESS:STAT?", state)
     return f": {about['ear']} ear, tones so far: {about['tones']}"
 
 
@@ -266,12 +266,9 @@ def typed(value: float | str) -> str:
 
 
 def _show_line(line: str, progress: Progress, screen: "Console") -> None:
-    if not line.startswith("! "):
-        if line.startswith("ERROR"):
-            show(screen, line, "red")
-        return
-    what, *pairs = shlex.split(line[2:])
-    about = dict(pair.partition("=")[::2] for pair in pairs)
+    if line.startswith("ERROR"):
+        show(screen, line, "red")
+    what, about = told_unasked(line)
     match what:
         case "tone" | "catch":
             progress.tone = about
@@ -295,28 +292,35 @@ def _show_line(line: str, progress: Progress, screen: "Console") -> None:
             show(screen, f"error {about['number']}: {about['words']}", "red")
 
 
-def _ear_line(about: Mapping[str, str], what: str) -> "Text":
+def _ear_line(about: Told, what: str) -> "Text":
     from rich.text import Text
 
     return Text.assemble(
-        (f"{about['ear']}{what}", EAR_STYLES[about["ear"]]), f": {readable(about['why'])}"
+        (f"{about['ear']}{what}", EAR_STYLES[about.one_of("ear", EAR_STYLES)]),
+        f": {readable(about['why'])}",
     )
 
 
-def _answer_line(progress: Progress, answer: Mapping[str, str]) -> str:
+def _answer_line(progress: Progress, answer: Told) -> str:
     tone, unit = progress.tone, axis_unit(nominal=progress.nominal)
     catch = answer["purpose"] == "catch"
     if catch:
         stimulus = f"{'(no tone)':>19}"
     else:
-        stimulus = f"{float(tone.get('frequency_hz', 'nan')):5.0f} Hz "
-        stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} {unit:<5}"
-    noise = f"  noise {float(tone['noise_db_hl']):.0f} dB" if "noise_db_hl" in tone else ""
-    word = (CATCH_WORDS if catch else ANSWER_WORDS)[answer["heard"]]
-    width = f"  ±{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
+        stimulus = f"{_figure(tone, 'frequency_hz'):5.0f} Hz "
+        stimulus += f"{_figure(tone, 'level_db_hl'):4.0f} {unit:<5}"
+    noise = f"  noise {tone.number('noise_db_hl'):.0f} dB" if "noise_db_hl" in tone else ""
+    words = CATCH_WORDS if catch else ANSWER_WORDS
+    word = words[answer.one_of("heard", words)]
+    width = f"  ±{answer.number('half_width_db'):4.1f} dB" if "half_width_db" in answer else ""
     purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
-    ear = f"[{EAR_STYLES[answer['ear']]}]{answer['ear']:<5}[/]"
+    name = answer.one_of("ear", EAR_STYLES)
+    ear = f"[{EAR_STYLES[name]}]{name:<5}[/]"
     return f"{answer['number']:>4}  {ear}  {stimulus}  {word}{width}{purpose}{noise}"
+
+
+def _figure(tone: Told, name: str) -> float:
+    return tone.number(name) if name in tone else math.nan
 
 
 def show_result(

@@ -1,24 +1,12 @@
 """Results as the console tells them, taken back."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
 from firmware_py.procedure.reading import NUMBERS
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from host_tools.errors import HostError
-
-
-@contextmanager
-def understanding(command: str) -> Iterator[None]:
-    """Make a `HostError` of an answer to a command that is not one of this version."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError) as error:
-        words = f"the firmware's answer to {command} is not understood: {error}"
-        raise HostError(words) from None
+from host_tools.told import understanding
 
 
 def told_result(answer: str) -> SessionResult:

@@ -1,7 +1,6 @@
 """A tuning at a firmware in a process of ours: begun, shown while it runs, and its result."""
 
 import json
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +14,7 @@ from host_tools.hearing_aid import HearingAidProcess
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
-from host_tools.told_result import understanding
+from host_tools.told import Told, told_unasked, understanding
 from host_tools.unfinished import WAITS, waiting_words
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -36,10 +35,10 @@ FINDINGS: Final[Mapping[str, str]] = {
     Finding.NONE: "no wish shows: the prescription stays",
 }
 # Takes a line that the firmware says unasked, and returns a line to type, or "".
-Person = Callable[[str, Mapping[str, str]], str]
+Person = Callable[[str, Told], str]
 
 
-def nobody(_what: str, _about: Mapping[str, str]) -> str:
+def nobody(_what: str, _about: Told) -> str:
     """Leave the answers to whoever has the button."""
     return ""
 
@@ -138,7 +137,7 @@ def _follow(
     wait, nobody_answers = next_line(), False
     while True:
         for line in console.lines(0.1):
-            what, about = _parted(line)
+            what, about = told_unasked(line)
             if not what:
                 continue
             nobody_answers = what == NOBODY or (nobody_answers and what == PAUSED_TOLD)
@@ -158,22 +157,15 @@ def _follow(
             raise HostError(f"the tuning does not go on: {operator.ask('TUNE:STAT?', why)}; {why}")
 
 
-def _parted(line: str) -> tuple[str, dict[str, str]]:
-    """Return what an unasked line tells, and its figures; nothing of any other line."""
-    if not line.startswith("! "):
-        return "", {}
-    what, *pairs = shlex.split(line[2:])
-    return what, dict(pair.partition("=")[::2] for pair in pairs)
-
-
-def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
+def _show(what: str, about: Told, screen: "Console") -> None:
     match what:
         case "speech":
-            values = setting_words([float(about[d.name]) for d in DIMENSIONS])
+            values = setting_words([about.number(d.name) for d in DIMENSIONS])
             show(screen, f"{about['comparison']:>4}  {about['place']:<6}  {values}", "dim")
         case "comparison":
-            off = off_words(float(about["expected_regret"]))
-            show(screen, f"{about['comparison']:>4}  {WORDS[about['answer']]:<20}  {off} so far")
+            answer = WORDS[about.one_of("answer", WORDS)]
+            off = off_words(about.number("expected_regret"))
+            show(screen, f"{about['comparison']:>4}  {answer:<20}  {off} so far")
         case "again":
             show(screen, f"{about['comparison']:>4}  nothing was pressed: once more", "yellow")
         case _ if what == NOBODY:

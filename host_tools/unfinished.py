@@ -4,7 +4,6 @@ A firmware goes on with what is unfinished. So a command looks first: a simulate
 finish the test of a person, and one person the tuning of another.
 """
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from firmware_py.session_record import (
     inputs_and_outputs,
 )
 from host_tools.errors import HostError
+from host_tools.told import told_pairs
 
 # Kinds of tone generators, as the firmware names them.
 SIMULATED_KIND: Final = "sim"
@@ -156,7 +156,7 @@ def waiting_words(state: str) -> str:
 
 def why_of(state: str) -> str:
     """Return why a session waits, from the answer that says where it is."""
-    return dict(word.partition("=")[::2] for word in shlex.split(state))["why"]
+    return told_pairs("SESS:STAT?", state)["why"]
 
 
 def _seen(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:

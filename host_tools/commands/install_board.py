@@ -20,6 +20,7 @@ from device.tone_generator.settings import DEFAULT_PINS, FILE, OUTPUTS, Settings
 from firmware_py.link.frames import LineReader
 from host_tools.errors import HostError
 from host_tools.greeting import BOARD_WANTED, IDENTIFY, IDENTITY, answer_to_hello, hello
+from host_tools.told import Told
 
 NAME = "install-board"
 SUMMARY = "copy the tone generator's program to a Raspberry Pi Pico with MicroPython and check it"
@@ -295,7 +296,8 @@ class _RawRepl:
 
     def bytecode(self) -> int:
         # Which compiled code the board can load.
-        return int(self._do("print(getattr(sys.implementation, '_mpy', 0))"))
+        answer = self._do("print(getattr(sys.implementation, '_mpy', 0))").strip()
+        return Told("sys.implementation", {"_mpy": answer}).whole("_mpy", high=0xFFFF)
 
     def copy(self, path: str, content: bytes) -> None:
         place = PurePosixPath(path)
@@ -331,9 +333,7 @@ class _RawRepl:
         return printed.decode("utf-8", "replace")
 
 
-def _greet(
-    port: str, timeout_s: float, now_s: Callable[[], float] = time.monotonic
-) -> dict[str, str]:
+def _greet(port: str, timeout_s: float, now_s: Callable[[], float] = time.monotonic) -> Told:
     # The answer to hello of the board that has just started.
     until_s = now_s() + timeout_s
     question = hello()
@@ -362,8 +362,8 @@ def _deflated(content: bytes) -> bytes:
     return zlib.compress(content, 9, WINDOW_BITS)
 
 
-def _answer(line: bytes) -> dict[str, str] | None:
+def _answer(line: bytes) -> Told | None:
     verb, fields = answer_to_hello(line) or ("", {})
     if verb == "error":
         raise HostError(f"the program was installed, but refused hello: {fields.get('code')}")
-    return fields or None
+    return Told("hello", fields) if fields else None

@@ -18,6 +18,7 @@ from host_tools.commands.console.visit import leave, unlock
 from host_tools.errors import HostError
 from host_tools.progress import watched
 from host_tools.terminal import say
+from host_tools.told import told_values
 
 NAME = "update"
 SUMMARY = "send a device that runs from a card a new system; sent by half, it is gone on with"
@@ -33,6 +34,10 @@ MAGIC: Final = b"hsqs"  # of a squashfs, which a bundle of RAUC is
 PIECES_AHEAD: Final = 16  # less than a port's buffer
 ANSWERS_AGAIN_S_MAX: Final = 900.0  # to install, to start, and three trials of those that do not
 ASK_AGAIN_S: Final = 2.0
+STATE: Final = "SYST:UPD?"
+NONE: Final = "none"
+RECEIVING: Final = "receiving"
+STATES: Final = (NONE, RECEIVING, "installing", "trial")
 EXIT_GOOD: Final = 0
 EXIT_REFUSED: Final = 1
 
@@ -92,13 +97,14 @@ def begin(talk: Talk, bundle: bytes) -> int:
     HostError
         If the device takes no updates, or not now.
     """
-    if talk.ask("SYST:UPD?")[-1].startswith("ERROR -113"):
+    if talk.ask(STATE)[-1].startswith("ERROR -113"):
         raise HostError("this firmware does not run from a card: its system is updated otherwise")
     talk.insist(f"SYST:UPD:BEG {len(bundle)},{hashlib.sha256(bundle).hexdigest()}")
-    state, *figures = talk.insist("SYST:UPD?").split(",")
-    if state != "receiving":
-        raise HostError(f"the device says {state!r} where it would receive an update")
-    return int(figures[0])
+    told = told_values(STATE, talk.insist(STATE), "state", "offset", "size")
+    if told.one_of("state", STATES) != RECEIVING:
+        raise HostError(f"the device says {told['state']!r} where it would receive an update")
+    told.whole("size", len(bundle), len(bundle))
+    return told.whole("offset", high=len(bundle))
 
 
 def pieces_of(bundle: bytes, begun: int) -> Iterator[str]:
@@ -135,10 +141,12 @@ def outcome(port: str) -> tuple[int, str]:
         try:
             with closing(Talk(port, lambda _: None)) as talk:
                 talk.wake()
-                state, _, words = talk.insist("SYST:UPD?").partition(",")
+                answer = talk.insist(STATE)
                 version = talk.insist("SYST:VERS?")
         except HostError:  # it starts again
             continue
-        if state == "none":
+        told = told_values(STATE, answer, "state", "words")
+        if told.one_of("state", STATES) == NONE:
+            words = told.get("words", "")
             return (EXIT_GOOD if "is good" in words else EXIT_REFUSED), f"{words}; {version}"
     raise HostError(f"the device at {port!r} did not answer within {ANSWERS_AGAIN_S_MAX:.0f} s")

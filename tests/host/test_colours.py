@@ -30,6 +30,7 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
 from host_tools.commands.watch.view import View
 from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
+from host_tools.told import Told
 from tests.budget import quick
 from tests.host.journals import recorded
 
@@ -270,7 +271,7 @@ def test_whoever_listens_is_warned_in_yellow(
 def test_an_answer_names_its_ear_in_its_colour() -> None:
     for ear in (RIGHT, LEFT):
         screen, said = terminal(80)
-        progress = Progress({"frequency_hz": "1000.000", "level_db_hl": "40.000"})
+        progress = Progress(Told("tone", {"frequency_hz": "1000.000", "level_db_hl": "40.000"}))
         line = f"number=3 ear={ear} purpose=measure heard=true half_width_db=8.25"
         _show_line(f"! answer {line}", progress, screen)
         why = "95 % band at most +-7.3 dB (250 Hz)"

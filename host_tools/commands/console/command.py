@@ -49,6 +49,7 @@ BEGIN_ANEW: Final = b"\x15\r"  # ^U: forget what somebody typed by half
 WAKE: Final = "*IDN?"
 UNASKED: Final = "!"
 PROMPT: Final = "> "
+LINE_BYTES_MAX: Final = 1_000_000  # a result of both ears has some 20,000
 
 QUERY: Final = re.compile(r"\S+\?")
 
@@ -244,6 +245,12 @@ class Talk:
                 time.sleep(POLL_S)
                 continue
             *whole, self._partial = (self._partial + data).split(b"\n")
+            if len(self._partial) > LINE_BYTES_MAX:
+                self._lost = (
+                    f"a line of more than {LINE_BYTES_MAX} bytes came: no firmware is there"
+                )
+                self._tell_lost()
+                return
             for line in (part.decode(errors="replace").strip("\r") for part in whole):
                 self._wait.said(line)
                 if line.startswith(UNASKED):

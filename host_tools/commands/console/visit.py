@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
+from firmware_py.console.pin import LOCKED, NONE, UNLOCKED
 from host_tools.errors import HostError
+from host_tools.told import told_word
 
 
 class Talk(Protocol):
@@ -31,7 +33,7 @@ def unlock(talk: Talk, ask_secret: Callable[[str], str], known: str = "") -> str
     known : str, optional
         The PIN, if it was asked for before.
     """
-    if talk.insist("SYST:PIN?") != "LOCKED":
+    if told_word("SYST:PIN?", talk.insist("SYST:PIN?"), (NONE, LOCKED, UNLOCKED)) != LOCKED:
         return known
     known = known or ask_secret("operator's PIN: ").strip()
     talk.insist(f"SYST:PIN {known}")
@@ -48,7 +50,7 @@ def leave(talk: Talk) -> None:
 @contextmanager
 def events_as_found(talk: Talk) -> Iterator[None]:
     """Leave SYST:EVEN as it was found; `HostError` if the firmware does not say how it is set."""
-    found = talk.insist("SYST:EVEN?")
+    found = told_word("SYST:EVEN?", talk.insist("SYST:EVEN?"), ("ON", "OFF"))
     try:
         yield
     finally:

@@ -1,10 +1,8 @@
 """Watch a session at the firmware's console: by its unasked lines, and by queries."""
 
 import queue
-import shlex
 import time
 from contextlib import ExitStack
-from typing import Any
 
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.grammar import COMMAND_PROTECTED
@@ -13,6 +11,7 @@ from firmware_py.procedure.presenter import FINISHED
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found
 from host_tools.commands.watch.view import Answered, View
+from host_tools.told import Told, told_pairs, told_unasked
 from host_tools.told_result import told_result
 
 HEARD: dict[str, bool | None] = {"true": True, "false": False, UNSURE: None}
@@ -37,7 +36,7 @@ class PortWatch:
         self._lines: queue.Queue[str] = queue.Queue()
         self._talk = Talk(url, self._lines.put)
         self._answers: list[Answered] = []
-        self._tone: dict[str, str] = {}
+        self._tone = Told("! tone", {})
         self._refused = False  # what was found in this session, for want of the PIN
         self._began_s = time.monotonic()
         with ExitStack() as undo:
@@ -63,7 +62,7 @@ class PortWatch:
         self._undo.close()
 
     def _look_anew(self) -> View:
-        about = dict(word.split("=", 1) for word in shlex.split(self._talk.insist("SESS:STAT?")))
+        about = told_pairs("SESS:STAT?", self._talk.insist("SESS:STAT?"))
         if about["state"] == "idle":
             return View(self._url, "no session yet", about["calibration"])
         # Each refusal is one more error that the operator finds in the queue.
@@ -82,16 +81,15 @@ class PortWatch:
             result=found,
             answers=list(self._answers),
             elapsed_s=time.monotonic() - self._began_s,
-            seconds_to_go=None if found.outcome else float(about["seconds_to_go"]),
+            seconds_to_go=None if found.outcome else about.number("seconds_to_go"),
             over=found.outcome != "",
             check=about.get("why", ""),
-            resumed=int(about.get("resumed", 0)),
+            resumed=about.whole("resumed") if "resumed" in about else 0,
         )
 
     def _take(self, line: str) -> bool:
         """Take in what was told; return whether there is something new to look at."""
-        what, *pairs = shlex.split(line[1:])
-        about = dict(pair.partition("=")[::2] for pair in pairs)
+        what, about = told_unasked(line)
         if what in ("tone", "catch"):
             self._tone = about
             return False
@@ -104,20 +102,19 @@ class PortWatch:
         return True
 
 
-def _answered(tone: dict[str, str], answer: dict[str, str]) -> Answered:
-    silent = answer["purpose"] == Purpose.CATCH
-    figures: dict[str, Any] = {} if silent else tone
+def _answered(tone: Told, answer: Told) -> Answered:
+    figures = Told("", {}) if answer["purpose"] == Purpose.CATCH else tone
     return Answered(
-        number=int(answer["number"]),
+        number=answer.whole("number"),
         ear=answer["ear"],
         purpose=answer["purpose"],
         frequency_hz=_number(figures, "frequency_hz"),
         level_db_hl=_number(figures, "level_db_hl"),
-        heard=HEARD[answer["heard"]],
+        heard=HEARD[answer.one_of("heard", HEARD)],
         information_bits=_number(figures, "information_bits"),
         half_width_db=_number(answer, "half_width_db"),
     )
 
 
-def _number(about: dict[str, Any], name: str) -> float | None:
-    return float(about[name]) if name in about else None
+def _number(about: Told, name: str) -> float | None:
+    return about.number(name) if name in about else None

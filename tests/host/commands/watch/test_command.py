@@ -201,7 +201,8 @@ class Locked(Talk):
             return [
                 f"state={self.state} ear=left resumed=1 seconds_to_go=7 calibration=UNCALIBRATED"
             ]
-        return [f"ERROR {COMMAND_PROTECTED},PIN" if line == "SESS:RES?" else "OK"]
+        answers = {"SESS:RES?": f"ERROR {COMMAND_PROTECTED},PIN", "SYST:EVEN?": "OFF"}
+        return [answers.get(line, "OK")]
 
     def check(self) -> None:
         """It is there."""

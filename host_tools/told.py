@@ -1,0 +1,104 @@
+"""The one reader of what a firmware, a board or an aid tells: by name, by type, within bounds.
+
+What is missing, or is not what it has to be, is a `HostError` that names it.
+"""
+
+import math
+import shlex
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from firmware_py.procedure.printable import shown
+from host_tools.errors import HostError
+
+UNASKED: Final = "!"
+DIGITS_MAX: Final = 18
+
+
+def not_understood(command: str, why: str) -> HostError:
+    """Return the error for an answer to a command that is not one of this version."""
+    return HostError(f"the answer to {command} is not understood: {why}")
+
+
+@contextmanager
+def understanding(command: str) -> Iterator[None]:
+    """Make a `HostError` of an answer to a command that is not one of this version."""
+    try:
+        yield
+    except (
+        AttributeError,
+        KeyError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise not_understood(command, str(error)) from None
+
+
+class Told(dict[str, str]):
+    """What was told, by name; without a name that is asked for it is not understood."""
+
+    def __init__(self, command: str, fields: dict[str, str]) -> None:
+        super().__init__(fields)
+        self._command = command
+
+    def __missing__(self, name: str) -> str:
+        raise not_understood(self._command, f"it has no {name}")
+
+    def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
+        """Return a number within bounds."""
+        with understanding(self._command):
+            value = float(self[name])
+        if not low <= value <= high:  # NaN is not between two numbers
+            raise self._wrong(name, f"are numbers from {low:g} to {high:g}")
+        return value
+
+    def whole(self, name: str, low: int = 0, high: int = 10**DIGITS_MAX) -> int:
+        """Return a whole number within bounds."""
+        digits = self[name]
+        right = digits.isascii() and digits.isdigit() and len(digits) <= DIGITS_MAX
+        if not right or not low <= int(digits) <= high:
+            raise self._wrong(name, f"are whole numbers from {low} to {high}")
+        return int(digits)
+
+    def one_of(self, name: str, allowed: Collection[str]) -> str:
+        """Return a word that is one of those."""
+        if self[name] not in allowed:
+            raise self._wrong(name, f"are {', '.join(allowed)}")
+        return self[name]
+
+    def _wrong(self, name: str, allowed: str) -> HostError:
+        return not_understood(self._command, f"{name} is {shown(self[name])}; allowed {allowed}")
+
+
+def told_pairs(command: str, answer: str) -> Told:
+    """Take an answer of pairs, ``state=idle calibration=NONE why="..."``."""
+    with understanding(command):
+        return Told(command, dict(word.partition("=")[::2] for word in shlex.split(answer)))
+
+
+def told_values(command: str, answer: str, *names: str) -> Told:
+    """Take an answer of values with commas between them, each with its name; the last has the rest.
+
+    One without as many is an answer without the last of them.
+    """
+    values = answer.split(",", len(names) - 1)
+    return Told(command, dict(zip(names, values, strict=False)))
+
+
+def told_word(command: str, answer: str, allowed: Collection[str]) -> str:
+    """Take an answer of one word."""
+    return Told(command, {"it": answer}).one_of("it", allowed)
+
+
+def told_unasked(line: str) -> tuple[str, Told]:
+    """Take a line that came unasked, ``! tone ear=left``: what it tells, and its fields.
+
+    Nothing of a line that was asked for.
+    """
+    if not line.startswith(UNASKED):
+        return "", Told(UNASKED, {})
+    what, _, rest = line.removeprefix(UNASKED).strip().partition(" ")
+    return what, told_pairs(f"{UNASKED} {what}", rest)

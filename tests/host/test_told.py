@@ -1,0 +1,150 @@
+"""No answer of a device is believed as it comes, and none trips a tool."""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from functools import partial
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as budget
+from hypothesis import strategies as st
+from rich.console import Console
+
+from host_tools.commands import update
+from host_tools.commands.console.command import Talk
+from host_tools.commands.console.visit import events_as_found, unlock
+from host_tools.commands.watch import port as port_module
+from host_tools.errors import HostError
+from host_tools.live import Progress, _show_line
+from host_tools.told import told_pairs, told_unasked, told_values
+from host_tools.told_result import told_result
+from host_tools.tuning import _show
+from host_tools.unfinished import why_of
+from tests.budget import examples
+
+BUNDLE = update.MAGIC + b"a system"
+STRANGE = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(["[" * 9000, "9" * 5000, "1e999", "nan", "receiving,0,12,", '"', 'ear="x']),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["ear", "purpose", "heard", "number", "why", "state", "half_width_db"]),
+            st.sampled_from(["left", "measure", "true", "1", "-1", "nan", "", '"', "9" * 400]),
+        )
+    ).map(lambda pairs: " ".join(f"{name}={value}" for name, value in pairs)),
+)
+
+
+class Answering:
+    """A firmware that gives one answer to all queries, and does the rest."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    def ask(self, line: str) -> list[str]:
+        return [self.insist(line)]
+
+    def insist(self, line: str) -> str:
+        return self.answer if line.endswith("?") else "OK"
+
+
+class Standing(Answering):
+    """A firmware that answers so what is found of its session, and tells such lines unasked."""
+
+    def __init__(
+        self, answer: str, lines: Sequence[str], _url: str, show: Callable[[str], None]
+    ) -> None:
+        super().__init__(answer)
+        self.lines, self.show = iter(lines), show
+
+    def insist(self, line: str) -> str:
+        return "ON" if line == "SYST:EVEN?" else super().insist(line)
+
+    def wake(self) -> None:
+        """It is awake."""
+
+    def check(self) -> None:
+        """Tell the next line."""
+        for line in self.lines:
+            self.show(line)
+            return
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("receiving", "the answer to SYST:UPD? is not understood: it has no size"),
+        ("receiving,abc,12", "offset is 'abc'; allowed are whole numbers from 0 to 12"),
+        ("receiving,-5,12", "offset is '-5'; allowed are whole numbers from 0 to 12"),
+        ("receiving,13,12", "offset is '13'; allowed are whole numbers from 0 to 12"),
+        ("receiving,0,13", "size is '13'; allowed are whole numbers from 12 to 12"),
+        ("received,0,12", "state is 'received'; allowed are none, receiving, installing, trial"),
+        ("installing", "the device says 'installing' where it would receive an update"),
+    ],
+)
+def test_an_update_goes_on_where_the_device_says_only_if_that_can_be(
+    answer: str, said: str
+) -> None:
+    with pytest.raises(HostError) as error:
+        update.begin(cast(Talk, Answering(answer)), BUNDLE)
+    assert said in str(error.value)
+
+
+def test_an_update_goes_on_where_it_was() -> None:
+    assert update.begin(cast(Talk, Answering("receiving,7,12")), BUNDLE) == 7
+
+
+@budget(max_examples=examples(400) // 5)
+@given(answer=STRANGE)
+def test_whatever_a_device_answers_is_taken_or_refused_in_words(answer: str) -> None:
+    talk, screen = cast(Talk, Answering(answer)), Console(quiet=True)
+
+    def watch(*lines: str) -> None:
+        with pytest.MonkeyPatch.context() as patch, suppress(HostError):
+            patch.setattr(port_module, "Talk", partial(Standing, answer, lines))
+            with closing(port_module.PortWatch("loop://")) as watching:
+                for _ in (*lines, ""):
+                    with suppress(HostError):
+                        watching.look()
+
+    def leave() -> None:
+        with events_as_found(talk):
+            pass
+
+    def tell(what: str) -> None:
+        _show(*told_unasked(f"! {what} {answer}"), screen)
+
+    takes: tuple[Callable[[], object], ...] = (
+        lambda: update.begin(talk, BUNDLE),
+        lambda: unlock(talk, lambda _: ""),
+        leave,
+        lambda: told_result(answer),
+        lambda: why_of(answer),
+        lambda: watch(*(f"! {what} {answer}" for what in ("tone", "answer", ""))),
+        *(
+            partial(_show_line, f"! {what} {answer}", Progress(), screen)
+            for what in ("tone", "answer", "ear-over", "ear-check", "void", "error", "")
+        ),
+        *(partial(tell, what) for what in ("speech", "comparison", "again")),
+    )
+    for take in takes:
+        with suppress(HostError):
+            take()
+
+
+def test_numbers_are_numbers_within_bounds() -> None:
+    told = told_pairs("Q?", "a=1.5 b=nan c=1e999 d=x e=٣ f=7")
+    assert told.number("a", 1.0, 2.0) == 1.5
+    assert told.whole("f", 7, 7) == 7
+    for name in "bcd":
+        with pytest.raises(HostError, match=r"the answer to Q\? is not understood"):
+            told.number(name, 0.0, 9.0)
+    for name in "abcde":
+        with pytest.raises(HostError, match=f"{name} is .*; allowed are whole numbers from 0 to 9"):
+            told.whole(name, 0, 9)
+    assert told_values("Q?", "none", "state", "words") == {"state": "none"}
+    assert told_values("Q?", "none,1, 2", "state", "words")["words"] == "1, 2"
