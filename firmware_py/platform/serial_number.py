@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from firmware_py.platform.sha256 import sha256
+
 DIGITS: Final = 16
 # A board's own number, which stays with the box when its card goes to another one.
 OF_BOARD: Final = "proc/device-tree/serial-number"
@@ -17,9 +19,7 @@ def serial_number(root: Path = Path("/")) -> str:
     if own := re.sub("[^0-9A-Za-z-]", "", _read(root / OF_BOARD)):
         return own
     if system := _read(root / OF_SYSTEM).strip():
-        import hashlib  # 4 MB that a board with a number of its own does not need
-
-        return hashlib.sha256(f"gp-pta device {system}".encode()).hexdigest()[:DIGITS]
+        return sha256(f"gp-pta device {system}".encode()).hex()[:DIGITS]
     return ""
 
 
