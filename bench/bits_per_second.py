@@ -7,6 +7,7 @@ the ear's frequencies is small enough.
 
 import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.trial_time import TrialTime
+from firmware_py.platform.program import ended
 from host_tools.research.study.ears import HELD_OUT, JITTER_DB, ears_of, read_table
 from host_tools.research.study.listener import Answering, Ear, Listener
 
@@ -74,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(ended(main))

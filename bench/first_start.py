@@ -16,6 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from firmware_py.platform.program import ended
+
 ROOT: Final = Path(__file__).parents[1]
 FIRST_TONE: Final = re.compile(r"^ +1 +(left|right) ")
 LOOP: Final = "while True: pass"
@@ -76,4 +78,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

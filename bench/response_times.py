@@ -8,6 +8,7 @@ the threshold by the slope, to some SDs of the response noise.
 
 import argparse
 import math
+import sys
 from pathlib import Path
 from statistics import NormalDist
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
+from firmware_py.platform.program import ended
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.ears import HELD_OUT, JITTER_DB, ears_of, read_table
 from host_tools.research.study.listener import Answering, Ear, Listener, uniforms
@@ -101,4 +103,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(ended(main))

@@ -80,7 +80,7 @@ def test_memory_of_many_sessions(benchmark: Any, image: Image, tmp_path: Path) -
         assert "; ready-made kernels for " in process.first_line()
 
         def measure() -> None:
-            rig.begin(f"LEFT,{len(peaks_mb)}")
+            rig.begin(f"LEFT,SEED={len(peaks_mb)}")
             rig.until("! session-over")
             peaks_mb.append(peak_rss_mb(process.pid))
 

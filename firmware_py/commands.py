@@ -1,5 +1,6 @@
 """The table of commands of the operator's console: a new command is a row here."""
 
+import sys
 from operator import attrgetter
 from typing import Final
 
@@ -10,6 +11,7 @@ from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command, Pin, When, page_lines
 from firmware_py.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
+from firmware_py.platform.program import ended
 from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
@@ -134,4 +136,4 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 if __name__ == "__main__":  # for the page of the console
-    print(*page_lines((*OWN_COMMANDS, *COMMANDS)), sep="\n")
+    sys.exit(ended(lambda: print(*page_lines((*OWN_COMMANDS, *COMMANDS)), sep="\n")))

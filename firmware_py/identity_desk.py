@@ -1,6 +1,7 @@
 """Whose a session is, and with what it was recorded, for the console."""
 
 import json
+import sys
 from typing import Any, Final
 
 from firmware_py.commands import EARLIER, RESULTS
@@ -8,6 +9,7 @@ from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import Command
 from firmware_py.identity import Identity
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.program import ended
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.results import Results
 from firmware_py.runner import Runner
@@ -67,4 +69,4 @@ COMMANDS: Final = (
 if __name__ == "__main__":  # for the page of the console
     from firmware_py.console.table import page_lines
 
-    print(*page_lines(COMMANDS), sep="\n")
+    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))

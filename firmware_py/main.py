@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from firmware_py import __version__
 from firmware_py.platform import interpreter
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
+from firmware_py.platform.program import ended, forget_stdout
 from firmware_py.procedure.printable import printable
 
 if TYPE_CHECKING:
@@ -231,6 +232,10 @@ class MakeKey(argparse.Action):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the firmware and return its exit code."""
+    return ended(lambda: _program(argv), "gp-pta-device")
+
+
+def _program(argv: Sequence[str] | None) -> int:
     if words := interpreter.refusal():
         return _refuse(words)
     arguments = parser().parse_args(argv)
@@ -277,8 +282,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from firmware_py.platform.supervisor import Supervisor, SupervisorError
 
     def say_ready(words: str) -> None:
-        with suppress(OSError):  # nobody may be reading standard output
-            print(printable(f"gp-pta-device: {words}; {runs_on()}"), flush=True)
+        _tell(f"{words}; {runs_on()}")
         if kernel.LIBRARY is not None and configuration.memory_reserve_mb:
             limit_growth(configuration.memory_reserve_mb)
 
@@ -324,6 +328,13 @@ def _run(arguments: argparse.Namespace) -> int:
         supervisor.close()
 
 
+def _tell(words: str) -> None:
+    try:
+        print(printable(f"gp-pta-device: {words}"), flush=True)
+    except OSError:  # nobody reads standard output
+        forget_stdout()
+
+
 def _until_told_to_end(firmware: "Firmware") -> int:
     """Run a firmware until a signal or the operator ends it, or it fails."""
     from firmware_py.firmware import FirmwareError
@@ -338,6 +349,8 @@ def _until_told_to_end(firmware: "Firmware") -> int:
     except FirmwareError as error:
         print(printable(f"gp-pta-device: {error}"), file=sys.stderr)
         return error.code
+    except OSError as error:  # nothing is printed there: that is a fault, to be seen with its place
+        raise RuntimeError("the firmware did not expect this") from error
     return EXIT_DONE
 
 

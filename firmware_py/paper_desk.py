@@ -1,6 +1,7 @@
 """What stands on the paper of a session beside its result, for the console."""
 
 import json
+import sys
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
 from firmware_py.commands import LAST_RESULT
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import Command
+from firmware_py.platform.program import ended
 from firmware_py.procedure.beside import beside, without_person
 from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.hearing import HearingTest
@@ -81,4 +83,4 @@ COMMANDS: Final = (
 if __name__ == "__main__":  # for the page of the console
     from firmware_py.console.table import page_lines
 
-    print(*page_lines(COMMANDS), sep="\n")
+    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))

@@ -1,6 +1,7 @@
 """What the operator can ask of a tuning at the console."""
 
 import json
+import sys
 from operator import attrgetter
 from typing import Final
 
@@ -15,6 +16,7 @@ from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import JournalError
 from firmware_py.link.aid import AidGreeted
 from firmware_py.platform.data_directory import DataDirectoryError
+from firmware_py.platform.program import ended
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.person import Person, composed
 from firmware_py.procedure.reasons import Code
@@ -179,4 +181,4 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 if __name__ == "__main__":  # for the page of the console
-    print(*page_lines(COMMANDS), sep="\n")
+    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))

@@ -7,6 +7,7 @@ import base64
 import binascii
 import hashlib
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from firmware_py.console.grammar import (
 from firmware_py.console.table import Command, Pin, When
 from firmware_py.journal.disk import open_or_create, write_all
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.program import ended
 
 BUNDLE_BYTES_MAX: Final = 200_000_000
 FREE_BYTES_MIN: Final = 20_000_000  # left for recordings
@@ -216,4 +218,4 @@ COMMANDS: Final = (
 if __name__ == "__main__":  # for the page of the console
     from firmware_py.console.table import page_lines
 
-    print(*page_lines(COMMANDS), sep="\n")
+    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))

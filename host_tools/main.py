@@ -1,9 +1,7 @@
 """`gp-pta`: the one command of the host tools."""
 
 import argparse
-import errno
 import io
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,6 +10,7 @@ from typing import Final
 from device.simulator.audiograms import AudiogramError
 from firmware_py.inference.library import LibraryError
 from firmware_py.platform import interpreter
+from firmware_py.platform.program import ended, is_of_output
 from host_tools.commands import (
     cable,
     completion,
@@ -68,12 +67,6 @@ COMMANDS: Final[tuple[Command, ...]] = (
     completion,
 )
 
-# As a shell says that a program was ended by SIGINT or SIGPIPE.
-INTERRUPTED: Final = 130
-BROKEN_PIPE: Final = 141
-# Only standard output fails so here: a command names the files that it cannot write.
-FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
 
 def parser() -> CommandParser:
     """Return the parser of the command line."""
@@ -82,6 +75,10 @@ def parser() -> CommandParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    return ended(lambda: _command(argv), "gp-pta")
+
+
+def _command(argv: Sequence[str] | None) -> int:
     if words := interpreter.refusal():
         say_aside(f"gp-pta: {words}")
         return REFUSED
@@ -103,17 +100,10 @@ def run(arguments: argparse.Namespace) -> int:
     except (AudiogramError, LibraryError) as error:
         say_aside(f"gp-pta: {error}")
         return REFUSED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        _forget_stdout()
-        return BROKEN_PIPE
     except OSError as error:
-        if error.errno not in FULL:
-            return _fault()
-        _forget_stdout()
-        say_aside(f"gp-pta: the output cannot be written: {error.strerror}")
-        return REFUSED
+        if is_of_output(error):
+            raise
+        return _fault()
     except Exception:  # 1, as Python has it, would say something of a journal
         return _fault()
     return code
@@ -123,11 +113,6 @@ def _fault() -> int:
     """Say where the error is that is being handled, which nobody foresaw."""
     say_aside(*traceback.format_exc().splitlines())
     return FAULT
-
-
-def _forget_stdout() -> None:
-    """Leave nothing that Python would try to write again when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

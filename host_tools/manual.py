@@ -4,9 +4,11 @@
 """
 
 import argparse
+import sys
 from collections.abc import Iterator
 from typing import Final
 
+from firmware_py.platform.program import ended
 from host_tools.extras import DISTRIBUTION, EXTRA_FOR
 from host_tools.main import COMMANDS, parser
 from host_tools.parser import CommandParser
@@ -82,5 +84,10 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print it."""
     print(manual(), end="")
+
+
+if __name__ == "__main__":
+    sys.exit(ended(main))

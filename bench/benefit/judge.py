@@ -17,6 +17,8 @@ from clarity.evaluator.hasqi import hasqi_v2
 from clarity.utils.audiogram import Audiogram
 from scipy.signal import oaconvolve
 
+from firmware_py.platform.program import ended
+
 FloatArray = npt.NDArray[np.float64]
 
 SEED = 1
@@ -71,4 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(ended(main))

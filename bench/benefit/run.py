@@ -28,6 +28,7 @@ from bench.benefit.material import COMPARED_IN, KINDS, NOISE, QUIET, TALKER, Spe
 from bench.benefit.picture import draw
 from bench.benefit.tables import tables
 from device.hearing_aid.openmha import Installation, OpenMhaError
+from firmware_py.platform.program import ended
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA
 from host_tools.research.methods.registry import Learned, learn
@@ -168,4 +169,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

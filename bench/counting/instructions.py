@@ -26,6 +26,7 @@ from device.image.kernels import export
 from device.image.targets import TARGETS
 from device.simulator.preferences import SimulatedWearer
 from firmware_py.inference.preference.estimator import PreferenceEstimator
+from firmware_py.platform.program import ended
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 HERE: Final = Path(__file__).parent
@@ -208,4 +209,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

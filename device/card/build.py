@@ -22,6 +22,7 @@ from device.card.slot import make_slot
 from device.card.u_boot import PI_BYTES, PI_FILE, environment_of
 from device.card.unpack import Tree
 from firmware_py import __version__
+from firmware_py.platform.program import ended
 
 HERE: Final = Path(__file__).parent
 REPOSITORY: Final = HERE.parents[1]
@@ -208,4 +209,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

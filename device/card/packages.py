@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from device.card.errors import CardError
+from firmware_py.platform.program import ended
 
 HERE: Final = Path(__file__).parent
 WANTED: Final = HERE / "packages.txt"
@@ -183,4 +184,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

@@ -30,6 +30,7 @@ from device.hearing_aid.openmha import LOOPBACK, Engine, Installation, OpenMhaEr
 from device.hearing_aid.player import FilePlayer, PlayerError
 from device.hearing_aid.sound import SoundError, read_speech
 from device.hearing_aid.speech import FloatArray
+from firmware_py.platform.program import ended
 
 REFUSED: Final = 2
 CHANNELS: Final = 2
@@ -184,4 +185,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

@@ -27,6 +27,7 @@ from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.speech import FloatArray
 from device.simulator.audiograms import audiogram_named
 from firmware_py.inference.laplace.standard_audiograms import STANDARD_AUDIOGRAMS_DB_HL
+from firmware_py.platform.program import ended
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
 
@@ -240,4 +241,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

@@ -23,6 +23,7 @@ from device.hearing_aid.player import CardPlayer, FilePlayer, NoPlayer, Player, 
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.sound import SoundError, read_speech
 from device.hearing_aid.speech import FloatArray
+from firmware_py.platform.program import ended
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 
 NAME: Final = "openmha"
@@ -287,4 +288,4 @@ def _player(arguments: argparse.Namespace, fit: Fit) -> Player:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

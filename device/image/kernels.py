@@ -31,6 +31,7 @@ from firmware_py.inference.library import (
     is_made,
     source_digest,
 )
+from firmware_py.platform.program import ended
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARY_BYTES_MAX: Final = 205_000
@@ -242,4 +243,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

@@ -5,12 +5,14 @@ answers that it has room for, N. From one answer to the next nothing is allocate
 Gaussian process and fewer than 128 answers the workspace is a little larger than the formula.)
 """
 
+import sys
 from typing import Final
 
 from device.image.build import STACK_BYTES_MAX
 from device.image.kernels import LIBRARY_BYTES_MAX
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
+from firmware_py.platform.program import ended
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
@@ -64,4 +66,4 @@ def table() -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*table(), sep="\n")
+    sys.exit(ended(lambda: print(*table(), sep="\n")))

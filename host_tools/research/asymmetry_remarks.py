@@ -17,6 +17,7 @@ import numpy as np
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
+from firmware_py.platform.program import ended
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, CLINICAL_ASCENDING, Settings
@@ -85,4 +86,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ended(lambda: main(sys.argv[1:])))

@@ -27,6 +27,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
+from firmware_py.platform.program import ended
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, BRISK, CLINICAL, Settings
 from host_tools.commands.sessions.change import (
     CHANGED,
@@ -151,4 +152,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ended(lambda: main(sys.argv[1:])))

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Final
 
+from firmware_py.platform.program import ended
 from firmware_py.procedure.confirmation import ABOVE_DB, Ascents
 from firmware_py.procedure.convention import OFFSETS_DB, clinical_offset_db
 from firmware_py.procedure.levels import Levels
@@ -142,4 +143,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ended(lambda: main(sys.argv[1:])))

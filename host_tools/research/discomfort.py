@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.hearing_aid.limits import KNOTS_DB_HL, MEASURED_HZ, at_knots, beyond_knots_db
+from firmware_py.platform.program import ended
 
 STEP_DB: Final = 5.0  # in which both were measured
 PARTS: Final = 8  # of a step
@@ -139,4 +140,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ended(lambda: main(sys.argv[1:])))

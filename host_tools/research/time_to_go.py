@@ -19,6 +19,7 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
 from firmware_py.inference.kernel import Array
+from firmware_py.platform.program import ended
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
@@ -183,4 +184,4 @@ def _median_s(courses: Sequence[Course]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ended(lambda: main(sys.argv[1:])))

@@ -6,7 +6,10 @@ closed with the page that has it.
 """
 
 import http
+import os
 import secrets
+import socket
+import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -33,6 +36,8 @@ POLL_S: Final = 0.01
 # A page that is gone without a word, with its computer asleep say, is given up after both.
 PING_S: Final = 5.0
 PONG_S: Final = 10.0
+# A page that takes nothing any more holds the lock that all else waits for, the end by ^C too.
+SEND_S: Final = 5.0
 
 # The page's own policy says what it may run; a frame around it could have it clicked unseen.
 HEADERS: Final = {
@@ -141,6 +146,8 @@ class Bridge:
         try:
             port.open()
             at_fault = UNPLUGGED
+            if os.name == "posix":
+                page.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(SEND_S))
             self._tell("a page has the device")
             page.send(self._url)
             self._carry(page, port)
@@ -165,6 +172,10 @@ class Bridge:
 
 def _length(content: bytes) -> dict[str, str]:
     return {"Content-Length": str(len(content)), "Connection": "close"}
+
+
+def _timeval(seconds: float) -> bytes:
+    return struct.pack("@ll", int(seconds), round(1e6 * (seconds % 1.0)))
 
 
 def _reason(error: Exception) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.preferences import PEOPLE
+from firmware_py.platform.program import ended
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.research.tuning import footprint
@@ -104,4 +105,4 @@ def _run(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ended(lambda: main(sys.argv[1:])))

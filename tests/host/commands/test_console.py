@@ -18,13 +18,14 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from firmware_py.console.pin import PinHash, PinLock
+from firmware_py.platform.program import INTERRUPTED
 from host_tools.commands.console import command as console_module
 from host_tools.commands.console.command import history_path
 from host_tools.commands.console.lines import is_pin, words_of
 from host_tools.commands.console.prompt import completer
 from host_tools.errors import HostError
 from host_tools.greeting import CONSOLE_WANTED
-from host_tools.main import INTERRUPTED, main
+from host_tools.main import main
 from host_tools.patience import LONGEST_S, Wait
 from host_tools.processes import ConsoleLine
 from host_tools.terminal import say

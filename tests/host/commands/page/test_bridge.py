@@ -19,6 +19,8 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import ServerConnection
 from websockets.typing import Origin
 
+from firmware_py.platform.ports import Port
+from host_tools.commands.page import bridge as bridge_module
 from host_tools.commands.page.assemble import page
 from host_tools.commands.page.bridge import BUSY, HOST, NO_PORT, UNPLUGGED, Bridge
 from tests.firmware.rig import REPO
@@ -207,6 +209,35 @@ def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort, told: list[str]) -
         assert closed_with(page) == UNPLUGGED
     assert f"{str(far.name)!r} is gone: " in told[-1]
     assert told[-1].endswith("; a test goes on at the device")
+
+
+def test_a_page_that_takes_nothing_any_more_keeps_nobody_waiting(
+    far: FarPort, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Flood(Port):
+        def read(self) -> bytes:
+            return bytes(1 << 20)
+
+    monkeypatch.setattr(bridge_module, "Port", Flood)
+    monkeypatch.setattr(bridge_module, "SEND_S", 0.05)
+    with Bridge(str(far.name), PAGE, told.append) as bridge:
+        path, place = urlsplit(bridge.address).path, urlsplit(bridge.address).netloc
+        lines = (
+            f"GET {path}console HTTP/1.1", f"Host: {place}", f"Origin: http://{place}",
+            "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "", "",
+        )  # fmt: skip
+        with socket.create_connection(tuple_of(place)) as page:
+            page.sendall("\r\n".join(lines).encode())
+            while len(told) < 2:
+                threading.Event().wait(0.01)
+    assert told == ["a page has the device", "the page is closed; a test goes on at the device"]
+
+
+def tuple_of(place: str) -> tuple[str, int]:
+    """Return host and port."""
+    host, _, port = place.partition(":")
+    return host, int(port)
 
 
 def test_nothing_can_listen_where_something_does(bridge: Bridge, refused: Refused) -> None:

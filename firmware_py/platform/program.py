@@ -1,0 +1,49 @@
+"""How a program ends that somebody interrupts, or whose output goes nowhere."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from firmware_py.platform.exit_codes import EXIT_CONFIGURATION
+
+# As a shell says that a program was ended by SIGINT or SIGPIPE.
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+# Only standard output fails so here: a program names the files that it cannot write.
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def ended(run: Callable[[], int | None], name: str = "") -> int:
+    """Run a program and return its exit code.
+
+    ^C, and a pipe that nobody reads any more, end it in silence; of a disk that is full it is said.
+    """
+    try:
+        try:
+            code = run() or 0
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        finally:  # what --help says, which ends a program by itself, may be in the buffer still
+            sys.stdout.flush()
+    except OSError as error:
+        if not is_of_output(error):
+            raise
+        forget_stdout()
+        if isinstance(error, BrokenPipeError):
+            return BROKEN_PIPE
+        words = f"the output cannot be written: {error.strerror}"
+        print(f"{name}: {words}" if name else words, file=sys.stderr)
+        return EXIT_CONFIGURATION
+    return code
+
+
+def is_of_output(error: OSError) -> bool:
+    """Return whether it is standard output that failed."""
+    return isinstance(error, BrokenPipeError) or error.errno in FULL
+
+
+def forget_stdout() -> None:
+    """Leave nothing that Python would try to write again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,61 @@
+"""No traceback for what people do: ^C, and a reader that goes away."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from firmware_py.platform.program import BROKEN_PIPE, INTERRUPTED, ended
+
+ROOT = Path(__file__).parents[2]
+TOPS = ("firmware_py", "device", "host_tools", "bench")
+# Helpers of one other program, the room that imports no other, and other environments.
+OTHERS = (
+    "device/image/export.py",
+    "device/image/stack.py",
+    "firmware_py/inference/",
+    "bench/peers/",
+)
+CHECK = ("firmware_py.main", "--tone-generator=no", "--console=no", "--data=.", "--check")
+
+
+def interrupted() -> int:
+    raise KeyboardInterrupt
+
+
+def test_the_exit_code_says_how_it_ended() -> None:
+    assert ended(lambda: 3) == 3
+    assert ended(lambda: None) == 0
+    assert ended(interrupted) == INTERRUPTED
+    with pytest.raises(SystemExit, match="7"):
+        ended(lambda: sys.exit(7))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [CHECK, ("firmware_py.main", "--help"), ("host_tools.main", "--help")],
+)
+def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...], tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
+    with subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == BROKEN_PIPE
+
+
+def test_every_program_ends_in_one_place() -> None:
+    for top in TOPS:
+        for path in (ROOT / top).rglob("*.py"):
+            name = str(path.relative_to(ROOT))
+            _, program, last = path.read_text("utf-8").partition('\nif __name__ == "__main__":')
+            if program and not name.startswith(OTHERS):
+                main = re.search(r"sys\.exit\((ended\(|main\(\)\))", last)
+                assert main is not None, name
+                assert "ended(" in path.read_text("utf-8"), name
