@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+from firmware_py.link.frames import LineReader
+from firmware_py.link.numbers import decimal_between, whole_between
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.printable import shown
 
-LINE_BYTES_MAX: Final = 1024
+LINE_BYTES_MAX: Final = 1024  # newline included
+NAME_CHARACTERS_MAX: Final = 64  # of the aid, of its version, of the digest of its fit
+SOUND_NUMBERS: Final = (0, 999_999_999)
+RANGE_DB: Final = (-80.0, 80.0)  # of a number of a setting: more than any aid has
+PRIOR_SD_DB: Final = (0.0, 80.0)
 ANSWER_US_MAX: Final = 10_000_000  # an engine that begins to play may take its time
 SPEECH_US_MAX: Final = 60_000_000  # the aid takes no speech that is longer than 30 s
 NUMBERS: Final = ("overall_db", "tilt_db", "mid_db", "soft_db")
@@ -60,7 +67,7 @@ class AidClient:
 
     def __init__(self) -> None:
         self.connected = False
-        self._partial = b""
+        self._reader = LineReader(LINE_BYTES_MAX)
         self._waiting: deque[str] = deque()  # commands not sent yet
         self._asked = ""  # the command under way
         self._answer_by_us: int | None = None
@@ -80,7 +87,7 @@ class AidClient:
     def disconnect(self) -> None:
         """Forget everything of this conversation."""
         self.connected = False
-        self._partial, self._asked = b"", ""
+        self._reader, self._asked = LineReader(LINE_BYTES_MAX), ""
         self._waiting.clear()
         self._answer_by_us = self._played_by_us = self._playing = None
 
@@ -113,13 +120,11 @@ class AidClient:
 
     def receive(self, data: bytes, now_us: int) -> list[AidNotice]:
         """Take in bytes and the time, and return what they tell."""
-        self._partial += data
-        *lines, self._partial = self._partial.split(b"\n")
         told: list[AidNotice] = []
-        for line in lines:
-            told += self._line(line, now_us)
-        if len(self._partial) > LINE_BYTES_MAX:
-            return [*told, AidGone("it sends a line without an end")]
+        for line in self._reader.feed(data):
+            told += self._line(line.removesuffix(b"\n"), now_us)
+        if self._reader.dropped:
+            return [*told, AidGone(f"it sends a line of more than {LINE_BYTES_MAX} bytes")]
         deadline_us = self.next_deadline_us()
         if deadline_us is not None and now_us > deadline_us:
             what = f"no answer to {self._asked.split()[0]!r}" if self._asked else "speech not over"
@@ -129,6 +134,8 @@ class AidClient:
     def _line(self, line: bytes, now_us: int) -> list[AidNotice]:
         try:
             text = line.decode("ascii").strip()
+            if not text.isprintable():
+                raise ValueError(text)
             verb, *words = shlex.split(text)
             told = dict(word.split("=", 1) for word in words)
         except ValueError:
@@ -154,23 +161,28 @@ class AidClient:
             return []
         try:
             greeted = AidGreeted(
-                f"{told['aid']} {told['version']}",
-                told["fit"],
-                tuple(_range(told[name]) for name in NUMBERS),
-                tuple(float(told[f"{name.removesuffix('_db')}_sd_db"]) for name in NUMBERS),
-                Person(identifier=unquote(told["person"]) if "person" in told else None).identifier,
+                f"{_name('aid', told)} {_name('version', told)}",
+                _name("fit", told),
+                tuple(_range(name, told) for name in NUMBERS),
+                tuple(_prior_sd_db(f"{n.removesuffix('_db')}_sd_db", told) for n in NUMBERS),
+                _person(told),
             )
-        except (KeyError, ValueError) as error:
-            return [AidGone(f"its greeting lacks or garbles {error}")]
+        except KeyError as error:
+            return [AidGone(f"its greeting lacks {error}")]
+        except ValueError as error:
+            return [AidGone(f"its greeting: {error}")]
         self.connected = True
         return [greeted]
 
     def _played(self, told: Mapping[str, str]) -> list[AidNotice]:
-        number = told.get("number", "")
-        if not number.isdecimal() or int(number) != self._playing:
+        try:
+            number = whole_between(told.get("number", ""), *SOUND_NUMBERS)
+        except ValueError as error:
+            return [AidGone(f"it says that a sound is over: {error}")]
+        if number != self._playing:
             return []  # of a sound that was stopped meanwhile
         self._playing = self._played_by_us = None
-        return [SpeechPlayed(int(number))]
+        return [SpeechPlayed(number)]
 
     @staticmethod
     def _refused(command: str, told: Mapping[str, str]) -> AidNotice:
@@ -178,9 +190,37 @@ class AidClient:
         return AidRefused(command.split(maxsplit=1)[0], why or "it does not say why")
 
 
-def _range(text: str) -> tuple[float, float]:
-    low, high = text.split(",")
-    return float(low), float(high)
+def _name(name: str, told: Mapping[str, str]) -> str:
+    """Return a name that is in the greeting: what can be printed, without spaces."""
+    text = told[name]
+    if not 0 < len(text) <= NAME_CHARACTERS_MAX or not text.isascii() or not text.isprintable():
+        raise ValueError(
+            f"{name} is {shown(text)}; allowed are 1 to {NAME_CHARACTERS_MAX} letters of ASCII "
+            "that can be printed"
+        )
+    return text
+
+
+def _range(name: str, told: Mapping[str, str]) -> tuple[float, float]:
+    low, comma, high = told[name].partition(",")
+    if not comma:
+        raise ValueError(f"{name} is {shown(told[name])}; allowed is LOW,HIGH")
+    return _decimal(name, low, RANGE_DB), _decimal(name, high, RANGE_DB)
+
+
+def _prior_sd_db(name: str, told: Mapping[str, str]) -> float:
+    return _decimal(name, told[name], PRIOR_SD_DB)
+
+
+def _decimal(name: str, text: str, limits: tuple[float, float]) -> float:
+    try:
+        return decimal_between(text, *limits)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _person(told: Mapping[str, str]) -> str | None:
+    return Person(identifier=unquote(told["person"]) if "person" in told else None).identifier
 
 
 def _setting(setting_db: tuple[float, ...]) -> str:

@@ -180,7 +180,12 @@ def parse_decimal(text: str) -> float:
 class LineReader:
     """Cuts a stream of bytes into lines, in bounded memory.
 
-    A line longer than a frame may be is dropped up to its newline and counted.
+    A line that is too long is dropped up to its newline and counted.
+
+    Parameters
+    ----------
+    bytes_max : int
+        Of a line, newline included: by default what a frame may have.
 
     Attributes
     ----------
@@ -188,9 +193,10 @@ class LineReader:
         Over-long lines so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bytes_max: int = FRAME_BYTES_MAX) -> None:
         self.dropped = 0
-        self._start = b""  # of a line whose newline has not come yet; under FRAME_BYTES_MAX bytes
+        self._bytes_max = bytes_max
+        self._start = b""  # of a line whose newline has not come yet; under so many bytes
         self._skipping = False
 
     def feed(self, data: bytes) -> "list[bytes]":
@@ -204,7 +210,7 @@ class LineReader:
         Returns
         -------
         list of bytes
-            Whole lines, newlines included, each at most `FRAME_BYTES_MAX` bytes.
+            Whole lines, newlines included, each at most `bytes_max` bytes.
         """
         lines = []
         begin = 0
@@ -230,7 +236,7 @@ class LineReader:
         end = len(data) if end is None else end
         if self._skipping:
             return
-        if len(self._start) + end - begin >= FRAME_BYTES_MAX:
+        if len(self._start) + end - begin >= self._bytes_max:
             self._start = b""
             self._skipping = True
             self.dropped += 1

@@ -9,10 +9,11 @@ import binascii
 import json
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from device.simulator.aid import SimulatedAid
 from device.simulator.audiograms import AudiogramError, audiogram_named
 from device.simulator.board import SimulatedBoard
 from firmware_py.calibration.file import CalibrationError, read_calibration
@@ -26,6 +27,7 @@ from firmware_py.inference.mixture.population_prior import (
 from firmware_py.journal import JournalError, JournalWriter, read_journal
 from firmware_py.journal.errors import JournalDamagedError, JournalRecordError
 from firmware_py.journal.records import RESERVED_KEYS, encode_line
+from firmware_py.link.aid import AidClient, AidGone, AidGreeted, SpeechPlayed
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.session import ReplayError, replay
@@ -107,6 +109,26 @@ def client(data: bytes, _directory: Path) -> None:
             decode(said)
 
 
+def aid(data: bytes, _directory: Path) -> None:
+    """A firmware takes whatever an aid says; what it believes can be recorded and shown."""
+    it = AidClient()
+    it.connect()
+    for now_s, line in enumerate(data.split(b"\n")[:LINES_MAX]):
+        it.transmit(now_s * SECOND_US // 3)
+        for told in it.receive(line + b"\n", now_s * SECOND_US // 3):
+            match told:
+                case AidGreeted():
+                    json.dumps(asdict(told), allow_nan=False)
+                    assert f"{told.aid}{told.fit}".isprintable()
+                    assert all(abs(each) <= 80.0 for pair in told.ranges_db for each in pair)
+                    it.play(now_s, (0.0, 0.0, 0.0, 0.0))
+                case SpeechPlayed(number):
+                    assert 0 <= number < LINES_MAX, "of a sound that was asked for"
+                case AidGone(why):
+                    assert why.isprintable()
+                    it.connect()
+
+
 class _Nobody:
     def hears(self, *_: object) -> None:
         return None
@@ -122,6 +144,18 @@ def _framed(data: bytes) -> Iterator[bytes]:
             yield line + b" *%08x\n" % binascii.crc32(line)
         else:
             yield line + b"\n"
+
+
+def _aid_seeds() -> Iterator[bytes]:
+    it = SimulatedAid(person="P-\u00c4")
+    for told in (b"hello\n", b"play number=1 overall_db=0 tilt_db=0 mid_db=0 soft_db=0\n", b"x\n"):
+        it.receive(told, 0)
+    it.advance(SECOND_US * 60)
+    said = it.transmit()
+    yield said
+    yield said.replace(b"played number=1", b"played number=" + b"9" * 5000)
+    yield said.replace(b"aid=", b"aid=\x1b[2J")
+    yield said + b"lost why='no sound card'\n"
 
 
 # The console
@@ -328,6 +362,7 @@ TARGETS: Final = {
     "frames": Target(frames, _of_text(*(f"{line} *00000000\n" for line in WIRE))),
     "board": Target(board, _of_text(*WIRE)),
     "client": Target(client, _of_text(*WIRE)),
+    "aid": Target(aid, _aid_seeds),
     "console": Target(console, _of_text(*CONSOLE)),
     "journal": Target(journal, _journal_seeds),
     "session": Target(session, _journal_seeds),

@@ -53,7 +53,34 @@ def test_a_greeting_that_lacks_something_is_none(name: bytes) -> None:
     client.connect()
     client.transmit(0)
     (gone,) = client.receive(GREETING.replace(name + b"=", b"x="), 0)
-    assert gone == AidGone(f"its greeting lacks or garbles '{name.decode()}'")
+    assert gone == AidGone(f"its greeting lacks '{name.decode()}'")
+    assert not client.connected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (b"openmha", b"open\x1b[2Jmha", r"it says b'ok aid=open\x1b[2Jmha "),
+        (b"openmha", b"a" * 65, "its greeting: aid is 'aaaa"),
+        (b"fit=0123456789ab", b"fit=", "its greeting: fit is ''; allowed are 1 to 64"),
+        (b"5.1", b"9" * 500, "its greeting: overall_sd_db: number of 500 characters; allowed"),
+        (b"5.1", b"nan", "its greeting: overall_sd_db: number 'nan': 'n' is not a digit"),
+        (b"-12,12", b"-12", "its greeting: overall_db is '-12'; allowed is LOW,HIGH"),
+        (b"-12,12", b"-1e9,12", "its greeting: overall_db: number '-1e9'"),
+        (b"-12,12", b"-999,12", "its greeting: overall_db: number -999; allowed is -80 to 80"),
+        (b"soft_sd_db=5", b"soft_sd_db=5 person=%1B", "its greeting: identifier is "),
+    ],
+)
+def test_a_greeting_that_nobody_could_record_is_refused_with_the_reason(
+    old: bytes, new: bytes, why: str
+) -> None:
+    client = AidClient()
+    client.connect()
+    client.transmit(0)
+    (gone,) = client.receive(GREETING.replace(old, new, 1), 0)
+    assert isinstance(gone, AidGone)
+    assert gone.why.startswith(why)
+    assert gone.why.isprintable()
     assert not client.connected
 
 
@@ -108,8 +135,15 @@ def test_what_does_not_come_in_time_is_missed() -> None:
         (b"lost why='no sound card'\n", "no sound card"),
         (b"ok\n", "it says 'ok', which nothing asked for"),
         (b"\xff\n", r"it says b'\xff', which is no line of an aid"),
-        (b"played\n", ""),
-        (b"x" * (LINE_BYTES_MAX + 1), "it sends a line without an end"),
+        (b"played number=7\n", ""),
+        (b"played\n", "it says that a sound is over: number '' has no digits"),
+        (b"played number=-1\n", "it says that a sound is over: number -1; allowed is 0 to 1e+09"),
+        (
+            b"played number=" + b"7" * 900 + b"\n",
+            "it says that a sound is over: number of 900 characters; allowed are 24",
+        ),
+        (b"played number=" + b"7" * 5000, "it sends a line of more than 1024 bytes"),
+        (b"x" * LINE_BYTES_MAX, "it sends a line of more than 1024 bytes"),
     ],
 )
 def test_other_lines(line: bytes, why: str) -> None:
