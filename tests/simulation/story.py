@@ -33,6 +33,7 @@ SECONDS: Final[dict[str, tuple[float, float]]] = {
 AIDS: Final[dict[str, tuple[float, float]]] = {
     "operator tunes": (0.0, 0.0),
     "other aid": (0.0, 0.0),
+    "aid lies": (0.0, 0.0),  # now, and of itself when it is greeted next
 }
 
 # What may befall the device, and for how long, in seconds (0: it is over at once).

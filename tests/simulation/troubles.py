@@ -11,6 +11,7 @@ from device.simulator.clock import S, microseconds
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import Press
 from tests.journal.simulated_disk import Fault, PowerLoss
+from tests.simulation.aids import FALSE_WORDS, LIES
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
 from tests.simulation.given import ON_FILE, SEAL_KEYS
 from tests.simulation.lock import PIN
@@ -285,6 +286,9 @@ class Troubles:
 
     def other_aid(self) -> None:
         self._world.swap_aid(self._chance.randrange(2))
+
+    def aid_lies(self) -> None:
+        self._world.have_aid_lie(self._chance.choice(LIES), self._chance.choice(FALSE_WORDS))
 
     # The listener
 

@@ -306,6 +306,13 @@ class World:
             self.aid = WatchedAid(number, self.seconds.identifier)
             self.after(0.5, lambda: setattr(self.aids, "there", True))
 
+    def have_aid_lie(self, now: bytes, of_itself: tuple[str, str]) -> None:
+        """Have the aid say something false now, and of itself when it is greeted next."""
+        if self.aid is not None and self.aids is not None:
+            self.aid.false_words = of_itself
+            if self.aids.is_talking:
+                self.aids.incoming += now
+
     def _to_aid(self, data: bytes) -> None:
         assert self.aid is not None
         self.aid.firmware = self.firmware
