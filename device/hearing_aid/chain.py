@@ -1,18 +1,22 @@
-"""The chain of the hearing aid in openMHA: filter bank, compressor, limiter; and its configuration.
+"""The chain of the hearing aid in openMHA: filter bank, compressor, limiters; its configuration.
 
 openMHA reads `name = value` lines. Its `transducers` count levels in dB SPL, with digital full
 scale at `FULL_SCALE_DB_SPL`, and the last thing they do at the output is to clip there: no sample
 leaves above the fit's `output_max_db_spl`. Its `dc` takes one row of gains for every band, those of
 the left ear first, over input levels in dB SPL in that band (openMHA's plugin documentation).
+There the gains fall below 0 where a band would exceed its limit. What a sound that begins, or the
+neighbours, add to that, two limiters behind it take away at once, in the bands of `band_limits.py`:
+each a filter bank without overlap and a `dc` without attack.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
+from device.hearing_aid.band_limits import LimitedBands, limited_bands
 from device.hearing_aid.filter_bank import corrected
-from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, LEVEL_STEP_DB, Fit
+from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, LEVEL_STEP_DB, EarFit, Fit
 from device.hearing_aid.speech import FloatArray
 from firmware_py.procedure.settings import LEFT, RIGHT
 
@@ -27,6 +31,11 @@ FFT_FRAMES: Final = 256
 FULL_SCALE_DB_SPL: Final = 118.0  # of an RMS of 1; a square wave there is as loud as an aid hears
 ATTACK_S: Final = 0.005  # of a syllabic compressor
 RELEASE_S: Final = 0.1
+LIMITERS: Final = ("halfway", "between")  # as `limited_bands` has them
+LIMITER_RELEASE_S: Final = 0.05
+# So much below the limit of a band they hold, for what sharp edges between bands add.
+LIMITER_MARGIN_DB: Final = 1.0
+LIMITER_STEP_DB: Final = 10.0  # of a table of three gains: nothing, nothing, and softer by a step
 # From so much of the maximum on the output is bent, so that most of it is not clipped hard.
 SOFT_SHARE: Final = 0.8
 SOFT_SLOPE: Final = 0.5
@@ -48,7 +57,7 @@ def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
     """
     limit = output_limit(fit)
     levels = f"[{FULL_SCALE_DB_SPL:g} {FULL_SCALE_DB_SPL:g}]"
-    settings: Mapping[str, str] = {
+    settings: dict[str, str] = {
         "srate": str(SAMPLE_RATE_HZ),
         "fragsize": str(BLOCK_FRAMES),
         "nchannels_in": "2",
@@ -63,7 +72,7 @@ def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
         f"{TRANSDUCERS}.overlapadd.fftlen": str(FFT_FRAMES),
         f"{TRANSDUCERS}.overlapadd.wnd.len": str(WINDOW_FRAMES),
         f"{TRANSDUCERS}.overlapadd.plugin_name": "mhachain",
-        f"{CHAIN}.algos": "[fftfilterbank dc combinechannels]",
+        f"{CHAIN}.algos": f"[fftfilterbank dc combinechannels {' '.join(map(_parts, LIMITERS))}]",
         f"{CHAIN}.fftfilterbank.unit": "Hz",
         f"{CHAIN}.fftfilterbank.f": row([band.center_hz for band in fit.ears[0].bands], 0),
         f"{CHAIN}.fftfilterbank.fscale": "log",
@@ -80,6 +89,8 @@ def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
         f"{CHAIN}.dc.chname": "fftfilterbank_nchannels",
         f"{CHAIN}.combinechannels.outchannels": "2",
     }
+    for name, bands in zip(LIMITERS, limited_bands(_ears(fit), SAMPLE_RATE_HZ), strict=True):
+        settings |= _limiter(name, bands)
     comments = [f"# {remark}" for remark in remarks]
     lines = [f"{name} = {value}" for name, value in settings.items()]
     return "\n".join([*comments, *lines]) + "\n"
@@ -92,15 +103,46 @@ def gain_table(fit: Fit) -> str:
 
 def gain_rows(fit: Fit) -> FloatArray:
     """Return those gains as numbers: a row for every band, the left ear's first, over level."""
-    ears = (fit.of_ear(LEFT), fit.of_ear(RIGHT))
     return np.concatenate(
         [
             corrected(
-                ear.table.center_hz, ear.table.gains_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
+                ear.table.center_hz, ear.limited_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
             )
-            for ear in ears
+            for ear in _ears(fit)
         ]
     )
+
+
+def _ears(fit: Fit) -> tuple[EarFit, EarFit]:
+    return fit.of_ear(LEFT), fit.of_ear(RIGHT)
+
+
+def _parts(name: str) -> str:
+    return f"fftfilterbank:{name} dc:{name}_limit combinechannels:{name}_sum"
+
+
+def _limiter(name: str, bands: LimitedBands) -> dict[str, str]:
+    """Return the settings of a limiter: above the limit of a band 1 dB less for each that comes."""
+    starts_db_spl = bands.limits_db_spl.ravel() - LIMITER_MARGIN_DB - LIMITER_STEP_DB
+    gains = ";".join([f"[0 0 {-LIMITER_STEP_DB:g}]"] * len(starts_db_spl))
+    return {
+        f"{CHAIN}.{name}.unit": "Hz",
+        f"{CHAIN}.{name}.f": row(bands.edges_hz.tolist(), 2),
+        f"{CHAIN}.{name}.fscale": "log",
+        f"{CHAIN}.{name}.ovltype": "rect",
+        f"{CHAIN}.{name}.ftype": "edge",
+        f"{CHAIN}.{name}.fail_on_unique_bins": "no",
+        f"{CHAIN}.{name}.flag_allow_empty_bands": "yes",
+        f"{CHAIN}.{name}_limit.gtdata": f"[{gains}]",
+        f"{CHAIN}.{name}_limit.gtmin": row(starts_db_spl.tolist(), 2),
+        f"{CHAIN}.{name}_limit.gtstep": f"[{LIMITER_STEP_DB:g}]",
+        f"{CHAIN}.{name}_limit.log_interp": "yes",
+        f"{CHAIN}.{name}_limit.tau_attack": "[0]",
+        f"{CHAIN}.{name}_limit.tau_decay": f"[{LIMITER_RELEASE_S}]",
+        f"{CHAIN}.{name}_limit.fb": name,
+        f"{CHAIN}.{name}_limit.chname": f"{name}_nchannels",
+        f"{CHAIN}.{name}_sum.outchannels": "2",
+    }
 
 
 def table_text(rows: FloatArray) -> str:

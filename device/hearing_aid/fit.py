@@ -125,6 +125,12 @@ class EarFit:
         """Return the most that each band may have, (m,)."""
         return np.array([band.gain_max_db for band in self.bands])
 
+    @cached_property
+    def limited_db(self) -> FloatArray:
+        """Return the gains with which no band is louder than it may be, (m, k); below 0 there."""
+        limits_db_spl = np.array([[band.output_max_db_spl] for band in self.bands])
+        return np.minimum(self.table.gains_db, limits_db_spl - self.table.levels_db_spl)
+
     def gain_db(self, frequency_hz: float, level_db_spl: float) -> float:
         """Return the insertion gain at a frequency where a band has this input level.
 
@@ -132,7 +138,7 @@ class EarFit:
         An aid gives the gain of a centre as far as the band goes.
         """
         centers = np.log2(self.table.center_hz)
-        at_level = [np.interp(level_db_spl, INPUT_LEVELS_DB_SPL, b.gains_db) for b in self.bands]
+        at_level = [np.interp(level_db_spl, INPUT_LEVELS_DB_SPL, row) for row in self.limited_db]
         return float(np.interp(math.log2(frequency_hz), centers, at_level))
 
     def gain_of_speech_db(self, speech_db_spl: float = CONVERSATION_DB_SPL) -> FloatArray:
@@ -278,6 +284,22 @@ def _size_db(table: GainTable, change_db: FloatArray) -> float:
         float(np.sum(np.abs(np.interp(x, centers, table.at_speech_db(level, change_db)))))
         for level in SPEECH_LEVELS_DB_SPL
     )
+
+
+def check_same_limits(fit: Fit, other: Fit) -> None:
+    """Refuse another fit whose bands or limits are not those that are in force, `FitError`."""
+    for ear in fit.ears:
+        there = other.of_ear(ear.ear)
+        if _limits(there) != _limits(ear):
+            raise FitError(
+                f"the {ear.ear} ear of the fit from {other.source} has other bands or limits than "
+                f"that from {fit.source}; allowed are the same"
+            )
+
+
+def _limits(ear: EarFit) -> tuple[float, ...]:
+    bands = [each for band in ear.bands for each in (band.center_hz, band.output_max_db_spl)]
+    return (ear.output_max_db_spl, *bands)
 
 
 def check_setting(setting: Setting) -> None:

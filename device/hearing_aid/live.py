@@ -6,11 +6,9 @@ configuration is told over another line meanwhile.
 """
 
 import argparse
-import socket
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -24,9 +22,10 @@ from device.hearing_aid.chain import (
     gain_rows,
     table_text,
 )
-from device.hearing_aid.fit import Fit, FitError
+from device.hearing_aid.fit import Fit, FitError, check_same_limits
 from device.hearing_aid.fit_file import read_fit
-from device.hearing_aid.openmha import LOOPBACK, Engine, Installation, OpenMhaError, free_port
+from device.hearing_aid.last_limiter import LastLimiter
+from device.hearing_aid.openmha import LOOPBACK, SOUND_PORT, Engine, Installation, OpenMhaError
 from device.hearing_aid.player import FilePlayer, PlayerError
 from device.hearing_aid.sound import SoundError, read_speech
 from device.hearing_aid.speech import FloatArray
@@ -38,7 +37,6 @@ SAMPLE: Final = np.dtype(">f4")
 BLOCK_BYTES: Final = BLOCK_FRAMES * CHANNELS * SAMPLE.itemsize
 GREETING_END: Final = b"\n\n"
 ANSWER_S_MAX: Final = 10.0
-CONNECT_S_MAX: Final = 10.0
 # A gain moves no faster than this: slow enough not to startle, fast enough to be compared.
 GLIDE_DB_PER_S: Final = 20.0
 GLIDE_BLOCKS: Final = 8  # between two steps: 19 ms
@@ -61,14 +59,14 @@ class LiveAid:
     """
 
     def __init__(self, engine: Engine, fit: Fit) -> None:
-        self._engine = engine
+        self._engine, self._fit = engine, fit
         self._rows_db = self._wanted_db = gain_rows(fit)
         self._blocks = 0
-        port = free_port()
-        for line in ("iolib = MHAIOTCP", f"io.address = {LOOPBACK}", f"io.port = {port}"):
+        for line in ("iolib = MHAIOTCP", f"io.address = {LOOPBACK}", f"io.port = {SOUND_PORT}"):
             engine.tell(line)
         engine.tell("cmd = start")
-        self._sound = _connected(port)
+        self._sound = engine.sound()
+        self._sound.settimeout(ANSWER_S_MAX)
         greeting = b""
         while not greeting.endswith(GREETING_END):
             greeting += self._received(1)
@@ -79,7 +77,14 @@ class LiveAid:
         return not np.array_equal(self._rows_db, self._wanted_db)
 
     def fit(self, fit: Fit) -> None:
-        """Go over to another fit with the same bands and limits, by `GLIDE_DB_PER_S`."""
+        """Go over to another fit with the same bands and limits, by `GLIDE_DB_PER_S`.
+
+        Raises
+        ------
+        FitError
+            If bands or limits are others.
+        """
+        check_same_limits(self._fit, fit)
         self._wanted_db = gain_rows(fit)
 
     def process(self, block: FloatArray) -> FloatArray:
@@ -143,15 +148,6 @@ def live_aid(fit: Fit, installation: Installation | None = None) -> Iterator[Liv
             aid.close()
 
 
-def _connected(port: int) -> socket.socket:
-    until_s = time.monotonic() + CONNECT_S_MAX
-    while time.monotonic() < until_s:
-        with suppress(OSError):
-            return socket.create_connection((LOOPBACK, port), timeout=ANSWER_S_MAX)
-        time.sleep(0.02)
-    raise OpenMhaError(f"openMHA took no sound within {CONNECT_S_MAX:g} s")
-
-
 def played(fit: Fit, sound: FloatArray, then: Fit | None = None) -> FloatArray:
     """Return a sound as the running aid makes it; `then`: the fit that comes halfway, if any."""
     whole = np.concatenate((sound, np.zeros((-len(sound) % BLOCK_FRAMES, CHANNELS))))
@@ -174,9 +170,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--then", type=Path, metavar="FIT", help="goes over to this fit halfway")
     arguments = p.parse_args(argv)
     try:
-        player = FilePlayer(arguments.out)
+        fit = read_fit(arguments.fit)
+        player = FilePlayer(arguments.out, LastLimiter(fit))
         then = None if arguments.then is None else read_fit(arguments.then)
-        player.play(played(read_fit(arguments.fit), read_speech(arguments.speech), then))
+        player.play(played(fit, read_speech(arguments.speech), then))
         player.close()
     except (FitError, SoundError, OpenMhaError, PlayerError, OSError) as error:
         print(f"hearing aid: {error}", file=sys.stderr)

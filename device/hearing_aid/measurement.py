@@ -13,9 +13,11 @@ from typing import Final
 
 import numpy as np
 
+from device.hearing_aid.band_limits import limited_bands
 from device.hearing_aid.chain import (
     BLOCK_FRAMES,
     FULL_SCALE_DB_SPL,
+    LIMITER_MARGIN_DB,
     SAMPLE_RATE_HZ,
     WINDOW_FRAMES,
     output_limit,
@@ -39,6 +41,7 @@ STEP_LEVELS_DB_SPL: Final = (55.0, 90.0)  # of attack and release (ANSI S3.22-20
 ATTACK_WITHIN_DB: Final = 3.0
 RELEASE_WITHIN_DB: Final = 4.0
 STEP_HZ: Final = 2000.0
+NEAR_HZ: Final = 50.0  # so near an edge a tone is on both sides of it
 SMOOTH_S: Final = 0.001
 FREQUENCIES_HZ: Final = tuple(float(f) for f in AUDIOGRAM_FREQUENCIES_HZ if f >= 250)
 ROUNDING: Final = 1e-6  # of a sample: files have 24 bits of it
@@ -70,13 +73,14 @@ class Gain:
     frequency_hz: float
     input_db_spl: float
     asked_db: tuple[float, float]
+    least_db: tuple[float, float]  # as far as the limiters may lower it, near a limit
     measured_db: tuple[float, float]
 
     @property
     def error_db(self) -> float:
-        """Return the larger difference of the two ears."""
-        pairs = zip(self.asked_db, self.measured_db, strict=True)
-        return max((m - a for a, m in pairs), key=abs)
+        """Return how far the gain is from what it may be, the larger of the two ears."""
+        triples = zip(self.least_db, self.asked_db, self.measured_db, strict=True)
+        return max((m - min(max(m, least), a) for least, a, m in triples), key=abs)
 
 
 def gains(aid: FileAid, fit: Fit) -> Iterator[Gain]:
@@ -92,11 +96,20 @@ def gains(aid: FileAid, fit: Fit) -> Iterator[Gain]:
         end = (place + 1) * frames
         part = heard[end - round(MEASURED_S * SAMPLE_RATE_HZ) : end]
         left_db, right_db = (float(x) - level for x in level_db_spl(part))
-        asked = (
-            fit.of_ear(LEFT).gain_db(frequency_hz, level),
-            fit.of_ear(RIGHT).gain_db(frequency_hz, level),
-        )
-        yield Gain(frequency_hz, level, asked, (left_db, right_db))
+        left, right = (fit.of_ear(ear).gain_db(frequency_hz, level) for ear in (LEFT, RIGHT))
+        of_left, of_right = (float(each) - level for each in held_db_spl(fit, frequency_hz))
+        least = (min(left, of_left), min(right, of_right))
+        yield Gain(frequency_hz, level, (left, right), least, (left_db, right_db))
+
+
+def held_db_spl(fit: Fit, frequency_hz: float) -> FloatArray:
+    """Return the lowest output that a limiter of the chain may hold a tone to, left and right."""
+    found = []
+    for bands in limited_bands((fit.of_ear(LEFT), fit.of_ear(RIGHT)), SAMPLE_RATE_HZ):
+        above = np.searchsorted(bands.edges_hz, (frequency_hz - NEAR_HZ, frequency_hz + NEAR_HZ))
+        found.append(bands.limits_db_spl[:, above[0] - 1 : above[1]].min(axis=1))
+    lowest: FloatArray = np.minimum(*found) - LIMITER_MARGIN_DB
+    return lowest
 
 
 def delay_ms(aid: FileAid) -> float:

@@ -1,18 +1,23 @@
-"""openMHA as a process: found, started on loopback, told what to do, and taken down.
+"""openMHA as a process: found, started where nobody else reaches it, told what to do, taken down.
 
 It runs from a directory that nothing installs (`make aid`), through the loader and the libraries in
-there. It is told over TCP what its configuration files say: `name = value` sets, `name?` asks.
+there. It is told over TCP what its configuration files say: `name = value` sets, `name?` asks. Who
+can tell it something can have it write files and play louder, so `confined.py` starts it in a
+network of its own, into which only the sockets lead that are handed over at its start.
 """
 
 import os
 import re
 import socket
 import subprocess
+import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
+from device.hearing_aid import confined
 from device.processes import die_with_parent
 
 VARIABLE: Final = "GP_PTA_OPENMHA"  # the directory, in place of the usual one
@@ -24,7 +29,13 @@ FAILURE: Final = b"(MHA:failure)\n"
 START_S_MAX: Final = 20.0
 ANSWER_S_MAX: Final = 120.0  # a file is processed as a whole before the answer comes
 END_S_MAX: Final = 3.0
-PORT_TRIES: Final = 5
+PORT: Final = 33337  # in its own network; nobody else is there
+SOUND_PORT: Final = 33338
+CONNECT_S_MAX: Final = 1.0
+WORDS_BYTES_MAX: Final = 300
+NEEDED: Final = (
+    "it takes a Linux that lets this user, or root, have a network of their own (user namespaces)"
+)
 ANSWER_BYTES_MAX: Final = 1_000_000
 
 
@@ -47,22 +58,26 @@ class Installation:
     """
 
     def __init__(self, directory: Path | None = None) -> None:
-        self.directory = directory or Path(os.environ.get(VARIABLE, USUAL))
+        self.directory = (directory or Path(os.environ.get(VARIABLE, USUAL))).absolute()
         program = self.directory / "usr" / "bin" / "mha"
         loaders = sorted((self.directory / "usr" / "lib").glob("*/ld-linux-*.so.*"))
         if not program.is_file() or not loaders:
             raise OpenMhaError(f"there is no openMHA in {str(self.directory)!r}; {REMEDY}")
-        libraries = [self.directory / "usr" / "lib", loaders[0].parent]
-        libraries.append(loaders[0].parent / "pulseaudio")
-        self.command = [
-            str(loaders[0]), "--library-path", ":".join(map(str, libraries)), str(program),
+        self._loader = loaders[0].relative_to(self.directory)
+
+    def command(self, root: Path = Path("/")) -> list[str]:
+        """Return its command line where its directory is `root`."""
+        folder = root / self._loader.parent
+        libraries = [root / "usr" / "lib", folder, folder / "pulseaudio"]
+        return [
+            str(root / self._loader), "--library-path", ":".join(map(str, libraries)),
+            str(root / "usr" / "bin" / "mha"),
         ]  # fmt: skip
-        self.environment = {**os.environ, "MHA_LIBRARY_PATH": str(libraries[0])}
 
     def version(self) -> str:
         """Return its version; `OpenMhaError` if it does not run."""
         told = subprocess.run(
-            [*self.command, "--help"], env=self.environment, capture_output=True, check=False
+            [*self.command(self.directory), "--help"], capture_output=True, check=False
         )
         found = re.search(rb"server version (\S+)", told.stdout + told.stderr)
         if found is None:
@@ -88,8 +103,12 @@ class Engine:
     def __init__(self, installation: Installation, configuration: str = "") -> None:
         self._installation = installation
         self._line: socket.socket | None = None
+        self._place = tempfile.TemporaryDirectory(prefix="gp-pta-aid-")
+        self._sockets: list[socket.socket] = []
         self._start()
         try:
+            self._line = self._connected(self._sockets[0], PORT)
+            self._line.settimeout(ANSWER_S_MAX)
             for line in configuration.splitlines():
                 if line.strip() and not line.startswith("#"):
                     self.tell(line)
@@ -115,6 +134,11 @@ class Engine:
         """Return whether the process runs."""
         return self._process.poll() is None
 
+    @property
+    def place(self) -> Path:
+        """Return the directory of its files; it sees that as `confined.WORK_PLACE`."""
+        return Path(self._place.name)
+
     def tell(self, line: str) -> str:
         """Send a line, and return what it answers.
 
@@ -135,46 +159,63 @@ class Engine:
             raise OpenMhaError(f"openMHA refused {line[:80]!r}: {' '.join(words.split())}")
         return answer.removesuffix(SUCCESS).decode(errors="replace").strip()
 
+    def sound(self) -> socket.socket:
+        """Return the one line that there is for sound, once it listens at `SOUND_PORT`."""
+        return self._connected(self._sockets[1], SOUND_PORT)
+
     def close(self) -> None:
         """End the process, and wait for it."""
         if self._line is not None:
             with suppress(OSError):
                 self._line.sendall(b"cmd=quit\n")
-            self._line.close()
             self._line = None
+        for each in self._sockets:
+            each.close()
         try:
             self._process.wait(END_S_MAX)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._place.cleanup()
 
     def _start(self) -> None:
-        """Start it at a port that is free; somebody else may take that meanwhile."""
-        last = ""
-        for _ in range(PORT_TRIES):
-            port = free_port()
+        """Start it, confined."""
+        ours, its = socket.socketpair()
+        with ours, its:
             self._process = subprocess.Popen(
-                [*self._installation.command, "-q", f"--port={port}", f"--interface={LOOPBACK}"],
+                [
+                    sys.executable, "-I", "-S", confined.__file__, str(its.fileno()),
+                    str(self._installation.directory), self._place.name,
+                    *self._installation.command(), "-q", f"--port={PORT}",
+                    f"--interface={LOOPBACK}",
+                ],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                env=self._installation.environment, start_new_session=True,
+                pass_fds=[its.fileno()], start_new_session=True,
                 preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
             )  # fmt: skip
+            its.close()
+            ours.settimeout(START_S_MAX)
             try:
-                self._line = self._connected(port)
-                return
-            except OpenMhaError as error:
-                last = str(error)
-                self.close()
-        raise OpenMhaError(last)
+                said, sockets, _, _ = socket.recv_fds(ours, WORDS_BYTES_MAX, confined.SOCKETS)
+            except OSError as error:
+                said, sockets = str(error).encode(), []
+        self._sockets = [socket.socket(fileno=each) for each in sockets]
+        if said != confined.READY:
+            self.close()
+            raise OpenMhaError(
+                "openMHA is not started, since everybody on this computer could have it play "
+                f"louder, and write files: {said.decode(errors='replace') or self._ending()}; "
+                f"{NEEDED}"
+            )
 
-    def _connected(self, port: int) -> socket.socket:
+    def _connected(self, line: socket.socket, port: int) -> socket.socket:
+        line.settimeout(CONNECT_S_MAX)
         until_s = time.monotonic() + START_S_MAX
         while time.monotonic() < until_s:
             if not self.is_alive:
                 raise OpenMhaError(f"openMHA did not start: {self._ending()}")
             with suppress(OSError):
-                line = socket.create_connection((LOOPBACK, port), timeout=1.0)
-                line.settimeout(ANSWER_S_MAX)
+                line.connect((LOOPBACK, port))
                 return line
             time.sleep(0.02)
         raise OpenMhaError(f"openMHA did not answer within {START_S_MAX:g} s")
@@ -193,10 +234,3 @@ class Engine:
         with suppress(subprocess.TimeoutExpired):
             return f"its process ended with code {self._process.wait(0.5)}"
         return ""
-
-
-def free_port() -> int:
-    """Return a port of loopback that nobody has just now."""
-    with socket.socket() as trial:
-        trial.bind((LOOPBACK, 0))
-        return int(trial.getsockname()[1])

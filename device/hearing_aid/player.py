@@ -1,11 +1,13 @@
 """Plays what the hearing aid made: on a sound card, into a file, or for nobody."""
 
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
+from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.sound import resampled, write_wav
 from device.hearing_aid.speech import FloatArray
 from device.sound_card.card import NoSoundError, library
@@ -18,23 +20,39 @@ class PlayerError(Exception):
     """Nothing can be played, in words."""
 
 
-class Player(Protocol):
-    """Where the sound goes."""
+class Player(ABC):
+    """Where the sound goes, and the only way there: through the last limiter.
+
+    Parameters
+    ----------
+    limiter : LastLimiter
+        Of the fit that is played.
+    """
+
+    def __init__(self, limiter: LastLimiter) -> None:
+        self._limiter = limiter
 
     def play(self, samples: FloatArray) -> None:
-        """Begin to play, (frames, 2); what still plays is ended."""
+        """Begin to play, (frames, 2), within the limits of the fit; what still plays is ended."""
+        self._begin(self._limiter.held(samples))
 
+    @abstractmethod
+    def _begin(self, samples: FloatArray) -> None:
+        """Begin to play what is within the limits."""
+
+    @abstractmethod
     def stop(self) -> None:
         """Fall silent."""
 
+    @abstractmethod
     def close(self) -> None:
         """End."""
 
 
-class NoPlayer:
+class NoPlayer(Player):
     """Plays for nobody."""
 
-    def play(self, samples: FloatArray) -> None:
+    def _begin(self, samples: FloatArray) -> None:
         """Do nothing."""
 
     def stop(self) -> None:
@@ -44,12 +62,13 @@ class NoPlayer:
         """Do nothing."""
 
 
-class FilePlayer:
+class FilePlayer(Player):
     """Keeps all that was played, one sound after the other, in a new WAV file.
 
     Parameters
     ----------
     path : Path
+    limiter : LastLimiter
 
     Raises
     ------
@@ -57,14 +76,14 @@ class FilePlayer:
         If there is such a file already.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limiter: LastLimiter) -> None:
+        super().__init__(limiter)
         if path.exists():
             raise PlayerError(f"{path} is there already; it is not overwritten")
         self._path = path
         self._played: list[FloatArray] = []
 
-    def play(self, samples: FloatArray) -> None:
-        """Keep a sound."""
+    def _begin(self, samples: FloatArray) -> None:
         self._played.append(samples)
 
     def stop(self) -> None:
@@ -76,15 +95,15 @@ class FilePlayer:
             write_wav(self._path, np.concatenate(self._played))
 
 
-class CardPlayer:
+class CardPlayer(Player):
     """Plays on a sound card, with the extra gp-pta[listen].
 
     Parameters
     ----------
     name : str
         Of the card, a number, or "default".
-    largest : float
-        The largest sample that there can be; it is `CARD_LIMIT_DBFS` of full scale there.
+    limiter : LastLimiter
+        The largest sample that it lets pass is `CARD_LIMIT_DBFS` of full scale there.
 
     Raises
     ------
@@ -92,20 +111,20 @@ class CardPlayer:
         If there is no such card.
     """
 
-    def __init__(self, name: str, largest: float) -> None:
+    def __init__(self, name: str, limiter: LastLimiter) -> None:
+        super().__init__(limiter)
         try:
             self._device = library()
         except (ImportError, NoSoundError) as error:
             raise PlayerError(f"there is no sound card: {error}") from None
         self._card = None if name == "default" else int(name) if name.isdecimal() else name
-        self._scale = 10.0 ** (0.05 * CARD_LIMIT_DBFS) / largest
+        self._scale = 10.0 ** (0.05 * CARD_LIMIT_DBFS) / float(limiter.largest.min())
         try:
             self._device.check_output_settings(self._card, 2, samplerate=CARD_RATE_HZ)
         except (ValueError, self._device.PortAudioError) as error:
             raise PlayerError(f"the sound card {name!r} cannot be used: {error}") from None
 
-    def play(self, samples: FloatArray) -> None:
-        """Begin to play."""
+    def _begin(self, samples: FloatArray) -> None:
         columns = [resampled(column, SAMPLE_RATE_HZ, CARD_RATE_HZ) for column in samples.T]
         most = 10.0 ** (0.05 * CARD_LIMIT_DBFS)
         heard = np.clip(self._scale * np.stack(columns, axis=1), -most, most)

@@ -1,17 +1,19 @@
 """Sound through the real hearing aid: files in, files out, faster than real time."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Final
 
 from device.hearing_aid.chain import GAIN_TABLE, SAMPLE_RATE_HZ, configuration, gain_table
-from device.hearing_aid.fit import Fit
-from device.hearing_aid.openmha import Engine, Installation
+from device.hearing_aid.confined import WORK_PLACE
+from device.hearing_aid.fit import Fit, check_same_limits
+from device.hearing_aid.openmha import Engine, Installation, OpenMhaError
 from device.hearing_aid.sound import read_wav, write_wav
 from device.hearing_aid.speech import FloatArray
 
-FILES = ("iolib = MHAIOFile", "io.output_sample_format = 32_bit_float")
+SOUND: Final = "in.wav"
+HEARD: Final = "out.wav"
+FILES: Final = ("iolib = MHAIOFile", "io.output_sample_format = 32_bit_float")
 
 
 class FileAid:
@@ -20,19 +22,25 @@ class FileAid:
     Parameters
     ----------
     engine : Engine
-        Configured by `chain.configuration`.
-    place : Path
-        A directory for its files.
+        Configured by `chain.configuration` of the fit.
+    fit : Fit
     """
 
-    def __init__(self, engine: Engine, place: Path) -> None:
+    def __init__(self, engine: Engine, fit: Fit) -> None:
         self.engine = engine
-        self._place = place
+        self._fit = fit
         for line in FILES:
             engine.tell(line)
 
     def fit(self, fit: Fit) -> None:
-        """Go over to another fit with the same bands and limits; between two sounds."""
+        """Go over to another fit with the same bands and limits; between two sounds.
+
+        Raises
+        ------
+        FitError
+            If bands or limits are others.
+        """
+        check_same_limits(self._fit, fit)
         self.engine.tell(f"{GAIN_TABLE} = {gain_table(fit)}")
 
     def process(self, samples: FloatArray) -> FloatArray:
@@ -48,10 +56,15 @@ class FileAid:
         OpenMhaError
             If openMHA fails.
         """
-        sound, out = self._place / "in.wav", self._place / "out.wav"
+        sound, out = self.engine.place / SOUND, self.engine.place / HEARD
+        for path in (sound, out):  # of the sound before, or whatever the engine put there
+            path.unlink(missing_ok=True)
         write_wav(sound, samples)
-        for line in (f"io.in = {sound}", f"io.out = {out}", "cmd = start", "cmd = release"):
+        names = (f"io.in = {WORK_PLACE}/{SOUND}", f"io.out = {WORK_PLACE}/{HEARD}")
+        for line in (*names, "cmd = start", "cmd = release"):
             self.engine.tell(line)
+        if out.is_symlink():
+            raise OpenMhaError(f"openMHA made {HEARD} a link; allowed is a file")
         heard, rate_hz = read_wav(out)
         assert rate_hz == SAMPLE_RATE_HZ
         return heard
@@ -60,11 +73,8 @@ class FileAid:
 @contextmanager
 def file_aid(fit: Fit, installation: Installation | None = None) -> Iterator[FileAid]:
     """Yield an aid with this fit; `OpenMhaError` if there is none."""
-    with (
-        tempfile.TemporaryDirectory(prefix="gp-pta-aid-") as place,
-        Engine(installation or Installation(), configuration(fit)) as engine,
-    ):
-        yield FileAid(engine, Path(place))
+    with Engine(installation or Installation(), configuration(fit)) as engine:
+        yield FileAid(engine, fit)
 
 
 def process(fit: Fit, inputs: Sequence[FloatArray]) -> list[FloatArray]:

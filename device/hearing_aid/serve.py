@@ -1,13 +1,16 @@
 """`python -m device.hearing_aid.serve`: the hearing aid as a process that a firmware talks to.
 
 It plays a speech at settings of a fit, through openMHA, and says when it is over. It takes one
-connection at a time, on loopback only. Its lines are on the page of this directory.
+connection at a time, on loopback only, of the user who runs it. Its lines are on the page of this
+directory.
 """
 
 import argparse
+import os
 import selectors
 import signal
 import socket
+import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -15,21 +18,28 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from device.hearing_aid.chain import SAMPLE_RATE_HZ, output_limit
+from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.fit import Fit, FitError
 from device.hearing_aid.fit_file import fit_digest, read_fit
+from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.openmha import LOOPBACK, Installation, OpenMhaError
 from device.hearing_aid.player import CardPlayer, FilePlayer, NoPlayer, Player, PlayerError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.sound import SoundError, read_speech
 from device.hearing_aid.speech import FloatArray
+from firmware_py.link.aid import SOUND_NUMBERS
+from firmware_py.link.frames import LineReader
+from firmware_py.link.numbers import decimal_between, whole_between
 from firmware_py.platform.program import ended
+from firmware_py.procedure.printable import SHOWN_CHARACTERS
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 
 NAME: Final = "openmha"
 LINE_BYTES_MAX: Final = 512
 PACE_LIMITS: Final = (0.1, 1000.0)
 REFUSED: Final = 2
+TCP: Final = Path("/proc/net/tcp")  # whose connections there are
+ESTABLISHED: Final = "01"
 MADE_MAX: Final = 64  # sounds that are kept, each of a setting
 
 
@@ -137,12 +147,10 @@ class Aid:
             low_db, high_db = self._ranges_db[dimension.name]
             text = told.get(dimension.name, "")
             try:
-                value_db = float(text)
+                values[dimension.name] = decimal_between(text, low_db, high_db)
             except ValueError:
-                value_db = float("nan")
-            if not low_db <= value_db <= high_db:
-                raise LineError(_error(dimension.name, text or "-", f"{low_db:g},{high_db:g}"))
-            values[dimension.name] = value_db
+                allowed = f"{low_db:g},{high_db:g}"
+                raise LineError(_error(dimension.name, text or "-", allowed)) from None
         return Setting(**values)
 
     def _words_of_greeting(self, version: str) -> str:
@@ -157,26 +165,31 @@ class Aid:
 
 def _number(told: dict[str, str]) -> int:
     text = told.get("number", "")
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise LineError(_error("number", text or "-", "0,999999999"))
-    return int(text)
+    try:
+        return whole_between(text, *SOUND_NUMBERS)
+    except ValueError:
+        low, high = SOUND_NUMBERS
+        raise LineError(_error("number", text or "-", f"{low},{high}")) from None
 
 
 def _error(what: str, value: str, allowed: str) -> str:
-    shown = "".join(each if each.isascii() and each.isprintable() else "?" for each in value)
+    shown = "".join(
+        each if each.isascii() and each.isprintable() else "?" for each in value[:SHOWN_CHARACTERS]
+    )
     quoted = shown.replace("\\", "?").replace('"', "?").replace("'", "?").replace(" ", "_")
     return f"error what={what} value={quoted} allowed={allowed}"
 
 
 class Server:
-    """One connection at a time, on loopback."""
+    """One connection at a time, on loopback, of the user who runs this; no line is waited for."""
 
     def __init__(self, aid: Aid, port: int = 0) -> None:
         self._aid = aid
         self._listener = socket.create_server((LOOPBACK, port), backlog=1)
+        self._listener.setblocking(False)
         self.port = int(self._listener.getsockname()[1])
         self._line: socket.socket | None = None
-        self._partial = b""
+        self._reader = LineReader(LINE_BYTES_MAX)
 
     def run(self) -> None:
         """Serve until interrupted; `OpenMhaError` or `PlayerError` if nothing can be played."""
@@ -186,10 +199,10 @@ class Server:
                 for key, _ in selector.select(self._aid.seconds_to_wait()):
                     if key.fileobj is self._listener:
                         self._meet(selector)
-                    else:
+                    elif key.fileobj is self._line:
                         self._take(selector)
-                if over := self._aid.over():
-                    self._say(over)
+                if (over := self._aid.over()) and not self._say(over):
+                    self._hang_up(selector)
 
     def close(self) -> None:
         """Close the sockets."""
@@ -198,10 +211,17 @@ class Server:
             self._line.close()
 
     def _meet(self, selector: selectors.BaseSelector) -> None:
-        """Take a new connection; the one before is over."""
-        line, _ = self._listener.accept()
+        """Take a new connection of this user; the one before is over."""
+        try:
+            line, peer = self._listener.accept()
+        except OSError:  # it is gone already
+            return
+        if not is_of_this_user(peer, line.getsockname()):
+            line.close()
+            return
         self._hang_up(selector)
-        self._line, self._partial = line, b""
+        line.setblocking(False)
+        self._line, self._reader = line, LineReader(LINE_BYTES_MAX)
         selector.register(line, selectors.EVENT_READ)
 
     def _hang_up(self, selector: selectors.BaseSelector) -> None:
@@ -215,26 +235,51 @@ class Server:
         assert self._line is not None
         try:
             data = self._line.recv(4096)
+        except BlockingIOError:
+            return
         except OSError:
             data = b""
-        *lines, self._partial = (self._partial + data).split(b"\n")
-        if not data or len(self._partial) > LINE_BYTES_MAX:
+        lines = self._reader.feed(data)
+        if not data or self._reader.dropped:
             self._hang_up(selector)
             return
         for each in lines:
             try:
-                self._say(self._aid.answer(each.decode("ascii", "replace").strip()))
+                heard = self._say(self._aid.answer(each.decode("ascii", "replace").strip()))
             except (OpenMhaError, PlayerError) as error:
                 words = "".join(c if c.isalnum() or c in " .,:-" else "_" for c in str(error))
                 self._say(f'lost why="{words[:300]}"')
                 raise
+            if not heard:
+                self._hang_up(selector)
+                return
 
-    def _say(self, line: str) -> None:
-        if self._line is not None:
-            try:
-                self._line.sendall(f"{line}\n".encode("ascii", "replace"))
-            except OSError:
-                self._partial = b""
+    def _say(self, line: str) -> bool:
+        """Send a line; return False if it is not taken at once: nobody reads there."""
+        data = f"{line}\n".encode("ascii", "replace")
+        try:
+            return self._line is None or self._line.send(data) == len(data)
+        except OSError:
+            return False
+
+
+def is_of_this_user(peer: tuple[str, int], here: tuple[str, int], table: Path = TCP) -> bool:
+    """Return whether the other end of a connection on loopback is of the user who runs this.
+
+    Where the system does not tell, it is not.
+    """
+    wanted = [_in_table(peer), _in_table(here), ESTABLISHED]
+    try:
+        rows = [line.split() for line in table.read_text("ascii").splitlines()]
+    except OSError:
+        return False
+    return any(row[1:4] == wanted and row[7] == str(os.geteuid()) for row in rows if len(row) > 7)
+
+
+def _in_table(address: tuple[str, int]) -> str:
+    """Return an address as Linux lists it: the number as it lies in memory, and the port."""
+    (number,) = struct.unpack("=I", socket.inet_aton(address[0]))
+    return f"{number:08X}:{address[1]:04X}"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -282,9 +327,10 @@ def _serve(server: Server, player: Player) -> None:
 
 
 def _player(arguments: argparse.Namespace, fit: Fit) -> Player:
+    limiter = LastLimiter(fit)
     if arguments.sound_card is not None:
-        return CardPlayer(arguments.sound_card, output_limit(fit))
-    return NoPlayer() if arguments.out is None else FilePlayer(arguments.out)
+        return CardPlayer(arguments.sound_card, limiter)
+    return NoPlayer(limiter) if arguments.out is None else FilePlayer(arguments.out, limiter)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from device.hearing_aid.band_limits import STEP_MAX_DB, limited_bands
 from device.hearing_aid.chain import (
     FFT_FRAMES,
     FULL_SCALE_DB_SPL,
@@ -47,10 +48,25 @@ def test_an_ear_alone_is_refused() -> None:
 def test_every_fit_of_two_ears_has_a_table_without_nonsense(fit: Fit) -> None:
     if len(fit.ears) < 2:
         return
-    (table,) = re.findall(r"gtdata = \[(.*)\]", configuration(fit))
+    (table,) = re.findall(r"\.dc\.gtdata = \[(.*)\]", configuration(fit))
     numbers = [float(each) for each in re.findall(r"-?[\d.]+", table)]
     assert all(math.isfinite(each) for each in numbers)
     assert max(numbers) <= max(float(ear.gains_max_db.max()) for ear in fit.ears) + 0.01
+
+
+@deterministic
+@given(fits())
+def test_no_band_is_limited_above_its_limit_nor_far_above_its_neighbour(fit: Fit) -> None:
+    own, between = limited_bands(fit.ears, SAMPLE_RATE_HZ)
+    for k, ear in enumerate(fit.ears):
+        limits_db_spl = np.array([band.output_max_db_spl for band in ear.bands])
+        assert np.all(own.limits_db_spl[k] <= limits_db_spl)
+        assert own.limits_db_spl[k].min() == limits_db_spl.min()
+        assert np.abs(np.diff(own.limits_db_spl[k])).max(initial=0.0) <= STEP_MAX_DB + 1e-9
+        pairs = np.minimum(limits_db_spl[1:], limits_db_spl[:-1])
+        assert np.all(between.limits_db_spl[k, 1:-1] <= pairs)
+    assert np.all(np.diff(own.edges_hz) > 0.0)
+    assert np.all(np.diff(between.edges_hz) > 0.0)
 
 
 def test_the_shares_of_the_bands_add_up_to_all() -> None:

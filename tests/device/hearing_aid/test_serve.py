@@ -1,11 +1,13 @@
 """The hearing aid as a process, by its lines."""
 
+import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +16,10 @@ import pytest
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ, output_limit
 from device.hearing_aid.fit_file import fit_digest, write_fit
+from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.openmha import Installation
 from device.hearing_aid.player import FilePlayer, PlayerError
+from device.hearing_aid.serve import is_of_this_user
 from device.hearing_aid.sound import read_wav, write_wav
 from device.hearing_aid.whose import Whose
 from device.simulator.talker import made_up_speech
@@ -140,6 +144,34 @@ def test_a_new_connection_takes_the_place_of_the_old(silent: Served) -> None:
     assert old.readline() == ""
 
 
+def test_who_never_reads_is_hung_up_on_and_keeps_nobody_else_from_the_aid(silent: Served) -> None:
+    deaf = silent.line
+    deaf.settimeout(ANSWER_S_MAX)
+    with suppress(ConnectionError):  # it is hung up on as soon as its answers find no room
+        while True:
+            deaf.sendall(b"hello\n" * 10_000)
+    silent.connect()
+    assert silent.ask("stop") == "ok"
+
+
+def test_a_connection_of_another_user_is_none(silent: Served, tmp_path: Path) -> None:
+    assert silent.ask("hello").startswith("ok"), "one of this user"
+    row = " 0: 0100007F:0007 0100007F:0008 {} 00000000:00000000 00:00000000 00000000 {} 0 1"
+    ends, table = (("127.0.0.1", 7), ("127.0.0.1", 8)), tmp_path / "tcp"
+    for state, user, is_ours in (
+        ("01", os.geteuid(), True), ("01", os.geteuid() + 1, False), ("06", os.geteuid(), False)
+    ):  # fmt: skip
+        table.write_text(f"  sl  local_address\n{row.format(state, user)}\n")
+        assert is_of_this_user(*ends, table=table) == is_ours
+    assert not is_of_this_user(*ends, table=tmp_path / "none"), "where the system does not tell"
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        words = ["setpriv", "--reuid=65534", "--clear-groups", "bash", "-c"]
+        stranger = f"exec 3<>/dev/tcp/127.0.0.1/{silent.port}; echo stop >&3; cat <&3"
+        said = subprocess.run([*words, stranger], capture_output=True, check=False).stdout
+        assert said == b"", "it is hung up on without a word"
+    assert silent.ask("hello").startswith("ok"), "and takes no place"
+
+
 def test_a_line_without_an_end_is_hung_up_on(silent: Served) -> None:
     silent.line.sendall(b"x" * 600)
     silent.line.sendall(b"x")
@@ -168,4 +200,4 @@ def test_what_was_stopped_is_not_told_as_played_and_when_openmha_dies_it_says_so
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "x.wav").touch()
     with pytest.raises(PlayerError, match=r"x\.wav is there already"):
-        FilePlayer(tmp_path / "x.wav")
+        FilePlayer(tmp_path / "x.wav", LastLimiter(plain_fit()))

@@ -25,6 +25,7 @@ from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.hearing_aid import HearingAidProcess
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
+from tests.device.hearing_aid.refused import python_without_networks
 from tests.host.journals import GpPta
 from tests.host.terminal import Person, at_a_terminal
 
@@ -175,6 +176,19 @@ def test_a_wrong_option_is_named(
 ) -> None:  # fmt: skip
     assert main(["tune", *given, "--out", str(tmp_path / "data"), *options]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("installation")
+def test_where_others_could_reach_the_engine_nothing_is_tuned_and_the_reason_is_named(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(sys, "executable", python_without_networks(tmp_path))
+    assert main(["tune", *given, "--out", str(tmp_path / "data")]) == 2
+    words = r"openMHA is not started, since everybody on .*: unshare: No space .*; it takes a Linux"
+    assert re.search(words, capsys.readouterr().err)
+    assert not [*(tmp_path / "data").glob("*.journal")]
 
 
 def test_a_fit_of_levels_that_are_no_db_hl_has_to_be_asked_for(
