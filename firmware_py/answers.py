@@ -16,6 +16,7 @@ from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.attendance import check_of, why_checked
+from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.ear_result import verdict_so_far
 from firmware_py.procedure.finished import finished
@@ -42,7 +43,7 @@ SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
 
 def version_words(board: BoardConnection, slot: str) -> str:
     """Return the versions of firmware and wire, and what answers at its end; `slot`: of a card."""
-    serial = board.client.board.partition(" ")[2] or "-"
+    serial = serial_of(board.client.board) or "-"
     return (
         f"firmware {__version__},wire {WIRE_VERSION},tone generator {board.board or '-'},"
         f"serial number {serial}{slot and f',{slot}'}"

@@ -5,11 +5,11 @@ from operator import attrgetter
 from typing import Final
 
 from firmware_py.calibration.levels import FREQUENCIES_HZ
-from firmware_py.calibration.tone import DBFS_LIMITS
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command, Pin, When, page_lines
 from firmware_py.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
+from firmware_py.meter_tone import DBFS_LIMITS
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.platform.program import ended
 from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
@@ -118,6 +118,10 @@ COMMANDS: Final = (
     Command(
         "CALibration:LIMits?", Instrument.calibration_limits, "Hz,dB HL;...",
         (Argument("ear", EAR, optional=True),),
+    ),
+    Command(
+        "CALibration:NOBody", Instrument.nobody_listens, "say that no ears wear the earphones",
+        when=When.NOT_IN_TEST, pin=ALWAYS,
     ),
     Command(
         "CALibration:TONE", Instrument.play_calibration_tone, "5 s, for a meter", CALIBRATION_TONE,

@@ -192,9 +192,7 @@ class Firmware:
     def _start(self) -> list[str]:
         """Take up what was left, and greet the board; return what is wrong with journals."""
         self._open_ports()
-        today = self._runner.calibration_today()
-        if today.why:
-            self._report(grammar.CALIBRATION, today.headline)
+        self._report_all(self._watch.look_at_calibration())
         clock = clock_part(self._clock.date())
         if not clock.works:
             self._report(grammar.CLOCK, f"the clock was {clock.words}; sessions get a wrong date")
@@ -308,6 +306,7 @@ class Firmware:
                 if self._board.greeted(f"{board} {version}") and not self._board.waits:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
+                self._report_all(self._watch.look_at_calibration())
                 for each in another_board(self._runner.session, notice.name)[-1:]:
                     self._report(grammar.TONE_GENERATOR_CHANGED, each.words)
             case Lost(why, disbelieved):

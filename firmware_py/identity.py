@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.words import say
@@ -35,6 +36,8 @@ class Identity:
     device: str | None = None  # serial number of the fitting device
     board_kind: str | None = None  # name of the tone generator
     board: str | None = None  # its name and serial number
+    # serial number of the tone generator that the calibration is of, or of the one that answers
+    measured: str | None = None
     calibration: str | None = None  # digest of its file; "": levels are nominal
     transducer: str | None = None  # name of the earphones in the calibration
     aid: str | None = None  # name and version of the hearing aid
@@ -43,13 +46,14 @@ class Identity:
     @classmethod
     def of_test(cls, header: "SessionHeader", board: str = "") -> Self:
         """Return that of a hearing test; `board`: which one answered it last."""
-        person = header.person
+        person, made = header.person, header.calibration.calibration
         return cls(
             person.identifier,
             person.sex,
             _born(person.age_years, header.started),
             header.device or None,
             *_board(board),
+            made.board_serial if made else None,
             *_calibration(header.calibration),
         )
 
@@ -81,7 +85,9 @@ class Identity:
     ) -> Self:
         """Return what is plugged in now; of nobody."""
         told = (None, None) if calibration is None else _calibration(calibration)
-        return cls(None, None, None, device or None, *_board(board), *told)
+        return cls(
+            None, None, None, device or None, *_board(board), serial_of(board) or None, *told
+        )
 
 
 class Meeting(StrEnum):
@@ -107,6 +113,7 @@ RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
         "board_kind": Rule.REFUSED,  # a simulated listener would finish a person's test
         "device": Rule.ASKED,
         "board": Rule.ASKED,
+        "measured": Rule.REFUSED,  # no calibration holds with another board
         "calibration": Rule.ASKED,
         "aid": Rule.ASKED,
         "fit": Rule.REFUSED,

@@ -161,7 +161,6 @@ class Instrument:
     def end_tones(self) -> None:
         """End tones by hand and for the meter: who wears the earphones now did not ask for them."""
         self._manual_tone.forget()
-        self._runner.calibration_tone.forget()
 
     def operator_left(self, left: Left) -> None:
         """Forget what an operator has set up; a test under way goes on."""
@@ -304,7 +303,6 @@ class Instrument:
     ) -> None:
         """Play a tone by hand, with noise in the other ear or without."""
         self._require_board()
-        self._runner.calibration_tone.stop()
         today = self._runner.calibration_today()
         with refusing(NOT_PLAYED):
             self._manual_tone.play(
@@ -330,20 +328,24 @@ class Instrument:
         asked_db_hl = self.setting_desk.settings().level_max_db_hl
         return limit_words(lambda ear, f: min(asked_db_hl, today.highest_db_hl(ear, f)), ear)
 
+    def nobody_listens(self) -> None:
+        """Take in that nobody wears the earphones: tones for a sound level meter may be played."""
+        self._manual_tone.nobody_listens()
+
     def play_calibration_tone(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
-        """Play a steady tone for a sound level meter."""
+        """Play a steady tone for a sound level meter; the first is as soft as one of a test."""
         self._require_board()
-        self._manual_tone.stop()
+        today, settings = self._runner.calibration_today(), self.setting_desk.of_tone()
         with refusing(NOT_PLAYED):
-            self._runner.calibration_tone.play(ear, frequency_hz, level_dbfs)
+            self._manual_tone.play_for_meter(ear, frequency_hz, level_dbfs, settings, today)
 
     def calibration_tone(self) -> str:
         """Return what became of the calibration tone."""
-        return self._runner.calibration_tone.state
+        return self._manual_tone.for_meter.state
 
     def stop_calibration_tone(self) -> None:
         """End the calibration tone."""
-        self._runner.calibration_tone.stop()
+        self._manual_tone.for_meter.stop()
 
     # Settings
 

@@ -13,16 +13,17 @@ from typing import Any, Final
 from firmware_py.answers import limit_words
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
+from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
+from firmware_py.meter_tone import MeterTone
 from firmware_py.procedure.cross_hearing import OTHER
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
 from firmware_py.procedure.words import say
+from firmware_py.sounds import MOST, REACH, Climb, play_noise, play_tone
 
 ID_PREFIX: Final = "man-"
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"
-MOST: Final = "level_max_db_hl"
-REACH: Final = "the reach of the tone generator"
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class ManualTone:
         self._client = client
         self._number = 0
         self._asked: dict[str, _Asked] = {}  # by id
-        self._last_tone_db_hl: dict[str, float] = {}  # by ear
-        self._last_noise_db: dict[str, float] = {}  # by ear
+        self._tones, self._noises = Climb(), Climb()
+        self.for_meter = MeterTone(client)
 
     def play(
         self,
@@ -67,38 +68,61 @@ class ManualTone:
         SettingError
             If it may not be played; nothing was done.
         """
+        self.for_meter.forget()  # somebody listens
         low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
         if not low_hz <= frequency_hz <= high_hz:
             raise SettingError(
                 f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
             )
-        first_db_hl = settings.familiar_level_db_hl
+        first_db_hl, noise_limits = settings.familiar_level_db_hl, {}
         limits = self._limits(ear, frequency_hz, settings, calibration)
         _check_level("level", level_db_hl, calibration.unit, settings, limits)
-        level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
         if noise_db_hl is not None:
             if not self._client.can_mask:
                 raise SettingError(say(reason(Code.NO_NOISE)))
-            limits = {MOST: settings.level_max_db_hl}
-            limits[REACH] = calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)
-            limits[f"{STEP_UP_MAX_DB:g} dB above the tone"] = level_db_hl + STEP_UP_MAX_DB
-            last_db = self._last_noise_db.get(OTHER[ear])
-            limits |= _climb("noise", last_db, first_db_hl + STEP_UP_MAX_DB)
-            _check_level("noise", noise_db_hl, "dB", settings, limits)
+            noise_limits = {MOST: settings.level_max_db_hl}
+            noise_limits[REACH] = calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)
+            noise_limits[f"{STEP_UP_MAX_DB:g} dB above the tone"] = level_db_hl + STEP_UP_MAX_DB
+            noise_limits |= self._noises.limit("noise", OTHER[ear], first_db_hl + STEP_UP_MAX_DB)
+            _check_level("noise", noise_db_hl, "dB", settings, noise_limits)
         self.stop()
         if noise_db_hl is not None:
-            noise_dbfs = calibration.noise_dbfs(OTHER[ear], frequency_hz, noise_db_hl)
-            self._client.mask(OTHER[ear], frequency_hz, noise_dbfs)
+            play_noise(
+                self._client, calibration, OTHER[ear], frequency_hz, noise_db_hl, noise_limits
+            )
         self._number = self._number % (NUMBERS - 1) + 1
         tone_id = f"{ID_PREFIX}{self._number}"
         self._asked = {tone_id: _Asked(ear, frequency_hz, level_db_hl, noise_db_hl)}
         s = settings
-        self._client.play(
-            Tone(
-                tone_id, ear, frequency_hz, level_dbfs,
-                s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
-            )
+        tone = Tone(
+            tone_id, ear, frequency_hz, LOWEST_DBFS,
+            s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
         )  # fmt: skip
+        play_tone(self._client, calibration, tone, level_db_hl, limits)
+
+    def nobody_listens(self) -> None:
+        """Take in that the earphones are on no ears: tones for the meter may be played."""
+        self.stop()
+        self.for_meter.nobody_listens = True
+
+    def play_for_meter(
+        self,
+        ear: str,
+        frequency_hz: float,
+        level_dbfs: float,
+        settings: Settings,
+        calibration: CalibrationInForce,
+    ) -> None:
+        """Play a tone for the meter; the first is at most as loud as the first of a test.
+
+        Raises
+        ------
+        ToneError
+            If it may not be played.
+        """
+        self.stop()
+        first_dbfs = calibration.level_dbfs(ear, frequency_hz, settings.familiar_level_db_hl)
+        self.for_meter.play(ear, frequency_hz, level_dbfs, first_dbfs)
 
     def limits(self, settings: Settings, calibration: CalibrationInForce) -> str:
         """Return the softest tone, and the loudest that may be played now, as the console does."""
@@ -112,10 +136,9 @@ class ManualTone:
         self, ear: str, frequency_hz: float, settings: Settings, calibration: CalibrationInForce
     ) -> dict[str, float]:
         """Return the limits of the level of a tone, by what sets them."""
-        last_db_hl, first_db_hl = self._last_tone_db_hl.get(ear), settings.familiar_level_db_hl
         reach_db_hl = calibration.highest_db_hl(ear, frequency_hz)
         limits = {MOST: settings.level_max_db_hl, REACH: reach_db_hl}
-        return limits | _climb("tone", last_db_hl, first_db_hl)
+        return limits | self._tones.limit("tone", ear, settings.familiar_level_db_hl)
 
     def stop(self) -> None:
         """End a tone that sounds, or is about to; without one nothing is done."""
@@ -126,20 +149,23 @@ class ManualTone:
     def forget(self) -> None:
         """Stop, and begin again with a soft tone: somebody else may wear the earphones."""
         self.stop()
+        self.for_meter.forget()
         self._begin_anew()
 
     def _begin_anew(self) -> None:
         self._asked = {}
-        self._last_tone_db_hl, self._last_noise_db = {}, {}
+        self._tones.forget()
+        self._noises.forget()
 
     def notice(self, notice: Notice) -> tuple[str, dict[str, Any]] | None:
         """Take in what came over the wire; return what happened to a tone, if anything."""
+        self.for_meter.notice(notice)
         match notice:
             case ToneStarted(_, tone_id) if tone_id in self._asked:
                 sounds = self._asked[tone_id]
-                self._last_tone_db_hl[sounds.ear] = sounds.level_db_hl
+                self._tones.sounded(sounds.ear, sounds.level_db_hl)
                 if sounds.noise_db_hl is not None:
-                    self._last_noise_db[OTHER[sounds.ear]] = sounds.noise_db_hl
+                    self._noises.sounded(OTHER[sounds.ear], sounds.noise_db_hl)
                 about = asdict(sounds)
                 del about["noise_db_hl"]
                 return "manual-tone", about
@@ -154,17 +180,10 @@ class ManualTone:
         return None
 
 
-def _climb(what: str, last_db: float | None, first_db: float) -> dict[str, float]:
-    """Return the limit that the one before in this ear sets, or that of the first, by its name."""
-    if last_db is None:
-        return {f"the first {what} in an ear": first_db}
-    return {f"{STEP_UP_MAX_DB:g} dB above the {what} before": last_db + STEP_UP_MAX_DB}
-
-
 def _check_level(
     name: str, level_db_hl: float, unit: str, settings: Settings, limits_db_hl: dict[str, float]
 ) -> None:
-    """Refuse a level above the lowest of its limits."""
+    """Refuse a level above the lowest of its limits, or below the softest."""
     why, high_db_hl = min(limits_db_hl.items(), key=lambda each: each[1])
     low_db_hl = settings.level_min_db_hl
     if not low_db_hl <= level_db_hl <= high_db_hl:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from firmware_py.calibration.tone import ToneError
 from firmware_py.console import grammar
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.journal import JournalError
+from firmware_py.meter_tone import ToneError
 from firmware_py.platform.data_directory import DataDirectoryError
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.self_check import ButtonWatch

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
-from firmware_py.calibration.tone import CalibrationTone
 from firmware_py.identity import Identity
 from firmware_py.link import notices
 from firmware_py.link.client import Client
@@ -34,7 +33,7 @@ from firmware_py.resumption import (
 from firmware_py.session import HearingSession, Session
 from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark, SessionHeader
-from firmware_py.sounds import TooLoudError, play_noise, play_tone
+from firmware_py.sounds import TooLoudError, sound_of_test
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
@@ -73,7 +72,6 @@ class Runner:
         self._tell = tell
         self._calibration = calibration
         self.absence = Absence(clock, resume_within_s)  # of the board
-        self.calibration_tone = CalibrationTone(client)
         self._loop: SessionLoop[HearingSession] = SessionLoop(clock, self._do)
         self.last_test: HearingTest | None = None
         self.last_header: SessionHeader | None = None  # of the last test
@@ -158,13 +156,13 @@ class Runner:
         DataDirectoryError
             If the data directory cannot be read any more.
         """
-        data, today, board = self._data, self.calibration_today(), self._client.board
+        data, now, board = self._data, self._clock.date(), self._client.board
+        today = self._calibration.judged(now.date(), board)
         number, speed = data.next_number(), self._clock.told_speed
         path = data.journal_path(number)
-        started = self._clock.date().isoformat(timespec="seconds")
+        started = now.isoformat(timespec="seconds")
         header = SessionHeader(number, settings, person, today, started, data.device, board, speed)
         session: HearingSession = Session.begin(path, header, data.seal_key, disk=data.disk)
-        self.calibration_tone.stop()
         self._adopt(session)
         self.has_begun = True
         about = {"session": number, "journal": path.name, "calibration": today.state}
@@ -210,7 +208,6 @@ class Runner:
 
     def notice(self, notice: Notice) -> None:
         """Give the running test what came over the wire."""
-        self.calibration_tone.notice(notice)
         match notice:
             case Greeted(event=event):
                 self._told_event = event  # what was before is told no more, and may be forgotten
@@ -235,7 +232,7 @@ class Runner:
             case Refused("mask", code, name):
                 what = f"{code} {name}".strip()
                 self.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told=what))
-            case Missed(count, event):
+            case Missed(count, event) if not self.foreign_board:
                 # Ask again what is under way: nobody knows what became of it.
                 self.feed(events.BoardLost.by(Code.EVENTS_LOST, count=count))
                 ready = events.BoardReady(False, self._client.can_mask, self._client.board)
@@ -275,7 +272,7 @@ class Runner:
     def _told(self, notice: notices.KnownEvent) -> None:
         self._told_event = notice.event
         event = _board_event(notice, self._tone_id(0) if self.session else "")
-        if event is not None:
+        if event is not None and not self.foreign_board:
             self.feed(event, self._mark(notice.event))
 
     # Time
@@ -325,16 +322,15 @@ class Runner:
         """Have the board sound; what is too loud ends the test instead, and its record is kept."""
         if not self._client.connected:
             return  # the board is lost; the tone and its noise are asked again when it is back
+        assert self.last_header is not None
+        number = sound.number if isinstance(sound, events.Play) else 0
+        header = self.last_header
         try:
-            match sound:
-                case events.Play(number):
-                    play_tone(self._client, self.last_calibration, self._tone_id(number), sound)
-                case events.Mask():
-                    play_noise(self._client, self.last_calibration, sound)
-                case events.Unmask():
-                    self._client.unmask()
+            sound_of_test(
+                self._client, header.calibration, header.settings, self._tone_id(number), sound
+            )
         except TooLoudError as error:
-            self.feed(events.Aborted((error.why,)))
+            self.feed(events.Aborted((error.reason_in_test(sound),)))
 
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0

@@ -6,17 +6,25 @@ is refused by everyone, and what is not goes through the procedure.
 
 import datetime
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar
 
 from firmware_py import __version__
-from firmware_py.calibration import simulated
 from firmware_py.calibration.file import CalibrationError
-from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import Record
+from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
-from firmware_py.procedure.events import Action, Event, Result, board_us, event_from_record
+from firmware_py.procedure.events import (
+    Action,
+    BoardReady,
+    Event,
+    Result,
+    Started,
+    board_us,
+    event_from_record,
+)
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.record_checks import ResultError
@@ -41,6 +49,7 @@ class Procedure(Protocol):
 Test_co = TypeVar("Test_co", bound=Procedure, covariant=True)
 Found_co = TypeVar("Found_co", bound=Result, covariant=True)
 
+DATE_CHARACTERS: Final = 10  # of a time in ISO 8601
 FINISH: Final = "finish"  # the action whose record has the result
 # A key of the first input after the firmware had ended: date and time of day, as of `started`.
 RESUMED: Final = "resumed"
@@ -118,7 +127,6 @@ class SessionHeader:
             "settings": self.settings.as_record(),
             "person": self.person.as_record(),
             "calibration": self.calibration.as_record(),
-            "seed": self.settings.seed,
             "started": self.started,
             "device": self.device,
             "tone_generator": self.tone_generator,
@@ -152,25 +160,36 @@ class SessionHeader:
                 checked_text("python", record["python"]),
             )
             header.person.check_use(header.settings)
-            header.check_board()
+            header.check_calibration()
+            check_keys(record, header.to_record())
             return header
         except KeyError as error:
             raise SessionRecordError(f"the header has no {error.args[0]!r}") from None
         except (SettingError, SessionRecordError) as error:
             raise SessionRecordError(f"the header: {error}") from None
 
-    def check_board(self) -> None:
-        """Refuse the calibration of the simulated board with any other.
+    def check_calibration(self) -> None:
+        """Refuse a calibration of another board, or of another day.
 
         Raises
         ------
         SessionRecordError
         """
-        state, board = self.calibration.state, self.tone_generator
-        if state == SIMULATED and board != simulated.BOARD:
+        if self.calibration.calibration is None:
+            return
+        self._check_board("tone_generator", self.tone_generator)
+        if self.started[:DATE_CHARACTERS] != self.calibration.judged_on:
             raise SessionRecordError(
-                f"calibration is {state} and tone_generator is {shown(board)}; allowed with that "
-                f"is {simulated.BOARD}"
+                f"calibration was judged on {self.calibration.judged_on}, and started is "
+                f"{self.started}; allowed is the same day"
+            )
+
+    def _check_board(self, place: str, board: str) -> None:
+        """Refuse a board that the calibration is not of."""
+        if not self.calibration.is_of(board):
+            raise SessionRecordError(
+                f"calibration is {self.calibration.state} and {place} is {shown(board)}: it is not "
+                "of that tone generator"
             )
 
     def new_test(self) -> "HearingTest":
@@ -190,7 +209,10 @@ class SessionHeader:
 
     def event_from_record(self, record: object) -> Event:
         """Return the event of an input; `ValueError` if a hearing test takes no such event."""
-        return event_from_record(record)
+        event = event_from_record(record)
+        if isinstance(event, Started | BoardReady):
+            self._check_board("its board", event.board)
+        return event
 
     def result_of(self, number: int, action: object) -> SessionResult | None:
         """Return the result that the action of a record tells; None: it is another action.
@@ -293,6 +315,20 @@ def _board(record: Record, before: BoardMark) -> BoardMark:
         )
     boot = checked_text("board[0]", told[0])
     return BoardMark(boot, told[1], before.us if boot == before.boot else 0)
+
+
+def check_keys(record: Record, known: Iterable[str]) -> None:
+    """Refuse what a header has besides what it is known to have, and the journal's own keys.
+
+    Raises
+    ------
+    SessionRecordError
+    """
+    for name, value in record.items():
+        if name not in {*known, *HEADER_KEYS}:
+            raise SessionRecordError(
+                f"{name} is {shown(value)}, and a header of this kind has no such field"
+            )
 
 
 def checked_number(value: object) -> int:

@@ -1,55 +1,128 @@
-"""The sounds of a test, given to the tone generator at calibrated levels, and never too loud.
+"""The one way out for every sound: nothing is given to the tone generator above a limit in force.
 
-The procedure keeps every level within the calibration's reach already; here it is made sure.
+A test, a tone by hand, noise and a tone for the meter all go through `play_tone` and `play_noise`,
+each with the limits that hold for it, by what sets them.
 """
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
-from firmware_py.procedure.events import Mask, Play
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.words import say
+from firmware_py.link.messages import LOWEST_DBFS
+from firmware_py.procedure.events import Mask, Play, Unmask
+from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
+
+MOST: Final = "level_max_db_hl"
+REACH: Final = "the reach of the tone generator"
+
+Limits = Mapping[str, float]  # the highest level, by what sets it
 
 
 class TooLoudError(ValueError):
-    """A sound above the highest level that may be reached; it is not played."""
+    """A sound above a limit in force; it is not played."""
 
-    def __init__(self, code: Code, level_db_hl: float, highest_db_hl: float) -> None:
-        self.why = reason(code, level_db_hl=level_db_hl, highest_db_hl=highest_db_hl)
-        super().__init__(say(self.why))
+    def __init__(self, level: float, limits: Limits) -> None:
+        self.level = level
+        self.why, self.highest = min(limits.items(), key=lambda each: each[1])
+        super().__init__(f"{level:g} is above {self.highest:g} ({self.why})")
+
+    def reason_in_test(self, sound: Play | Mask | Unmask) -> Reason:
+        """Return why a test ends that wanted this sound."""
+        code = Code.TONE_TOO_LOUD if isinstance(sound, Play) else Code.NOISE_TOO_LOUD
+        return reason(code, level_db_hl=self.level, highest_db_hl=self.highest)
 
 
-def play_tone(client: Client, calibration: CalibrationInForce, tone_id: str, play: Play) -> None:
-    """Play a tone.
+def check(level: float, limits: Limits) -> None:
+    """Refuse a level above the lowest of its limits.
 
     Raises
     ------
     TooLoudError
-        If it is above what the calibration reaches.
     """
-    _check(
-        Code.TONE_TOO_LOUD, play.level_db_hl, calibration.highest_db_hl(play.ear, play.frequency_hz)
-    )
-    level_dbfs = calibration.level_dbfs(play.ear, play.frequency_hz, play.level_db_hl)
-    client.play(
-        Tone(
-            tone_id, play.ear, play.frequency_hz, level_dbfs,
-            play.on_ms, play.off_ms, play.pulses, play.rise_ms,
-            play.press_ms, play.press_buttons,
-        )
-    )  # fmt: skip
+    if not all(level <= highest for highest in limits.values()):
+        raise TooLoudError(level, limits)
 
 
-def play_noise(client: Client, calibration: CalibrationInForce, mask: Mask) -> None:
+def play_tone(
+    client: Client, calibration: CalibrationInForce, tone: Tone, level_db_hl: float, limits: Limits
+) -> None:
+    """Play a tone at a level in dB HL; that of `tone` counts for nothing.
+
+    Raises
+    ------
+    TooLoudError
+        If it is above one of its limits, or what the calibration reaches.
+    """
+    reach_db_hl = calibration.highest_db_hl(tone.ear, tone.frequency_hz)
+    check(level_db_hl, {REACH: reach_db_hl, **limits})
+    level_dbfs = calibration.level_dbfs(tone.ear, tone.frequency_hz, level_db_hl)
+    client.play(replace(tone, level_dbfs=level_dbfs))
+
+
+def play_noise(
+    client: Client,
+    calibration: CalibrationInForce,
+    ear: str,
+    frequency_hz: float,
+    level_db_hl: float,
+    limits: Limits,
+) -> None:
     """Play noise until told otherwise; errors as of a tone."""
-    _check(
-        Code.NOISE_TOO_LOUD,
-        mask.level_db_hl,
-        calibration.highest_noise_db_hl(mask.ear, mask.frequency_hz),
-    )
-    level_dbfs = calibration.noise_dbfs(mask.ear, mask.frequency_hz, mask.level_db_hl)
-    client.mask(mask.ear, mask.frequency_hz, level_dbfs)
+    check(level_db_hl, {REACH: calibration.highest_noise_db_hl(ear, frequency_hz), **limits})
+    client.mask(ear, frequency_hz, calibration.noise_dbfs(ear, frequency_hz, level_db_hl))
 
 
-def _check(code: Code, level_db_hl: float, highest_db_hl: float) -> None:
-    if not level_db_hl <= highest_db_hl:
-        raise TooLoudError(code, level_db_hl, highest_db_hl)
+def play_for_the_meter(client: Client, tone: Tone, limits: Limits) -> None:
+    """Play a tone at its level in dBFS, which nobody hears; errors as of another."""
+    check(tone.level_dbfs, limits)
+    client.play(tone)
+
+
+def sound_of_test(
+    client: Client,
+    calibration: CalibrationInForce,
+    settings: Settings,
+    tone_id: str,
+    sound: Play | Mask | Unmask,
+) -> None:
+    """Do what a test wants to be heard, within its settings; errors as of a tone.
+
+    The procedure keeps every level within them already; here it is made sure.
+    """
+    match sound:
+        case Play():
+            tone = Tone(
+                tone_id, sound.ear, sound.frequency_hz, LOWEST_DBFS, sound.on_ms, sound.off_ms,
+                sound.pulses, sound.rise_ms, sound.press_ms, sound.press_buttons,
+            )  # fmt: skip
+            most = {MOST: settings.level_max_db_hl}
+            play_tone(client, calibration, tone, sound.level_db_hl, most)
+        case Mask():
+            where = sound.ear, sound.frequency_hz
+            play_noise(client, calibration, *where, sound.level_db_hl, {})
+        case Unmask():
+            client.unmask()
+
+
+class Climb:
+    """How loud the next sound in an ear may be: not much louder than the one before it."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}  # by ear
+
+    def sounded(self, ear: str, level: float) -> None:
+        """Take in that a sound began."""
+        self._last[ear] = level
+
+    def limit(self, what: str, ear: str, first: float) -> dict[str, float]:
+        """Return the limit that the one before sets, or that of the first, by what sets it."""
+        if ear not in self._last:
+            return {f"the first {what} in an ear": first}
+        return {f"{STEP_UP_MAX_DB:g} dB above the {what} before": self._last[ear] + STEP_UP_MAX_DB}
+
+    def forget(self) -> None:
+        """Begin again: somebody else may wear the earphones."""
+        self._last = {}

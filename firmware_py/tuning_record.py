@@ -18,6 +18,7 @@ from firmware_py.session import Replay, Session, Watcher, replay_from
 from firmware_py.session_record import (
     FINISH,
     SessionRecordError,
+    check_keys,
     checked_number,
     checked_start,
     checked_text,
@@ -50,7 +51,6 @@ class TuningHeader:
             "settings": self.settings.as_record(),
             "aid": self.aid,
             "identifier": self.identifier,
-            "seed": self.settings.seed,
             "started": self.started,
             "device": self.device,
         }
@@ -70,7 +70,7 @@ class TuningHeader:
                     f"procedure is {shown(record['procedure'])}; allowed is {PROCEDURE}"
                 )
             identifier = record["identifier"]
-            return cls(
+            header = cls(
                 checked_number(record["session"]),
                 TuningSettings.from_record(record["settings"]),
                 checked_text("aid", record["aid"]),
@@ -80,6 +80,8 @@ class TuningHeader:
                 checked_text("firmware", record["firmware"]),
                 checked_text("python", record["python"]),
             )
+            check_keys(record, header.to_record())
+            return header
         except KeyError as error:
             raise SessionRecordError(f"the header has no {error.args[0]!r}") from None
         except (ResultError, SessionRecordError) as error:

@@ -9,7 +9,7 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.resumption import Absence, Waits
 from firmware_py.runner import Runner
@@ -45,7 +45,15 @@ class Watch:
         self._standstill = Standstill(clock.of_wire())
         self._pause = Absence(clock, runner.absence.within_s, Code.WAITS_PAUSED)
         self._waits = Waits()
+        self._calibration_told: Reason | None = None  # what is wrong with it
         self._buttons_told_us = 0  # by which the button was looked at last
+
+    def look_at_calibration(self) -> Iterator[tuple[int, str]]:
+        """Yield once what is wrong with the calibration, at the start and with another board."""
+        today = self._runner.calibration_today()
+        why, self._calibration_told = self._calibration_told, today.why
+        if today.why not in (None, why):
+            yield grammar.CALIBRATION, today.headline
 
     def look_at_buttons(self) -> Iterator[tuple[int, str]]:
         """Pause a test whose listener cannot answer, before silence counts as not heard.

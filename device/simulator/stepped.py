@@ -6,6 +6,7 @@ from typing import Any
 from firmware_py.firmware import Firmware
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Notice
+from firmware_py.meter_tone import MeterTone
 from firmware_py.runner import Runner
 from firmware_py.tuner import Tuner
 
@@ -39,6 +40,11 @@ class SteppedFirmware(Firmware):
     def client(self) -> Client:
         """Return what speaks the wire."""
         return self._client
+
+    @property
+    def meter_tone(self) -> MeterTone:
+        """Return what plays tones for the meter."""
+        return self._manual_tone.for_meter
 
     @property
     def tuner(self) -> Tuner:

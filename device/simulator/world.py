@@ -24,6 +24,7 @@ from firmware_py.firmware import Ports
 from firmware_py.journal import Disk, SealKey
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Notice
+from firmware_py.meter_tone import MeterTone
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.procedure.person import UNKNOWN, Person
@@ -117,6 +118,11 @@ class World(Surroundings):
     def runner(self) -> Runner:
         """Return what runs the tests."""
         return self.firmware.runner
+
+    @property
+    def meter_tone(self) -> MeterTone:
+        """Return what plays tones for the meter."""
+        return self.firmware.meter_tone
 
     @property
     def client(self) -> Client:

@@ -14,13 +14,17 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
 from firmware_py.calibration.levels import NOISE_CORRECTION, Calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
+from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.masking import Earphones, attenuation_db
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.words import SENTENCES, say
 
-NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
+# Of 0 dBFS at every frequency, where nothing is measured: what the loudest usual build gives, a DAC
+# of 2.1 V and a unity-gain amplifier with the most sensitive earphones. Others play softer.
+NOMINAL_FULL_SCALE_DB_HL: Final = 132.0
+FULL_SCALE_LIMITS_DB_HL: Final = (100.0, 150.0)  # in a record
 
 # Of levels, in English; host tools have other languages.
 DB_HL: Final = SENTENCES["unit-db-hl"]
@@ -32,6 +36,8 @@ UNCALIBRATED: Final = "UNCALIBRATED"
 SIMULATED: Final = "SIMULATED"  # calibrated as well, as the simulated board is by its making
 STATES: Final = (CALIBRATED, OVERDUE, UNCALIBRATED, SIMULATED)
 HOLDING: Final = (CALIBRATED, SIMULATED)  # in these, levels are what they say
+NOMINAL_KEYS: Final = ("full_scale_db_hl",)  # of a record, beside state and why
+MEASURED_KEYS: Final = ("judged_on", "digest", "content")
 
 
 @dataclass(frozen=True)
@@ -43,11 +49,20 @@ class CalibrationInForce:
     judged_on: str = ""  # date by which the state was judged, ISO 8601; "" if UNCALIBRATED
     # what makes it not CALIBRATED; None of a device that was given no calibration, too
     why: Reason | None = None
+    full_scale_db_hl: float = NOMINAL_FULL_SCALE_DB_HL  # counts where nothing is measured
+
+    def is_of(self, board: str) -> bool:
+        """Return whether it holds with a board, by name and serial number; nominal: with all."""
+        if self.calibration is None:
+            return True
+        if self.state == SIMULATED:
+            return board == simulated.BOARD
+        return serial_of(board) == self.calibration.board_serial
 
     def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
         """Return what the tone generator is told for a level in dB HL."""
         if self.calibration is None:
-            return level_db_hl - NOMINAL_FULL_SCALE_DB_HL
+            return level_db_hl - self.full_scale_db_hl
         return self.calibration.level_dbfs(ear, frequency_hz, level_db_hl)
 
     def highest_db_hl(self, ear: str, frequency_hz: float) -> float:
@@ -111,7 +126,7 @@ class CalibrationInForce:
         """Return it as JSON values for a journal's header."""
         why = {"why": self.why.to_record()} if self.why else {}
         if self.calibration is None:
-            return {"state": self.state, "full_scale_db_hl": NOMINAL_FULL_SCALE_DB_HL, **why}
+            return {"state": self.state, "full_scale_db_hl": self.full_scale_db_hl, **why}
         return {
             "state": self.state,
             **why,
@@ -137,20 +152,47 @@ class CalibrationInForce:
             raise CalibrationError(f"its {error}") from None
         if state not in STATES:
             raise CalibrationError(f"its state is {shown(state)}; allowed are {', '.join(STATES)}")
+        names = NOMINAL_KEYS if state == UNCALIBRATED else MEASURED_KEYS
+        if unknown := [name for name in told if name not in ("state", "why", *names)]:
+            allowed = ", ".join(names)
+            raise CalibrationError(f"its {shown(unknown[0])} is not known; allowed are {allowed}")
         if state == UNCALIBRATED:
-            if told.get("full_scale_db_hl") != NOMINAL_FULL_SCALE_DB_HL:
-                raise CalibrationError(
-                    f"its full scale is {shown(told.get('full_scale_db_hl'))} {NOMINAL_UNIT}; this "
-                    f"firmware knows {NOMINAL_FULL_SCALE_DB_HL:g}"
-                )
-            return cls(why=why)
+            return cls(why=why, full_scale_db_hl=_full_scale(told.get("full_scale_db_hl")))
         content = told.get("content")
         if not isinstance(content, dict):
             raise CalibrationError(f"its content is {shown(content)}; it has to be a table")
         calibration = _of_content(state, content)
         if told.get("digest") != calibration.digest:
             raise CalibrationError("its digest is not that of its content")
-        return cls(state, calibration, str(told.get("judged_on", "")), why)
+        found = cls(state, calibration, told.get("judged_on"), why)  # type: ignore[arg-type]
+        _check_judgement(found)
+        return found
+
+
+def _full_scale(value: object) -> float:
+    low, high = FULL_SCALE_LIMITS_DB_HL
+    if type(value) not in (int, float) or not low <= value <= high:  # type: ignore[operator]
+        raise CalibrationError(
+            f"its full scale is {shown(value)}; allowed are numbers from {low:g} to {high:g} "
+            f"{NOMINAL_UNIT}"
+        )
+    return float(value)  # type: ignore[arg-type]
+
+
+def _check_judgement(told: CalibrationInForce) -> None:
+    """Refuse a state that the calibration had not on the day on which it was judged."""
+    try:
+        day = datetime.date.fromisoformat(told.judged_on)
+    except (TypeError, ValueError):
+        raise CalibrationError(
+            f"its judged_on is {shown(told.judged_on)}; allowed is a date such as 2026-01-31"
+        ) from None
+    found = CalibrationOnFile(told.calibration).judged(day)
+    if told != found:
+        raise CalibrationError(
+            f"its state is {shown(told.headline)}; judged on {told.judged_on} it is "
+            f"{shown(found.headline)}"
+        )
 
 
 def _of_content(state: str, content: dict[str, Any]) -> Calibration:
@@ -169,13 +211,20 @@ class CalibrationOnFile:
     fault: str = ""  # what is wrong with the file, in words; "" if it is good, or there is none
 
     def judged(self, today: datetime.date, board: str = "") -> CalibrationInForce:
-        """Return the calibration as it is in force on a day, with a board if it is known."""
+        """Return the calibration as it is in force on a day, with a board if it is known.
+
+        `board`: its name and serial number. A calibration is of one board and no other.
+        """
         made = self.calibration
         if made is None and board == simulated.BOARD and not self.fault:
             made = simulated.CALIBRATION
         if made is None:
             fault = reason(Code.NOMINAL_SINCE, told=self.fault) if self.fault else None
             return CalibrationInForce(why=fault)
+        serial = serial_of(board)
+        if serial not in ("", made.board_serial):
+            other = reason(Code.ANOTHER_BOARDS, was=made.board_serial, now=serial)
+            return CalibrationInForce(why=other)
         if made is simulated.CALIBRATION:
             return CalibrationInForce(SIMULATED, made, today.isoformat())
         why, date = None, made.date.isoformat()

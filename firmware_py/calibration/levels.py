@@ -76,6 +76,11 @@ class Calibration:
     level_max_db_spl: dict[str, Curve]
 
     @property
+    def board_serial(self) -> str:
+        """Return the serial number of the tone generator that was measured."""
+        return str(self.content["calibration"]["tone_generator_serial"])
+
+    @property
     def digest(self) -> str:
         """Return the SHA-256 of the content, which tells two calibrations apart."""
         text = json.dumps(self.content, sort_keys=True, separators=(",", ":"))

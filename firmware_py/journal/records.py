@@ -38,6 +38,9 @@ NESTING_MAX: Final = 32
 RESERVED_KEYS: Final = frozenset({"n", "synced", "seal", "crc"})
 """Keys the journal writes itself."""
 
+HEADER_KEYS: Final = frozenset({"kind", "journal", "seal_key"})
+"""Keys of the header that the journal writes itself, besides."""
+
 HEAD: Final = re.compile(rb'\{"n": (0|[1-9]\d{0,17}), "synced": (0|[1-9]\d{0,17}), "kind": ')
 TAIL: Final = re.compile(rb', "crc": "([0-9a-f]{8})"\}\n\Z')
 TAIL_BYTES: Final = len(', "crc": "00000000"}\n')

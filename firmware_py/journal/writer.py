@@ -22,6 +22,7 @@ from firmware_py.journal.errors import (
 )
 from firmware_py.journal.records import (
     FORMAT_VERSION,
+    HEADER_KEYS,
     JOURNAL_BYTES_MAX,
     UNSYNCED_BYTES_MAX,
     encode_line,
@@ -315,7 +316,7 @@ class JournalWriter:
 
 
 def _header_record(header: Mapping[str, object], seal_key: SealKey | None) -> Record:
-    taken = sorted({"kind", "journal", "seal_key"} & header.keys())
+    taken = sorted(HEADER_KEYS & header.keys())
     if taken:
         raise JournalRecordError(
             f'a header cannot have the key "{taken[0]}", which the journal writes; use another'

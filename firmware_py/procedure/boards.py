@@ -3,6 +3,11 @@
 from firmware_py.procedure.reasons import Code, Reason, reason
 
 
+def serial_of(board: str) -> str:
+    """Return the serial number of a tone generator told by name and serial number."""
+    return board.partition(" ")[2]
+
+
 class Boards:
     """The tone generators of one test, each by its name and serial number."""
 

@@ -139,6 +139,7 @@ class Code(Enum):
     NOMINAL = "nominal"
     SIMULATED_BOARD = "simulated-board"
     NOMINAL_SINCE = "nominal-since", "told"
+    ANOTHER_BOARDS = "another-boards", "was", "now"
     WIRE_COUNTS = "wire-counts", "garbled", "repeats"
     SILENT = "silent"
     NOT_PRESSED = "not-pressed"
@@ -174,8 +175,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "verdict": ("doubtful", "rejected"),
     "hearer": ("operator", "other-ear"),
     "field": (
-        "identifier", "sex", "born-year", "device", "board-kind", "board", "calibration",
-        "transducer", "aid", "fit",
+        "identifier", "sex", "born-year", "device", "board-kind", "board", "measured",
+        "calibration", "transducer", "aid", "fit",
     ),
     UNIT: ("db-hl", NOMINAL_DB),
 }  # fmt: skip

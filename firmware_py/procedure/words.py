@@ -89,7 +89,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "waits-clock": "the clock does not say how long ago it was broken off: is it the same person?",
     "waits-differs": "{differs}: are the levels the same?",
     "waits-test": "session {number} goes first: is it the same person?",
-    "foreign-board": "{differs}: use one of its kind, or end the test",
+    "foreign-board": "{differs}: use the one it began with, or end the test",
     "foreign-aid": "{differs}: use what it began with, or end the tuning",
     "ago-days": "{count} days",
     "ago-hours": "{count} hours",
@@ -167,6 +167,9 @@ SENTENCES: Final[Mapping[str, str]] = {
     "nominal": "levels are nominal",
     "simulated-board": "CALIBRATED (simulated board)",
     "nominal-since": "levels are nominal ({told})",
+    "another-boards": (
+        "levels are nominal (the calibration is of tone generator {was}, and this is {now})"
+    ),
     "wire-counts": "{garbled} garbled, {repeats} repeated",
     "silent": "does not answer",
     "not-pressed": "not pressed since the start",
@@ -198,6 +201,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "field-device": "device",
     "field-board-kind": "kind of tone generator",
     "field-board": "tone generator",
+    "field-measured": "tone generator of the calibration",
     "field-calibration": "calibration",
     "field-transducer": "earphones",
     "field-aid": "hearing aid",

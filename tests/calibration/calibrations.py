@@ -8,6 +8,7 @@ from device.calibration.measurement import as_toml
 from device.calibration.retspl import reference_levels
 from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Listener
+from firmware_py.calibration import simulated
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
@@ -30,7 +31,7 @@ _CONTENT: Final[dict[str, Any]] = {
         "technician": "A. Meyer",
         "meter": "class 1",
         "meter_serial": "M-1",
-        "tone_generator_serial": "T-1",
+        "tone_generator_serial": simulated.SERIAL,
     },
     "transducer": {
         "name": "TDH39",

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from device.simulator.board import SimulatedBoard
 from device.simulator.clock import STARTED
 from device.simulator.listener import SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import Settings
@@ -25,7 +27,7 @@ from tests.host.journals import write_again
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
 LEFT = {"ears": "left", "seed": 3}
-NOMINAL = {"state": "UNCALIBRATED", "full_scale_db_hl": 120.0}
+NOMINAL = {"state": "UNCALIBRATED", "full_scale_db_hl": 132.0}
 
 
 def world_with(
@@ -106,6 +108,30 @@ def test_a_bad_file_is_journaled_and_the_session_is_uncalibrated(tmp_path: Path)
     verdict = replay_journal(journal)
     assert verdict.code == IDENTICAL
     assert verdict.calibration == f"UNCALIBRATED: levels are nominal ({fault})"
+
+
+def test_a_calibration_of_another_board_is_none_wherever_one_looks(tmp_path: Path) -> None:
+    """At the start, in the self-test, in a test, its record and replay; and when boards swap."""
+    world = world_with(tmp_path / "data", on_file({"calibration.tone_generator_serial": "e66"}))
+    world.until(lambda: world.client.connected)
+    why = f"the calibration is of tone generator e66, and this is {SERIAL}"
+    headline = f"UNCALIBRATED: levels are nominal ({why})"
+    assert world.ask("SYST:ERR?") == [f'104,"{headline}"']
+    assert world.ask("SYST:ERR?") == ['0,"No error"'], "it is said once"
+    (told,) = world.ask("*TST?")
+    assert f"calibration FAULT, {headline}" in told
+    assert world.ask("TONE LEFT,1000,40") == ["OK"]
+    world.until(lambda: len(world.board.played) == 1)
+    assert world.board.played[0].level_dbfs == 40.0 - 132.0
+    journal = world.live(LEFT)
+    assert header_of(journal)["calibration"] == NOMINAL | {
+        "why": {"code": "another-boards", "was": "e66", "now": SERIAL}
+    }
+    assert replay_journal(journal).calibration == headline
+    world.swap_board(SimulatedBoard(a_listener("S2"), boot=2, serial="e66"))
+    world.until(lambda: world.client.board == "sim e66")
+    assert '"state": "CALIBRATED"' in world.ask("CAL?")[0]
+    world.close()
 
 
 def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from firmware_py.calibration.in_force import (
 )
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration, Curve
 from firmware_py.configuration import ConfigurationError, read_configuration
+from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Code, reason
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
 
@@ -215,9 +216,14 @@ def test_it_holds_up_to_its_due_date(today: datetime.date, state: str, headline:
 def test_without_one_levels_are_nominal_and_it_says_so(tmp_path: Path) -> None:
     in_force = NO_CALIBRATION.judged(MADE)
     assert in_force.headline == "UNCALIBRATED: levels are nominal"
-    assert in_force.level_dbfs("left", 1000.0, 40.0) == -80.0
+    assert in_force.level_dbfs("left", 1000.0, 40.0) == -92.0
     assert in_force.highest_db_hl("left", 1000.0) == math.inf
-    assert in_force.as_record() == {"state": UNCALIBRATED, "full_scale_db_hl": 120.0}
+    assert in_force.as_record() == {"state": UNCALIBRATED, "full_scale_db_hl": 132.0}
+    older = CalibrationInForce.from_record(in_force.as_record() | {"full_scale_db_hl": 120})
+    assert older.level_dbfs("left", 1000.0, 40.0) == -80.0
+    assert (
+        older.highest_noise_db_hl("left", 1000.0) == in_force.highest_noise_db_hl("left", 1e3) - 12
+    )
     bad = load_calibration(tmp_path / "none.toml").judged(MADE)
     assert bad.headline.startswith("UNCALIBRATED: levels are nominal (")
     assert "none.toml: cannot be read" in bad.headline
@@ -228,12 +234,25 @@ def test_only_the_simulated_board_has_its_own_and_a_file_goes_before(board: str)
     own = NO_CALIBRATION.judged(MADE, simulated.BOARD)
 
     assert (own.state, own.headline) == (SIMULATED, "CALIBRATED (simulated board)")
-    assert own.level_dbfs("left", 1000.0, 40.0) == -80.0
-    assert own.highest_db_hl("right", 8000.0) == 120.0
+    assert own.level_dbfs("left", 1000.0, 40.0) == -92.0
+    assert own.highest_db_hl("right", 8000.0) == 132.0
     assert NO_CALIBRATION.judged(DUE + 999 * DAY, simulated.BOARD).state == SIMULATED
     assert NO_CALIBRATION.judged(MADE, board) == CalibrationInForce()
     assert on_file().judged(MADE, simulated.BOARD).state == CALIBRATED
     assert CalibrationOnFile(fault="x").judged(MADE, simulated.BOARD).state == UNCALIBRATED
+
+
+@pytest.mark.parametrize("today", [MADE, DUE + DAY])
+@pytest.mark.parametrize("board", ["pico 51b0000000000002", "sim x", "card 51b00000 00000001"])
+def test_with_another_board_than_was_measured_levels_are_nominal(
+    today: datetime.date, board: str
+) -> None:
+    in_force = on_file().judged(today, board)
+    told = f"tone generator {simulated.SERIAL}, and this is {serial_of(board)}"
+    assert in_force.headline == f"UNCALIBRATED: levels are nominal (the calibration is of {told})"
+    assert in_force.level_dbfs("left", 1000.0, 40.0) == -92.0
+    assert CalibrationInForce.from_record(in_force.as_record()) == in_force
+    assert on_file().judged(MADE, f"card {simulated.SERIAL}").state == CALIBRATED
 
 
 @pytest.mark.parametrize(
@@ -258,10 +277,11 @@ def test_what_is_recorded_is_all_there_is(in_force: CalibrationInForce) -> None:
         ({"state": "SIMULATED"}, "its content is not that of the simulated board"),
         ({"content": simulated.CONTENT}, "'full_scale_db_hl' is not known"),
         ({"digest": "0"}, "its digest is not that of its content"),
-        (
-            {"state": "UNCALIBRATED"},
-            "its full scale is None nominal dB; this firmware knows 120",
-        ),
+        ({"state": "UNCALIBRATED"}, "'judged_on' is not known; allowed are full_scale_db_hl"),
+        ({"seed": 1}, "its 'seed' is not known; allowed are judged_on, digest, content"),
+        ({"state": "OVERDUE"}, "judged on 2026-01-02 it is 'CALIBRATED: 2026-01-02, due 2026-12"),
+        ({"judged_on": "2027-01-01"}, "judged on 2027-01-01 it is 'OVERDUE: calibrated 2026-01-0"),
+        ({"judged_on": None}, "its judged_on is None; allowed is a date such as 2026-01-31"),
     ],
 )
 def test_a_header_that_is_none_of_this_version_is_refused(
@@ -271,6 +291,12 @@ def test_a_header_that_is_none_of_this_version_is_refused(
     with pytest.raises(CalibrationError) as refusal:
         CalibrationInForce.from_record(record)
     assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("value", [None, True, "132", 99.9, 150.1, math.nan, math.inf])
+def test_a_nominal_full_scale_of_no_build_is_refused(value: object) -> None:
+    with pytest.raises(CalibrationError, match=r"its full scale is .*; allowed are"):
+        CalibrationInForce.from_record({"state": UNCALIBRATED, "full_scale_db_hl": value})
 
 
 def test_a_calibration_is_due_within_two_years() -> None:

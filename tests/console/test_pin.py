@@ -184,7 +184,8 @@ def test_what_is_no_pin_costs_no_time() -> None:
 
 NEED_IT = [
     "SETT pulses,2", "SESS:STAR AGE=67", "SESS:STAR LEFT,SEX=F", "SESS:STAR ID=P-17", "SESS:LIST?",
-    "SESS:RES? 3", "THR? ,3", "THR? LEFT,3", "AUD 3", "CAL:TONE LEFT,1000,-30",
+    "SESS:RES? 3", "THR? ,3", "THR? LEFT,3", "AUD 3", "CAL:NOB",
+    "CAL:TONE LEFT,1000,-30",
 ]  # fmt: skip
 # For a test that was begun before the device was switched on.
 NEED_IT_FOR_AN_EARLIER_TEST = ["SESS:RES?", "SESS:MEAN?", "THR?", "THR? LEFT", "AUD"]
@@ -242,7 +243,7 @@ def test_the_page_tells_what_needs_it_in_one_column() -> None:
     assert {header for header, words in told.items() if words} == {
         "SESSion:STARt", "SESSion:LIST?", "SESSion:RESult?", "SESSion:MEAN?", "THReshold?",
         "AUDiogram",
-        "CALibration:TONE", "SETTing", "SESSion:CONTinue",
+        "CALibration:NOBody", "CALibration:TONE", "SETTing", "SESSion:CONTinue",
     }  # fmt: skip
     assert told["AUDiogram"] == "with number; for a test begun before the last start"
 

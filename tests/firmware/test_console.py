@@ -197,7 +197,7 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
     assert told.startswith("low=-10 right=250,40;")
     assert "left=250,60;" in told
     assert [(tone.ear, tone.level_dbfs) for tone in device.board.played][:3] == [
-        ("left", -80.0), ("left", -60.0), ("left", -120.0),
+        ("left", -92.0), ("left", -72.0), ("left", -132.0),
     ]  # fmt: skip
 
 
@@ -222,7 +222,7 @@ def test_a_tone_by_hand_may_have_noise_in_the_other_ear(tmp_path: Path) -> None:
         *["OK"] * 3,
     ]
     masked, plain = board.played
-    assert masked.noise == PlayedNoise("right", 1000.0, 50.0 + 6.0 - 120.0)
+    assert masked.noise == PlayedNoise("right", 1000.0, 50.0 + 6.0 - 132.0)
     assert plain.noise is None
 
 

@@ -31,7 +31,7 @@ from tests.firmware.world import a_listener
 from tests.said import said
 
 SOMEBODY: Final = Identity(
-    "P-A", "F", 1960.0, "box-1", "pico", "pico e66", "digest", "TDH39", "openMHA 1", "fit"
+    "P-A", "F", 1960.0, "box-1", "pico", "pico e66", "e66", "digest", "TDH39", "aid 1", "fit"
 )
 MINUTE_US: Final = 60 * S
 
@@ -232,26 +232,42 @@ def test_beside_another_calibration_a_test_waits_for_the_operator(
 
 
 @pytest.mark.usefixtures("quick_disk")
-@pytest.mark.parametrize("only_header", [False, True])
-def test_another_kind_of_board_never_goes_on_with_a_test(
-    tmp_path: Path, *, only_header: bool
+@pytest.mark.parametrize(
+    ("only_header", "other", "why"),
+    [
+        (
+            False,
+            {"name": "pico"},
+            "kind of tone generator: now there is 'pico', it began with 'sim'",
+        ),
+        (
+            True,
+            {"name": "pico"},
+            "kind of tone generator: now there is 'pico', it began with 'sim'",
+        ),
+        (
+            False,
+            {"serial": "another"},
+            "tone generator of the calibration: now there is 'another', it began with "
+            "'51b0000000000001'",
+        ),
+    ],
+)
+def test_another_kind_of_board_never_goes_on_with_a_test_nor_one_the_calibration_is_not_of(
+    tmp_path: Path, *, only_header: bool, other: dict[str, Any], why: str
 ) -> None:
-    """A simulated listener would finish the test of a person, or the other way round."""
+    """A simulated listener would finish the test of a person; or the levels would be others."""
     leave(tmp_path)
     if only_header:  # the power went before anything else was on the disk
         journal = tmp_path / "session-000001.journal"
         header, _, _ = journal.read_bytes().partition(b"\n")
         journal.write_bytes(header + b"\n")
-    world = started_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, name="pico"))
+    world = started_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, **other))
     world.until(lambda: world.client.connected)
     world.run(MINUTE_US)
     assert world.board.played == []
     (refused,) = world.ask("SESS:CONT")
-    why = (
-        "kind of tone generator: now there is 'pico', it began with 'sim': use one of its kind, or "
-        "end the test"
-    )
-    assert refused == f'ERROR -221,"{why}"'
+    assert refused == f'ERROR -221,"{why}: use the one it began with, or end the test"'
     world.swap_board(SimulatedBoard(a_listener("S2"), boot=3))
     world.until(lambda: world.ask("SESS:CONT") == ["OK"])
     world.finish()

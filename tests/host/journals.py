@@ -2,16 +2,23 @@
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.calibration import simulated
-from firmware_py.calibration.in_force import NO_CALIBRATION, UNCALIBRATED
+from firmware_py.calibration.file import calibration_from
+from firmware_py.calibration.in_force import (
+    NO_CALIBRATION,
+    SIMULATED,
+    UNCALIBRATED,
+    CalibrationOnFile,
+)
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
+from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Reason
 from firmware_py.session_record import RESUMED
 from host_tools.commands.report.history import History
@@ -41,8 +48,8 @@ def journal(kind: str, number: int) -> bytes:
     header, bodies = _parts(kind)
     day = f"{2016 + number % 10}-{1 + number % 12:02d}-{1 + number % 28:02d}"
     person = {"identifier": f"P-{number // 4}", "age_years": 20.0 + number % 60, "sex": "F"}
-    changes = {"session": number, "started": f"{day}T09:30:00+00:00", "person": person}
-    line, crc = encode_line(0, 0, {**header, **changes}, "")
+    changes = {**on_day(header, day), "session": number, "person": person}
+    line, crc = encode_line(0, 0, changes, "")
     lines = [line]
     for body in bodies:
         crc = chained_crc(crc, body)
@@ -139,6 +146,17 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "a board": (
         ("calibration",), SIMULATED_ONE, "is SIMULATED and tone_generator is 'sim 51b0000",
     ),
+    "a calibration of another board": (
+        ("calibration",), calibrations.on_file().judged(calibrations.MADE).as_record(),
+        "calibration is CALIBRATED and tone_generator is 'sim 51b0000000000002': it is not of that",
+    ),
+    "a calibration of another day": (
+        ("calibration",),
+        calibrations.on_file({"calibration.tone_generator_serial": "51b0000000000002"})
+        .judged(calibrations.DUE).as_record(),
+        "calibration was judged on 2026-12-31, and started is 2026-01-02T03:04:05+00:00; allowed ",
+    ),
+    "a seed": (("seed",), 8, "the header: seed is 8, and a header of this kind has no such field"),
     "a speed": (("speed",), 0, "the header: speed is 0; allowed are numbers from 0.1 to 1000, and"),
     "a calibration": (("calibration", "state"), "GOOD", "the header: calibration: its state is 'G"),
 }  # fmt: skip
@@ -156,7 +174,9 @@ def recorded_calibrated(path: Path) -> RecordedSession:
     session = recorded(path)
     if session.calibration.state != UNCALIBRATED:
         return session
-    in_force = calibrations.on_file().judged(calibrations.MADE)
+    serial = serial_of(session.header.tone_generator)
+    file = calibrations.on_file({"calibration.tone_generator_serial": serial})
+    in_force = file.judged(calibrations.MADE)
     header = replace(session.header, calibration=in_force)
     return replace(session, state=replace(session.state, header=header))
 
@@ -190,6 +210,18 @@ def write_nonsense(path: Path, name: str) -> str:
     inner[last] = value
     write_again(path, header, records[-2:])
     return words
+
+
+def on_day(header: Mapping[str, Any], day: str) -> dict[str, Any]:
+    """Return the header of a session that began on another day, its calibration judged then."""
+    told = header["calibration"]
+    if told["state"] == SIMULATED:
+        told = {**told, "judged_on": day}
+    elif "content" in told:
+        file = CalibrationOnFile(calibration_from(told["content"]))
+        board = header["tone_generator"]
+        told = file.judged(datetime.date.fromisoformat(day), board).as_record()
+    return {**header, "started": f"{day}T09:30:00+00:00", "calibration": told}
 
 
 @cache

@@ -143,6 +143,7 @@ class WatchedBoard(SimulatedBoard):
             listener, boot=boot, serial=serial, has_noise=has_noise,
             host_silence_us=self.silent_after_us,
         )  # fmt: skip
+        self.serial = serial
         self._truth = truth
         self._when_played = played
         self.server.when_acknowledged = lambda before, upto: acknowledged(self, before, upto)

@@ -15,6 +15,7 @@ ON_FILE: Final = {
     "none": NO_CALIBRATION,
     "good": on_file(),
     "overdue": on_file({"calibration.date": "2025-01-01", "calibration.due": "2025-12-31"}),
+    "another's": on_file({"calibration.tone_generator_serial": "another"}),
     "unreadable": CalibrationOnFile(fault="calibration.toml: is no calibration"),
 }
 

@@ -12,8 +12,8 @@ import numpy as np
 from device.simulator.board import PlayedNoise, PlayedTone
 from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL, SIMULATED
-from firmware_py.calibration.tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.manual_tone import ID_PREFIX as MANUAL_PREFIX
+from firmware_py.meter_tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.platform.data_directory import SESSION
 from firmware_py.procedure.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk
@@ -23,6 +23,7 @@ MET_ANEW = ("started", "board-ready")  # events before it are of no test, or are
 BOARD_GONE = ("board-lost", "board-ready")
 ROUNDING_DB = 0.011
 CALIBRATION_TONE_MAX_DBFS = -6.0  # somebody might wear the earphones
+CALIBRATION_TONE_FIRST_DBFS = -45.0  # 40 dB HL at 8 kHz by the calibration; less elsewhere
 # By how much a band of noise is above the tone it just masks (ISO 389-4).
 NOISE_CORRECTION_DB = {
     "125": 4.0, "250": 4.0, "500": 4.0, "750": 5.0, "1000": 6.0, "1500": 6.0, "2000": 6.0,
@@ -140,10 +141,21 @@ def _given_one(header: dict[str, Any]) -> dict[str, Any] | None:
     That of the simulated board is not given: it is of one board alone, and as loud as nominal.
     """
     told = header["calibration"]
-    is_own, board = told.get("content") == simulated.CONTENT, header["tone_generator"]
+    content, board = told.get("content"), header["tone_generator"]
+    is_own = content == simulated.CONTENT
     if is_own != (told["state"] == SIMULATED) or (is_own and board != simulated.BOARD):
         raise Violation(f"{board} has the calibration {told}")
-    return None if is_own else told.get("content")
+    if content is None or is_own:
+        return None
+    if _is_of_another(content, board):
+        raise Violation(f"{board} has the calibration of another: {told}")
+    return dict(content)
+
+
+def _is_of_another(calibration: dict[str, Any], board: str) -> bool:
+    if calibration == simulated.CONTENT:
+        return board != simulated.BOARD
+    return bool(calibration["calibration"]["tone_generator_serial"] != board.partition(" ")[2])
 
 
 def _at(curve: dict[str, float], frequency_hz: float) -> float:
@@ -165,6 +177,7 @@ class Ledger:
     def __init__(self) -> None:
         self.given: list[tuple[str, dict[str, Any] | None]] = []
         self.pages: dict[Path, Page] = {}
+        self._for_meter_dbfs: dict[str, float] = {}  # the last calibration tone, by ear
 
     def compare(self, disk: SimulatedDisk) -> None:
         """Check that nothing is gone that was on the disk before."""
@@ -196,12 +209,22 @@ class Ledger:
             loudness.check_limits(tone)
             if loudness.level_db_hl(tone) > LOUD_DB_HL + ROUNDING_DB:
                 raise Violation(f"{tone} was played by hand, above {LOUD_DB_HL} dB HL")
+            self._for_meter_dbfs.clear()
         elif tone.tone_id.startswith(CALIBRATION_PREFIX):
-            if tone.level_dbfs > CALIBRATION_TONE_MAX_DBFS:
-                limit = f"{CALIBRATION_TONE_MAX_DBFS} dBFS"
-                raise Violation(f"{tone} is a calibration tone above {limit}")
+            self._check_for_meter(tone)
         else:
             self._check_of_session(tone)
+            self._for_meter_dbfs.clear()
+
+    def _check_for_meter(self, tone: PlayedTone) -> None:
+        """Check that a calibration tone is climbed to from a soft one, since somebody listened."""
+        before_dbfs = self._for_meter_dbfs.get(tone.ear)
+        limit_dbfs = CALIBRATION_TONE_FIRST_DBFS
+        if before_dbfs is not None:
+            limit_dbfs = min(before_dbfs + STEP_UP_MAX_DB, CALIBRATION_TONE_MAX_DBFS)
+        if tone.level_dbfs > limit_dbfs:
+            raise Violation(f"{tone} is a calibration tone above {limit_dbfs} dBFS")
+        self._for_meter_dbfs[tone.ear] = tone.level_dbfs
 
     def _check_of_session(self, tone: PlayedTone) -> None:
         """Check that a tone of a session was on the disk before it is heard, as it is heard."""
@@ -212,7 +235,10 @@ class Ledger:
             raise Violation(f"tone {tone.tone_id} sounds, and is in no journal")
         assert page is not None
         calibration = _given_one(page.header)
-        sealed_now, known = self.given[-1][0], [content for _, content in self.given]
+        sealed_now, board = self.given[-1][0], page.header["tone_generator"]
+        known = [
+            None if given and _is_of_another(given, board) else given for _, given in self.given
+        ]
         if page.header.get("seal_key", "") != sealed_now or calibration not in known:
             raise Violation(f"session {session} has a seal key or a calibration it was not given")
         loudness = Loudness(calibration)
@@ -225,6 +251,11 @@ class Ledger:
         if not alike:
             raise Violation(f"{sounds} sounds with a tone, and the journal has {noise}")
         loudness.check_limits(tone)
+
+    def is_foreign(self, path: Path, board: str) -> bool:
+        """Return whether the calibration of a test is not of this board: it cannot go on."""
+        content = self.pages[path].header["calibration"].get("content")
+        return content is not None and _is_of_another(content, board)
 
     def check_acknowledged(
         self, path: Path, boot: str, number: int, what: str, newest_met: int

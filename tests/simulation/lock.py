@@ -16,7 +16,7 @@ ITERATIONS: Final = 1000  # the fewest there may be: here nobody guesses
 
 # What needs the PIN, as its page has it: settings, the meter's tones, and what is known of people.
 PROTECTED: Final = re.compile(
-    r"TUNE:STAR (.*,)?ID=.+|SETT [^,]+,[^,]+|CAL:TONE [^,]+,[^,]+,[^,]+"
+    r"TUNE:STAR (.*,)?ID=.+|SETT [^,]+,[^,]+|CAL:NOB|CAL:TONE [^,]+,[^,]+,[^,]+"
     r"|SESS:STAR (.*,)?(AGE|SEX|ID)=.+|SESS:LIST\?( \d+)?|(SESS:RES\?|AUD) \d+|THR\? .*,\d+"
 )
 # What tells a result without a number: that of the last test.

@@ -111,7 +111,7 @@ RATE_MAX: Final = 0.25
 AUDIOGRAMS: Final = ("N1", "N3", "N5", "N7", "S1", "S3")
 UNEQUAL: Final = ("N1,N6", "N7,N2", "S3,N5", "N4,S1")  # the better ear hears for the other
 PROFILES: Final = ("annealed-laplace", "annealed-laplace", "gp-pta-2015", "default")
-CALIBRATIONS: Final = ("none", "good", "overdue", "unreadable")
+CALIBRATIONS: Final = ("none", "good", "overdue", "unreadable", "another's")
 CABLE: Final = ("drop", "garble", "delay", "duplicate", "merge")
 
 # Longer than the board sounds without its host.
@@ -233,7 +233,7 @@ def drawn(seed: int) -> Story:
         talkative=chance.random() < 0.5,
         pin=chance.random() < 0.5,
         sealed=chance.random() < 0.5,
-        calibration=chance.choices(CALIBRATIONS, (4, 4, 1, 1))[0],
+        calibration=chance.choices(CALIBRATIONS, (4, 4, 1, 1, 1))[0],
         aid=seed % AID_EVERY == 0,
     )
 

@@ -10,6 +10,7 @@ from typing import Final
 from device.simulator.clock import S, microseconds
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import Press
+from firmware_py.calibration.simulated import SERIAL
 from tests.journal.simulated_disk import Fault, PowerLoss
 from tests.simulation.aids import FALSE_WORDS, LIES
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
@@ -54,7 +55,8 @@ class Troubles:
         self._world.boot_board()
 
     def board_swapped(self) -> None:
-        self._world.serial = f"{self._number:016x}"
+        own_is_here = self._world.serial == SERIAL
+        self._world.serial = f"{self._number:016x}" if own_is_here else SERIAL
         self._world.boot_board()
 
     def board_without_noise(self) -> None:
@@ -254,7 +256,7 @@ class Troubles:
         self._say("TONE LEFT,1000,40", "TONE RIGHT,4000,30,45")
 
     def operator_plays_a_calibration_tone(self) -> None:
-        self._say("CAL:TONE LEFT,1000,-20", "CAL:TONE RIGHT,8000,-6", "CAL:STOP")
+        self._say("CAL:NOB", "CAL:TONE LEFT,1000,-20", "CAL:TONE RIGHT,8000,-6", "CAL:STOP")
 
     def operator_changes_settings(self) -> None:
         if self._world.console.is_talking:

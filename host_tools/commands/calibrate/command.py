@@ -15,7 +15,7 @@ from device.calibration.retspl import (
 )
 from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
-from firmware_py.calibration.tone import DBFS_LIMITS
+from firmware_py.meter_tone import DBFS_LIMITS
 from host_tools.commands.calibrate.guide import (
     APART_MIN_DB,
     LOUD_DBFS,
@@ -47,11 +47,11 @@ with it.
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {}
 DUE_DAYS: Final = 365
+OF_BOARD: Final = "tone_generator_serial"  # the board tells it
 TEXTS: Final = {
     "technician": "technician",
     "meter": "sound level meter, maker and model",
     "meter_serial": "serial number of the meter",
-    "tone_generator_serial": "serial number of the tone generator",
     "serial_left": "serial number of the left earphone",
     "serial_right": "serial number of the right earphone",
 }
@@ -76,9 +76,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--loud",
         type=float,
-        default=LOUD_DBFS,
         metavar="DBFS",
-        help=f"also the highest level of the device from then on (default: {LOUD_DBFS:g})",
+        help="also the highest level of the device from then on; else asked",
     )
     p.add_argument(
         "--due-days", type=int, default=DUE_DAYS, metavar="N", help=f"default: {DUE_DAYS}"
@@ -118,9 +117,13 @@ def calibrate(
             readings = _kept(arguments, place, ask, say, readings)
         with instrument_at(url, ask_secret) as instrument:
             instrument.unlock()
+            _check_board(readings, instrument.board_serial(), place)
+            loud_dbfs = arguments.loud
+            if loud_dbfs is None:
+                loud_dbfs = _loud(ask, say, arguments.soft)
             guide = Guide(
                 instrument, ask, say, readings, lambda: readings.save(place),
-                arguments.soft, arguments.loud,
+                arguments.soft, loud_dbfs,
             )  # fmt: skip
             for name in TEXTS:
                 if name not in readings.texts:
@@ -154,12 +157,22 @@ def _kept(
             f"{fresh.transducer!r}"
         )
     for name, text in readings.texts.items():
-        if getattr(arguments, name) not in (None, text):
+        if name != OF_BOARD and getattr(arguments, name) not in (None, text):
             raise HostError(
                 f"{place}: {TEXTS[name]} of the readings is {text!r}, and "
                 f"--{name.replace('_', '-')} is {getattr(arguments, name)!r}"
             )
     return readings
+
+
+def _check_board(readings: Readings, serial: str, place: Path) -> None:
+    """Note which tone generator is measured; a calibration is of one."""
+    measured = readings.texts.setdefault(OF_BOARD, serial)
+    if measured != serial:
+        raise HostError(
+            f"{place}: the readings are of the tone generator with serial number {measured!r}, "
+            f"and the one that answers has {serial!r}"
+        )
 
 
 def _what_is_kept(place: Path) -> str:
@@ -177,7 +190,7 @@ def _calibration(
     about = {
         "date": today.isoformat(),
         "due": (today + datetime.timedelta(days=due_days)).isoformat(),
-        **{n: texts[n] for n in ("technician", "meter", "meter_serial", "tone_generator_serial")},
+        **{n: texts[n] for n in ("technician", "meter", "meter_serial", OF_BOARD)},
     }
     transducer = {
         "name": reference.transducer,
@@ -205,13 +218,41 @@ def _checked(arguments: argparse.Namespace) -> str:
             f"--soft is {arguments.soft:g} dBFS; allowed is {low_dbfs:g} to "
             f"{high_dbfs - APART_MIN_DB:g} dBFS"
         )
-    if not arguments.soft + APART_MIN_DB <= arguments.loud <= high_dbfs:
-        raise HostError(
-            f"--loud is {arguments.loud:g} dBFS; allowed is {arguments.soft + APART_MIN_DB:g} "
-            f"({APART_MIN_DB:g} dB above --soft) to {high_dbfs:g} dBFS"
-        )
+    if arguments.loud is not None and (wrong := _wrong_loud(arguments.loud, arguments.soft)):
+        raise HostError(f"--loud is {wrong}")
     check_name(arguments.out, "-o", (".toml",), arguments.force)
     return str(urls[0])
+
+
+def _wrong_loud(loud_dbfs: float, soft_dbfs: float) -> str:
+    """Return what is wrong with a level of the loud tone, and what is allowed; "" if it is not."""
+    low_dbfs, high_dbfs = soft_dbfs + APART_MIN_DB, DBFS_LIMITS[1]
+    if low_dbfs <= loud_dbfs <= high_dbfs:
+        return ""
+    return (
+        f"{loud_dbfs:g} dBFS; allowed is {low_dbfs:g} ({APART_MIN_DB:g} dB above --soft) to "
+        f"{high_dbfs:g} dBFS"
+    )
+
+
+def _loud(ask: Ask, say: Say, soft_dbfs: float) -> float:
+    """Ask for the level of the loud tone: the device is never louder afterwards."""
+    usual_dbfs = max(LOUD_DBFS, soft_dbfs + APART_MIN_DB)
+    while True:
+        words = answer_of(
+            ask,
+            "level of the loud tone, dBFS, which no tone of the device is above from then on "
+            f"(up to {DBFS_LIMITS[1]:g}; return: {usual_dbfs:g}): ",
+        )
+        try:
+            loud_dbfs = float(words.replace(",", ".")) if words else usual_dbfs
+        except ValueError:
+            say(f"{words!r} is no number")
+            continue
+        if wrong := _wrong_loud(loud_dbfs, soft_dbfs):
+            say(wrong)
+        else:
+            return loud_dbfs
 
 
 def _text(guide: Guide, arguments: argparse.Namespace, name: str) -> str:

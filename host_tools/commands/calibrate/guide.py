@@ -1,5 +1,6 @@
 """Guides a technician through the measurement: which tone sounds, and what the meter reads."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ APART_MIN_DB: Final = 10.0  # between the two levels, so that they show whether 
 # then the state is another one; on a busy machine that takes its time.
 BEGIN_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.02
+BOARD_SERIAL: Final = re.compile(r",serial number ([^,]+)")
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
@@ -47,6 +49,24 @@ class Instrument:
     def unlock(self) -> None:
         """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""
         self._pin = unlock(self._talk, self._ask_secret, self._pin)
+
+    def board_serial(self) -> str:
+        """Return the serial number of the tone generator that is measured.
+
+        Raises
+        ------
+        HostError
+            If none answers.
+        """
+        told = BOARD_SERIAL.search(self._talk.insist("SYST:VERS?"))
+        if told is None or told[1] == "-":
+            raise HostError("the tone generator does not answer: nothing can be measured")
+        return told[1]
+
+    def nobody_listens(self) -> None:
+        """Say that the earphones are on no ears: tones for the meter may be played."""
+        self.unlock()
+        self._talk.insist("CAL:NOB")
 
     def play(self, ear: str, frequency_hz: int, level_dbfs: float) -> bool:
         """Play a tone, and return when it sounds; False if the board's output limit is lower.
@@ -119,7 +139,10 @@ class Guide:
             if number == len(FREQUENCIES_HZ):
                 continue
             where = f"the coupler ({reference.coupler})"
-            answer_of(self.ask, f"put the {ear} earphone on {where}; return: ")
+            answer_of(
+                self.ask, f"put the {ear} earphone on {where}, and the other on nobody; return: "
+            )
+            self.instrument.nobody_listens()
             while number < len(FREQUENCIES_HZ):
                 try:
                     self._measure_one(ear, number, reference)

@@ -1,5 +1,6 @@
 """A directory of journals of several people, for what is said of people."""
 
+import datetime
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -9,12 +10,11 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
-from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person as Told
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from tests.calibration import calibrations
-from tests.host.journals import write_again
+from tests.host.journals import on_day, write_again
 
 FREQUENCIES_HZ: Final = tuple(float(f) for f in AUDIOGRAM_FREQUENCIES_HZ)
 BEFORE_DB_HL: Final = (10.0, 10.0, 10.0, 15.0, 15.0, 20.0, 25.0, 30.0, 30.0, 30.0)
@@ -44,18 +44,21 @@ def a_session(
     )
     place = directory.parent / f"device-{number}"
     place.mkdir()
-    calibrated = calibrations.on_file() if calibration is None else calibration
+    date = datetime.date.fromisoformat(day)
+    due = date + datetime.timedelta(days=365)
+    changes = {"calibration.date": day, "calibration.due": due.isoformat()}
+    calibrated = calibrations.on_file(changes) if calibration is None else calibration
     # The simulated board has a calibration of its own; another one has none.
-    serial = "51b0000000000002" if calibration is NO_CALIBRATION else SERIAL
-    board = SimulatedBoard(listener, boot=0xB007, serial=serial)
+    board = SimulatedBoard(listener, boot=0xB007, serial="51b0000000000002")
+    if calibrated.calibration is not None:
+        board = calibrations.CalibratedBoard(listener, calibrated.calibration)
     world = World(place, board=board, calibration=calibrated)
     world.begin(Settings.from_record({"ears": "left", "seed": number, "masking": "off"}), told)
     world.finish()
     world.close()
     header, *records = read_journal(world.journal()).records
     path = directory / f"session-{number:06d}.journal"
-    change = {"session": number, "started": f"{day}T09:30:00+00:00", "device": device}
-    write_again(path, {**header, **change}, records)
+    write_again(path, {**on_day(header, day), "session": number, "device": device}, records)
     return path
 
 

@@ -15,6 +15,7 @@ from device.simulator.world import World
 from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.calibration.simulated import SERIAL
 from firmware_py.configuration import Configuration, read_configuration
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
@@ -33,7 +34,6 @@ TEXTS: Final = {
     "--technician": "A. Meyer",
     "--meter": "class 1",
     "--meter-serial": "M-1",
-    "--tone-generator-serial": "T-1",
     "--serial-left": "L-1",
     "--serial-right": "R-1",
 }
@@ -55,7 +55,8 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Devices:
     @contextmanager
     def given(directory: Path, pin: str = "") -> Iterator[Device]:
         hashed = PinHash.of(pin, bytes(16)) if pin else None
-        device = Device(directory, a_listener("S2"), Configuration(pin=hashed))
+        nobody = a_listener(lapse_rate=1.0)
+        device = Device(directory, nobody, Configuration(pin=hashed))
         with talks_with(device, guide, monkeypatch):
             yield device
 
@@ -112,15 +113,18 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
             assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
             assert made.level_max_db_spl[ear].at(frequency_hz) == pytest.approx(level - 10, abs=0.1)
             assert made.retspl_db_spl.at(frequency_hz) == reference.levels_db_spl[frequency_hz]
-    assert len(played) == 2 * 2 * len(FREQUENCIES_HZ)
+    assert [tone.level_dbfs for tone in played][:4] == [-80.0, -60.0, -40.0, -30.0], "climbed to"
+    assert len(played) == 2 * (3 + 2 * len(FREQUENCIES_HZ))
     assert max(tone.level_dbfs for tone in played) == -10.0
     assert (made.date, (made.due - made.date).days) == (TODAY, 365)
     assert made.content["calibration"]["meter_serial"] == "M-1"
+    assert made.board_serial == SERIAL
     assert made.content["transducer"]["serial_right"] == "R-1"
     assert made.content["transducer"]["retspl_source"] == reference.source
     assert "put the right earphone on the coupler" in " ".join(technician.asked)
 
     world = World(tmp_path / "again", a_listener("S2"), calibration=load_calibration(output))
+    world.until(lambda: world.client.connected)
     (state,), (limits,) = world.ask("CAL?"), world.ask("CAL:LIM? LEFT")
     world.close()
     assert '"due": "2027-05-06"' in state
@@ -150,6 +154,23 @@ def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path
     assert made.sensitivity_db_spl["left"].at(500) == pytest.approx(122.0, abs=0.051)
     assert made.level_max_db_spl["right"].at(8000) == pytest.approx(99.25 - 15.0, abs=0.1)
     assert made.level_max_db_spl["left"].at(8000) == pytest.approx(98.0 - 10.0, abs=0.1)
+
+
+def test_nobody_lowers_the_devices_limit_unasked(device: Devices, tmp_path: Path) -> None:
+    with device(tmp_path / "data") as bench:
+        asked = {"level of the loud tone": ["loud", "-5", "-6"], "left 250 Hz": ["quit"]}
+        technician = Technician(bench, asked)
+        assert run(tmp_path / "c.toml", technician) == 1
+        again = Technician(bench, {"left 250 Hz": ["quit"]})
+        assert run(tmp_path / "c.toml", again, "--resume", "--loud", "-20") == 1
+    assert technician.said[1:3] == [
+        "'loud' is no number",
+        "-5 dBFS; allowed is -20 (10 dB above --soft) to -6 dBFS",
+    ]
+    assert -6.0 in [tone.level_dbfs for tone in bench.world.board.played]
+    (question, *_) = technician.asked
+    assert "which no tone of the device is above from then on" in question
+    assert not any("level of the loud tone" in each for each in again.asked)
 
 
 def test_a_wrong_digit_is_mended_by_going_back(device: Devices, tmp_path: Path) -> None:
@@ -283,6 +304,20 @@ def test_readings_of_other_things_are_not_gone_on_with(
     assert part.exists()
 
 
+def test_readings_of_another_tone_generator_are_not_gone_on_with(
+    device: Devices, tmp_path: Path
+) -> None:
+    output = tmp_path / "c.toml"
+    part = some_readings(output)
+    part.write_text(
+        part.read_text().replace('"texts": {', '"texts": {"tone_generator_serial": "e66",')
+    )
+    with device(tmp_path / "data") as bench:
+        with pytest.raises(HostError, match=f"serial number 'e66', and the one that .* '{SERIAL}'"):
+            run(output, Technician(bench), "--resume")
+        assert bench.world.board.played == []
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -323,6 +358,8 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
     (answer,) = world.ask("CAL:TONE LEFT,1000,-30")
     assert answer == 'ERROR -221,"a test is under way: SESS:ABOR ends it"'
     world.ask("SESS:ABOR")
+    world.board.hand.listener = a_listener(lapse_rate=1.0)
+    assert world.ask("CAL:NOB") == ["OK"]
     for wrong, words in {
         "LEFT,1000,-5": "level is '-5'; allowed are numbers from -80 to -6 dBFS",
         "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to -6 dBFS",
@@ -339,7 +376,7 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
 
 
 def test_a_test_ends_a_calibration_tone(world: World) -> None:
-    world.ask("CAL:TONE RIGHT,1000,-30")
+    assert world.ask("CAL:NOB") + world.ask("CAL:TONE RIGHT,1000,-30") == ["OK"] * 2
     world.ask("SESS:STAR LEFT,SEED=3")
     world.finish()
     assert errors_of(world) == ""

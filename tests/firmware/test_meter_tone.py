@@ -1,0 +1,175 @@
+"""The tone for the sound level meter: limited, over by itself, and never in the way of a test."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import firmware_py
+from device.simulator.board import SimulatedBoard
+from device.simulator.clock import MS
+from device.simulator.world import World
+from firmware_py.link.notices import Refused
+from firmware_py.meter_tone import ON_MS, STEP_MS, ToneError
+from firmware_py.procedure.presenter import PAUSE_BEFORE
+from firmware_py.procedure.settings import Settings
+from tests.firmware.world import a_listener, result_of, run_session
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World(tmp_path / "data", a_listener("S2"))
+    world.board.hand.listener = a_listener(lapse_rate=1.0)  # nobody, so far
+    world.until(lambda: world.client.connected)
+    world.meter_tone.nobody_listens = True
+    yield world
+    world.close()
+
+
+def until_state(world: World, state: str) -> None:
+    world.until(lambda: world.meter_tone.state == state)
+
+
+def test_it_sounds_and_is_over_by_itself(world: World) -> None:
+    tone = world.meter_tone
+    assert tone.state == "silent"
+
+    tone.play("left", 1000.0, -30.0, -30.0)
+    assert tone.state == "asked"
+    until_state(world, "sounding")
+    began_us = world.clock.us
+    until_state(world, "over")
+
+    (played,) = world.board.played
+    assert (played.ear, played.frequency_hz, played.level_dbfs) == ("left", 1000.0, -30.0)
+    assert not played.cut
+    assert world.clock.us - began_us == pytest.approx(ON_MS * MS, abs=100 * MS)
+
+
+def test_another_one_ends_it(world: World) -> None:
+    tone = world.meter_tone
+    for number, level_dbfs in enumerate((-80.0, -70.0)):
+        tone.play("right", 8000.0, level_dbfs, -6.0)
+        until_state(world, "sounding")
+        assert len(world.board.played) == number + 1
+    tone.stop()
+    assert tone.state == "silent"
+    world.run(100 * MS)
+    assert [each.cut for each in world.board.played] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("level_dbfs", "words"),
+    [
+        (-5.9, "-5.9 dBFS: allowed is -80 to -6 dBFS"),
+        (float("inf"), "inf dBFS: allowed is -80 to -6 dBFS"),
+        (float("nan"), "nan dBFS: allowed is -80 to -6 dBFS"),
+    ],
+)
+def test_what_may_not_be_played_is_named(world: World, level_dbfs: float, words: str) -> None:
+    with pytest.raises(ToneError) as refusal:
+        world.meter_tone.play("left", 1000.0, level_dbfs, -30.0)
+    assert str(refusal.value) == words
+    world.run(100 * MS)
+    assert world.board.played == []
+
+
+def test_the_boards_own_limit_stands(world: World) -> None:
+    world.board.server.limits_dbfs = (-20.0, -20.0)
+    world.meter_tone.play("left", 1000.0, -10.0, -10.0)
+    until_state(world, "refused limit")
+    assert world.board.played == []
+
+
+def test_a_wire_that_is_cut_is_told(world: World) -> None:
+    world.meter_tone.play("left", 1000.0, -30.0, -30.0)
+    world.wire_cut = True
+    until_state(world, "lost")
+
+
+def test_a_test_that_begins_ends_it_and_is_not_disturbed(world: World, tmp_path: Path) -> None:
+    world.meter_tone.play("right", 1000.0, -30.0, -30.0)
+    until_state(world, "sounding")
+    world.board.hand.listener = a_listener("S2")
+    world.begin(Settings(ears="left", seed=3))
+    world.finish()
+
+    undisturbed = run_session(tmp_path / "other", a_listener("S2"), {"ears": "left", "seed": 3})
+    assert world.board.played[0].cut
+    assert result_of(world.journal())["ears"] == result_of(undisturbed)["ears"]
+
+
+def test_a_refusal_that_is_not_of_a_tests_own_tone_does_not_end_it(world: World) -> None:
+    world.begin(Settings(ears="left", seed=3))
+    session = world.runner.session
+    assert session is not None
+    assert session.test.state == PAUSE_BEFORE
+    world.runner.notice(Refused("tone", "limit", ""))
+    assert not session.over
+    world.board.server.limits_dbfs = (-160.0, -160.0)
+    world.finish()
+    assert session.test.outcome == "aborted", "of its own tone it does"
+
+
+NOT_SAID = 'ERROR -224,"nobody has said that the earphones are on no ears: CAL:NOB says it, until '
+
+
+def test_a_loud_tone_is_climbed_to(world: World) -> None:
+    """From as soft a one as a test begins with, by 20 dB and a second at a time, in each ear."""
+    for line, levels_dbfs in (
+        ("CAL:TONE LEFT,1000,-10", [-80.0, -60.0, -40.0, -20.0, -10.0]),
+        ("CAL:TONE LEFT,8000,-6", [-6.0]),
+        ("CAL:TONE LEFT,8000,-70", [-70.0]),
+        ("CAL:TONE LEFT,8000,-30", [-50.0, -30.0]),
+        ("CAL:TONE RIGHT,8000,-75", [-80.0, -75.0]),
+    ):
+        before = len(world.board.played)
+        assert world.ask(line) == ["OK"]
+        assert world.ask("CAL:TONE?") == ["asked"]
+        until_state(world, "over")
+        played = [*world.board.played][before:]
+        assert [tone.level_dbfs for tone in played] == levels_dbfs
+        onsets_us = [tone.onset_us for tone in played]
+        steps_us = [late - soon for soon, late in itertools.pairwise(onsets_us)]
+        assert all(each >= STEP_MS * MS for each in steps_us)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["TONE LEFT,1000,40", "TONE LEFT,1000,999", "SESS:STAR LEFT,SEED=3", "*RST", "press", "board"],
+)
+def test_that_nobody_listens_holds_until_somebody_does(world: World, line: str) -> None:
+    """A listener's tone, a test, a press, another board: after each it has to be said again."""
+    assert world.ask("CAL:TONE LEFT,1000,-80") == ["OK"]
+    match line:
+        case "press":
+            world.board.server.button(1, True, world.board.now_us)
+            world.until(lambda: not world.meter_tone.nobody_listens)
+        case "board":
+            world.swap_board(SimulatedBoard(a_listener("S2"), boot=2))
+            world.until(lambda: not world.meter_tone.nobody_listens)
+            world.until(lambda: world.client.connected)
+        case _:
+            world.ask(line)
+    world.ask("SESS:ABOR")
+    world.until(lambda: not world.meter_tone.sounds)
+    (refused,) = world.ask("CAL:TONE LEFT,1000,-80")
+    assert refused.startswith(NOT_SAID)
+    assert world.ask("CAL:NOB") == ["OK"]
+    assert world.ask("CAL:TONE LEFT,1000,-80") == ["OK"]
+
+
+def test_only_one_module_gives_sounds_to_the_tone_generator() -> None:
+    """Every sound is granted by `sounds.check`: nobody else has the client play or mask."""
+    root = Path(firmware_py.__file__).parent
+    gives = re.compile(r"client\.(play|mask)\(|request\(\s*\"(tone|mask)\"")
+    found = {
+        str(path.relative_to(root))
+        for path in root.rglob("*.py")
+        if gives.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"sounds.py", "link/client.py", "tuner.py"}, "the tuner's client is the aid's"
