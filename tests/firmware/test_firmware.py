@@ -213,12 +213,18 @@ def test_a_test_may_begin_in_the_bytes_that_end_the_one_before(tmp_path: Path, e
     assert result_of(journals[0])["outcome"] == "aborted"
 
 
-@pytest.mark.parametrize("command", ["TONE RIGHT,1000,40", "CAL:TONE RIGHT,1000,-80"])
-def test_a_tone_may_be_asked_in_the_bytes_that_end_a_test(tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "level_dbfs"),
+    [("TONE RIGHT,1000,40", -92.0), ("CAL:NOB\nCAL:TONE RIGHT,1000,-80", -80.0)],
+)
+def test_a_tone_may_be_asked_in_the_bytes_that_end_a_test(
+    tmp_path: Path, command: str, level_dbfs: float
+) -> None:
     device = Device(tmp_path)
-    assert told_while_playing(device, f"SESS:ABOR\n{command}") == ["OK"] * 4
+    told = told_while_playing(device, f"SESS:ABOR\n{command}")
+    assert told == ["OK"] * (4 + command.count("\n"))
     tone = device.board.played[-1]
-    assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -80.0)
+    assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, level_dbfs)
 
 
 def test_a_test_that_cannot_be_ended_on_the_disk_is_the_end(

@@ -10,11 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration.file import read_calibration
-from firmware_py.calibration.in_force import CALIBRATED, CalibrationInForce
+from firmware_py.calibration.file import calibration_from, read_calibration
+from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.journal import Record, read_journal
 from firmware_py.journal.records import RESERVED_KEYS, chained_crc, line_bytes_max
 from firmware_py.procedure import events
+from firmware_py.procedure.boards import serial_of
 from firmware_py.session import replay
 
 REPO: Final = Path(__file__).parents[2]
@@ -172,8 +173,12 @@ def bases() -> tuple[tuple[str, ...], ...]:
         found.append([*records[:6], *records[-2:]])  # whole, but it does not replay
     (left,) = (read_journal(path).records for path in GOLDEN.glob("left-ear-s2.journal"))
     found += [[*left[:14]], [*_true(left[0], left[1:2])], [*_true(left[0], left[1:40])]]
-    calibration = CalibrationInForce(CALIBRATED, read_calibration(CALIBRATION), "2026-01-31")
-    known = {**left[0], "person": PERSON, "calibration": calibration.as_record()}
+    content = read_calibration(CALIBRATION).content
+    content["calibration"]["tone_generator_serial"] = serial_of(left[0]["tone_generator"])
+    content["calibration"]["date"] = left[0]["started"][:10]
+    made = calibration_from(content)
+    in_force = CalibrationOnFile(made).judged(made.date)
+    known = {**left[0], "person": PERSON, "calibration": in_force.as_record()}
     found += [[*_true(known, left[1:2])], [*_true(known, left[1:20])]]
     return tuple(tuple(map(as_text, records)) for records in found)
 

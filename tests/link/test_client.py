@@ -135,7 +135,7 @@ def test_faults_on_the_line_change_nothing(fault_rate: float) -> None:
 def test_events_of_both_buttons_come_whole_and_in_order(fault_rate: float) -> None:
     """Well above the threshold the first button is pressed, at the threshold the second."""
     line = connected(2_000_000, fault_rate=fault_rate, unsure_half_width_db=6.0)
-    for number, level_dbfs in enumerate((-60.0, -100.0, -60.0, -100.0), 1):
+    for number, level_dbfs in enumerate((-60.0, -112.0, -60.0, -112.0), 1):
         line.client.play(replace(TONE, tone_id=f"1-{number}", level_dbfs=level_dbfs))
         line.run(6_000_000)
 
