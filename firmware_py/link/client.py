@@ -114,8 +114,8 @@ class Client:
 
     @property
     def boot(self) -> str:
-        """Return the boot of the board, empty before the first greeting."""
-        return self._board.boot
+        """Return the boot of the board met last, empty before the first greeting."""
+        return self._board.boot if self._met is None else self._met.boot
 
     @property
     def board(self) -> str:

@@ -6,7 +6,7 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,7 +61,13 @@ volume turned down. device/sound_card/README.md says what is exact here and what
 """
 
 NEEDS: Final = {"a sound card": ("sounddevice",)}
-LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
+LIMIT_DBFS: Final = -30.0  # 102 dB HL where 0 dBFS is the nominal 132; with most earphones less
+YES: Final = "loud"  # has to be typed before a higher one holds
+STEP_DB: Final = 10.0  # by so much louder is each tone of a climb to it
+CLIMB_HZ: Final = 1000.0
+STEP_MS: Final = 1000
+STEP_RISE_MS: Final = 50
+EARS: Final = 2
 WITHOUT: Final = "gp-pta listen --wav FILE.wav writes what would be heard"
 UNCALIBRATED: Final = (
     "UNCALIBRATED: nobody knows how loud this is. Turn the volume down before you put the "
@@ -86,7 +92,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         type=float,
         default=LIMIT_DBFS,
         metavar="DBFS",
-        help=f"no tone is above this level re full scale (default: {LIMIT_DBFS:g})",
+        help=f"no tone is above this level re full scale (default: {LIMIT_DBFS:g}; a higher one "
+        f"has to be confirmed by typing {YES!r}, and is climbed to)",
     )
     p.add_argument(
         "--json", action="store_true", help="devices as JSON; a test ends with a line of it"
@@ -107,8 +114,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list_devices:
         return _list_devices(arguments.json)
     _check(arguments)
+    is_heard = arguments.wav is None
+    if is_heard and arguments.limit_dbfs > LIMIT_DBFS:
+        confirm(arguments.limit_dbfs, input)
     try:
         with _output(arguments) as output, Keyboard() as keyboard:
+            if is_heard:
+                arguments.limit_dbfs = climb(output, keyboard, arguments.limit_dbfs)
             board = LocalBoard(output, keyboard, arguments.limit_dbfs, secrets.randbits(32))
             if arguments.test:
                 return _test(arguments, board, keyboard)
@@ -116,6 +128,56 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise HostError(f"listen: {error}") from None
     return 0
+
+
+def confirm(limit_dbfs: float, ask: Callable[[str], str]) -> None:
+    """Have somebody type that tones may be louder than usual.
+
+    Raises
+    ------
+    HostError
+        Nobody did; nothing is played.
+    """
+    _warn(
+        f"--limit-dbfs {limit_dbfs:g}: tones may be {limit_dbfs - LIMIT_DBFS:g} dB louder than "
+        f"with the usual limit, {LIMIT_DBFS:g} dBFS. That can hurt ears."
+    )
+    try:
+        typed = ask(f"type {YES} if that is meant: ").strip()
+    except EOFError:
+        typed = ""
+    if typed != YES:
+        raise HostError(
+            f"--limit-dbfs is {limit_dbfs:g} dBFS; above {LIMIT_DBFS:g} dBFS {YES!r} has to be "
+            "typed; nothing was played"
+        )
+
+
+def climb(
+    output: SampledOutput,
+    keyboard: Keyboard,
+    limit_dbfs: float,
+    sleep: Callable[[float], None] = time.sleep,
+) -> float:
+    """Play a tone in both ears, and louder ones while somebody asks for them.
+
+    Returns
+    -------
+    float
+        The limit: the level that was asked for last, at most `limit_dbfs`.
+    """
+    level_dbfs = min(limit_dbfs, LIMIT_DBFS)
+    while level_dbfs < limit_dbfs:
+        for ear in range(EARS):
+            output.play(ear, CLIMB_HZ, level_dbfs, (STEP_MS, 0, 1, STEP_RISE_MS))
+            sleep(2e-3 * STEP_MS)
+        louder_dbfs = min(level_dbfs + STEP_DB, limit_dbfs)
+        _say(f"that was {level_dbfs:g} dBFS; space bar: up to {louder_dbfs:g}, others: no louder")
+        keys = keyboard.keys(None)
+        if not keys or keys.strip(HEARD_KEY):
+            break
+        level_dbfs = louder_dbfs
+    return level_dbfs
 
 
 def _list_devices(as_json: bool) -> int:

@@ -492,6 +492,7 @@ def test_a_board_whose_event_cannot_be_is_named_and_met_anew(
     newest = line.client.last_event + 1
     told = line.client.receive(encode(newest, verb, fields), line.now_us)
     assert told == [Lost(f"{verb!r} {why}", disbelieved=True)]
+    assert line.client.boot == line.board.server.boot, "what came in the same bytes is of it"
 
     line.client.connect(line.now_us)
     (greeted,) = (n for n in line.run(200_000) if isinstance(n, Greeted))

@@ -23,7 +23,9 @@ from device.sound_card.wav import RATE_HZ, WavOutput
 from firmware_py.link.frames import decode, encode
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.settings import Settings
-from host_tools.commands.listen import LIMIT_DBFS
+from host_tools.commands import listen
+from host_tools.commands.listen import LIMIT_DBFS, climb, confirm
+from host_tools.errors import HostError
 from host_tools.extras import remedy
 from tests.firmware.world import records_of
 from tests.host.journals import Refused
@@ -32,7 +34,7 @@ REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 240.0  # on a very busy machine
 WHOLE_PULSE_US: Final = 800_000  # after a tone is told it has begun, and a pulse of it has ended
 THRESHOLD_DB_HL: Final = 50.0  # of whoever presses here
-FULL_SCALE_DB_HL: Final = 120.0
+FULL_SCALE_DB_HL: Final = 132.0
 TONES: Final = 4
 TONE: Final[dict[str, str | int]] = {
     "id": "r1", "ear": "l", "hz": "1000.00", "dbfs": "-30.00",
@@ -227,7 +229,7 @@ def test_a_whole_command_ends_in_silence_and_a_whole_file(tmp_path: Path) -> Non
     assert f"nothing is heard: what would be is written to {wav}, in real time" in errors
     assert left.any()
     assert not left[-100:].any()
-    assert abs(left).max() == pytest.approx(10 ** (-80 / 20), rel=0.02)  # 40 dB HL
+    assert abs(left).max() == pytest.approx(10 ** (-92 / 20), rel=0.02)  # 40 dB HL
 
 
 def octets_of(path: Path) -> int:
@@ -241,8 +243,8 @@ def octets_of(path: Path) -> int:
         (["--limit-dbfs", "1"], "--limit-dbfs is 1 dBFS; allowed is -160 to 0 dBFS"),
         (["--limit-dbfs", "nan"], "--limit-dbfs is nan dBFS; allowed is -160 to 0 dBFS"),
         (
-            ["--test", "--limit-dbfs", "-90"],
-            "--limit-dbfs is -90 dBFS, so level_max_db_hl is 30.0; allowed are numbers from 40",
+            ["--test", "--limit-dbfs", "-100"],
+            "--limit-dbfs is -100 dBFS, so level_max_db_hl is 32.0; allowed are numbers from 40",
         ),
         (["--wav", "x.wav", "--device", "1"], "--wav and --device: one of them is allowed"),
         (["--test", "--age", "200"], "age"),
@@ -294,3 +296,53 @@ def test_without_a_sound_card_nothing_is_left_behind(
         "gp-pta listen --wav FILE.wav writes what would be heard\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("typed", ["", "yes", "LOUD", None])
+def test_a_high_limit_holds_only_when_loud_was_typed(typed: str | None) -> None:
+    def ask(_question: str) -> str:
+        if typed is None:
+            raise EOFError
+        return typed
+
+    with pytest.raises(HostError, match=r"limit-dbfs is 0 dBFS; above -30 dBFS 'loud' has to be"):
+        confirm(0.0, ask)
+    confirm(0.0, lambda _question: "loud\n")
+
+
+@pytest.mark.parametrize(
+    ("limit_dbfs", "keys", "played_dbfs", "found_dbfs"),
+    [
+        (-5.0, [b" ", b" ", b" "], [-30.0, -20.0, -10.0], -5.0),
+        (-5.0, [b" ", b"x"], [-30.0, -20.0], -20.0),
+        (0.0, [b""], [-30.0], -30.0),
+        (-29.5, [b" "], [-30.0], -29.5),
+        (-30.0, [], [], -30.0),
+        (-50.0, [], [], -50.0),
+    ],
+)
+def test_a_high_limit_is_climbed_to_and_ends_where_nobody_asks_for_more(
+    limit_dbfs: float, keys: list[bytes], played_dbfs: list[float], found_dbfs: float
+) -> None:
+    played: list[tuple[int, float]] = []
+
+    class Typed:
+        def keys(self, _wait_s: float | None) -> bytes:
+            return keys.pop(0)
+
+    class Played:
+        def play(self, ear: int, _hz: float, level_dbfs: float, _times: tuple[int, ...]) -> None:
+            played.append((ear, level_dbfs))
+
+    output: Any = Played()
+    keyboard: Any = Typed()
+    assert climb(output, keyboard, limit_dbfs, lambda _seconds: None) == found_dbfs
+    assert played == [(ear, level) for level in played_dbfs for ear in (0, 1)]
+
+
+def test_no_card_is_opened_before_loud_was_typed(
+    monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda _question: "no")
+    monkeypatch.setattr(listen, "_opened", lambda *_: pytest.fail("it was opened"))
+    assert "above -30 dBFS 'loud' has to be typed" in refused("listen", "--limit-dbfs", "-29")
