@@ -11,6 +11,7 @@ from firmware_py.meter_tone import ToneError
 from firmware_py.platform.data_directory import DataDirectoryError
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.self_check import ButtonWatch
+from firmware_py.session_record import SessionRecordError
 
 HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
 
@@ -20,7 +21,7 @@ def refusing(undone: str = "") -> Iterator[None]:
     """Make console errors of what may be wrong with settings and tones, and of a failing disk."""
     try:
         yield
-    except (SettingError, ToneError) as error:
+    except (SessionRecordError, SettingError, ToneError) as error:
         number, words = grammar.ILLEGAL_PARAMETER, str(error)
     except (JournalError, DataDirectoryError) as error:
         number, words = grammar.MASS_STORAGE, str(error)

@@ -18,6 +18,7 @@ from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import Action, Event, Result, as_record, records_of
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.printable import shown
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError
 from firmware_py.session_record import (
@@ -230,11 +231,16 @@ class Session(Generic[First, Test]):
         ------
         SettingError
             If there can be no such test; no journal is begun.
+        SessionRecordError
+            If nobody could read that header again; no journal is begun.
         JournalError
             If it cannot be written.
         """
+        record = header.to_record()
+        if type(header).from_record(record) != header:
+            raise SessionRecordError(f"the header comes back as another: {shown(record)}")
         test = header.new_test()
-        journal = JournalWriter.create(path, header.to_record(), disk=disk, seal_key=seal_key)
+        journal = JournalWriter.create(path, record, disk=disk, seal_key=seal_key)
         return cls(journal, Replay(header, test))
 
     @classmethod

@@ -91,6 +91,10 @@ class Header(Protocol[Test_co, Found_co]):
     def to_record(self) -> Record:
         """Return it as JSON values."""
 
+    @classmethod
+    def from_record(cls, record: Record) -> Self:
+        """Check what `to_record` wrote, and take it; `SessionRecordError` if it is not that."""
+
     def new_test(self) -> Test_co:
         """Return the procedure, before its first event."""
 

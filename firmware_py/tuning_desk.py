@@ -26,6 +26,7 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.procedure.words import say
+from firmware_py.session_record import SessionRecordError
 from firmware_py.setting_desk import seed_by_chance
 from firmware_py.tuner import NO_AID, Tuner
 
@@ -62,7 +63,7 @@ class TuningDesk:
             )  # fmt: skip
             person = Person(identifier=None if identifier is None else composed(identifier))
             self._tuner.begin(settings, self._whose(person, greeted))
-        except (ResultError, SettingError) as error:
+        except (ResultError, SessionRecordError, SettingError) as error:
             raise ConsoleError(grammar.ILLEGAL_PARAMETER, f"{error}; {NOT_BEGUN}") from None
         except (JournalError, DataDirectoryError) as error:
             raise ConsoleError(grammar.MASS_STORAGE, f"{error}; {NOT_BEGUN}") from None

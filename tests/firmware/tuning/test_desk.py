@@ -1,6 +1,7 @@
 """The console's commands of a tuning."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -96,3 +97,12 @@ def test_without_an_aid_nothing_is_begun() -> None:
     bench.step()
     assert "the hearing aid does not answer" in ask(bench, "TUNE:STAR")
     assert ask(bench, "TUNE:STAT?").startswith("state=idle aid=lost fit=-")
+
+
+def test_no_tuning_is_begun_whose_journal_nobody_could_read_again(bench: Bench) -> None:
+    assert bench.tuner.aid.greeted is not None
+    bench.tuner.aid.greeted = replace(bench.tuner.aid.greeted, aid="aid\x1b[2J 1")
+    answer = ask(bench, "TUNE:STAR SEED=3")
+    why = "the header: aid is 'aid\\x1b[2J 1'; allowed is a text that can be printed"
+    assert answer == f'ERROR -224,"{why}; no tuning was begun"'
+    assert [path for path in bench.simulated_disk.paths() if path.suffix == ".journal"] == []
