@@ -50,8 +50,12 @@ def version_words(board: BoardConnection, slot: str) -> str:
     )
 
 
-def state_words(test: HearingTest, resumed: int, header: SessionHeader) -> str:
-    """Return where the test of a session is; `resumed`: how many times it was taken up again."""
+def state_words(test: HearingTest, resumed: int, header: SessionHeader, *, lost: bool) -> str:
+    """Return where the test of a session is.
+
+    `resumed`: how many times it was taken up again. `lost`: the tone generator does not answer.
+    """
+    board = " board=lost" if lost and test.state != FINISHED else ""
     ear = test.ear
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.audiogram.widest()
@@ -63,7 +67,7 @@ def state_words(test: HearingTest, resumed: int, header: SessionHeader) -> str:
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
         f"silences={silences} false_positives={false_positives} so_far={verdict_so_far(ear)} "
-        f"calibration={header.calibration.state} session={header.session}{_check(test)}"
+        f"calibration={header.calibration.state} session={header.session}{board}{_check(test)}"
     )
 
 

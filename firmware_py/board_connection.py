@@ -212,7 +212,8 @@ class BoardConnection:
         now_s = self._clock.world_s()
         self._greet_s = now_s + REOPEN_S
         self.why = why
-        if self.is_lost:
+        if self.is_lost:  # a greeting had no answer: the port's name may lead elsewhere by now
+            self.port.close()
             return False
         self.is_lost = True
         return self._losses.add(now_s, disbelieved=disbelieved)

@@ -253,10 +253,10 @@ class Instrument:
 
     def state(self) -> str:
         """Return where the test is."""
-        runner = self._runner
+        runner, lost = self._runner, self._board.is_lost
         if runner.last_test is None or runner.last_header is None:
             return f"state=idle calibration={runner.calibration_today().state}"
-        return state_words(runner.last_test, runner.last_resumed, runner.last_header)
+        return state_words(runner.last_test, runner.last_resumed, runner.last_header, lost=lost)
 
     # Results
 

@@ -38,6 +38,7 @@ class SimulatedLine(Port):
         What the firmware has not read yet.
     """
 
+    elsewhere = False  # whether its name leads to another device, which takes all and says nothing
     is_open = False  # set here, not found out as that of a real port
 
     def __init__(
@@ -48,7 +49,7 @@ class SimulatedLine(Port):
         self.next_url = url
         self.there = self.takes = True
         self.incoming = bytearray()
-        self._hung_up = False
+        self._hung_up = self._leads_elsewhere = False
         self._taken = taken
         self._check = check
         self._overflowed = overflowed
@@ -59,7 +60,7 @@ class SimulatedLine(Port):
         if not self.there:
             raise PortError(f"cannot open {self.url!r}: No such file or directory")
         self.incoming.clear()
-        self.is_open = True
+        self.is_open, self._leads_elsewhere = True, self.elsewhere
 
     @property
     def is_ready(self) -> bool:
@@ -69,7 +70,7 @@ class SimulatedLine(Port):
     @property
     def is_talking(self) -> bool:
         """Return whether the firmware has it open, and it is there."""
-        return self.is_open and not self._hung_up
+        return self.is_open and not self._hung_up and not self._leads_elsewhere
 
     def vanish(self) -> None:
         """Go away; who has it open has to open it again, however soon it is back."""
@@ -99,7 +100,8 @@ class SimulatedLine(Port):
         if self.takes and self._unsent:
             sent = bytes(self._unsent)
             self._unsent.clear()
-            self._taken(sent)
+            if not self._leads_elsewhere:
+                self._taken(sent)
         if len(self._unsent) > UNSENT_BYTES_MAX:
             self.close()
             self._overflowed()

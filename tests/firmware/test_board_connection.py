@@ -1,11 +1,15 @@
 """When a tone generator is lost, said to be lost, and lost for good."""
 
+from pathlib import Path
+
 import pytest
 
 from device.simulator.clock import S, VirtualClock
+from device.simulator.world import World
 from firmware_py.board_connection import LOSSES_MAX, SOUND_S, TRUE_S, BoardConnection
 from firmware_py.link.client import Client
 from firmware_py.platform.ports import Port
+from tests.firmware.world import a_listener
 
 RECONNECT_S = 30.0
 
@@ -100,3 +104,31 @@ def test_what_it_cannot_have_told_is_said_once_a_greeting() -> None:
     assert [board.it.refused(f"button={n}") for n in (7, 7, 8)] == [True, False, False]
     board.lose(1.0)
     assert board.it.refused("button=7")
+
+
+@pytest.mark.usefixtures("quick_disk")
+@pytest.mark.parametrize("in_test", [False, True])
+def test_a_name_that_leads_to_a_silent_device_is_looked_up_again(
+    tmp_path: Path, in_test: bool
+) -> None:
+    """Names are given anew, at the start, where one waits for the board, and in a test."""
+    world = World(tmp_path, a_listener("S2"), wait=not in_test, start=in_test)
+    if in_test:
+        world.until(lambda: world.client.connected)
+        assert world.ask("SESS:STAR LEFT,SEED=3") == ["OK"]
+        world.until(lambda: len(world.board.played) == 2)
+        assert " board=lost" not in world.ask("SESS:STAT?")[0]
+        world.tones.vanish()
+        world.tones.there = True
+    world.tones.elsewhere = True
+    if not in_test:
+        world.firmware.start()
+    world.run(5 * S)
+    assert not world.client.connected
+    assert (" board=lost" in world.ask("SESS:STAT?")[0]) is in_test
+    world.tones.elsewhere = False
+    world.until(lambda: world.client.connected)
+    assert " board=lost" not in world.ask("SESS:STAT?")[0]
+    if in_test:
+        world.finish()
+    world.close()

@@ -314,7 +314,7 @@ def test_the_state_of_a_test_that_waits_for_a_late_answer_is_told(tmp_path: Path
     session = world.runner.session
     assert session is not None
     world.until(lambda: session.test.state == LATE)
-    state = state_words(session.test, 0, session.header)
+    state = state_words(session.test, 0, session.header, lost=False)
     world.close()
 
     assert state.startswith("state=late ear=left presentation=1 tones=0 heard=0 unsure=0 half_")

@@ -81,7 +81,7 @@ def test_a_slow_board_or_listener_is_learned_and_a_pause_of_the_operator_is_not(
 def test_it_is_told_with_every_answer_and_in_the_state() -> None:
     driver = Driver(Settings(ears="left"), flat(30.0))
     expected_s = round(driver.test.time_to_go.seconds())
-    assert f" seconds_to_go={expected_s} " in state_words(driver.test, 0, HEADER)
+    assert f" seconds_to_go={expected_s} " in state_words(driver.test, 0, HEADER, lost=False)
     driver.run()
     told = [action for _, action in driver.log if isinstance(action, AnswerTold)]
 
@@ -92,7 +92,7 @@ def test_it_is_told_with_every_answer_and_in_the_state() -> None:
     assert [*told[0].figures()][-1] == "seconds_to_go", (
         "what reads by place finds the rest as before"
     )
-    assert " seconds_to_go=0 " in state_words(driver.test, 0, HEADER)
+    assert " seconds_to_go=0 " in state_words(driver.test, 0, HEADER, lost=False)
 
 
 def test_what_is_confirmed_counts_down() -> None:

@@ -45,6 +45,7 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     "board hangs": (0.2, 12.0),  # it neither takes nor gives a byte
     # The ports
     "tone port gone": (0.5, 8.0),
+    "tone port leads elsewhere": (0.5, 8.0),  # for so long its name is that of a silent device
     "tone port renamed": (0.0, 0.0),  # the firmware finds it after its next start only
     "console gone": (0.5, 8.0),
     "tone port takes nothing": (0.2, 12.0),  # what was written waits, and comes all at once

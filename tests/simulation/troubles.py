@@ -145,6 +145,12 @@ class Troubles:
         self._world.tones.vanish()
         self._world.tones.next_url = f"/dev/tone-generator-{self._number}"
 
+    def tone_port_leads_elsewhere(self) -> None:
+        line = self._world.tones
+        line.vanish()
+        line.there = line.elsewhere = True
+        self._world.after(self._for_s, lambda: setattr(line, "elsewhere", False))
+
     def console_gone(self) -> None:
         self._world.operator.hung_up()
         self._vanish(self._world.console)

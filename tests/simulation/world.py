@@ -438,6 +438,7 @@ class World:
         self.hung_until_us = self.slow_until_us = 0
         for line in self._lines:
             line.there = line.takes = True
+            line.elsewhere = False
         self.listener.mood = AWAKE
         self.board.hurry()
         self.board.mend()
