@@ -307,8 +307,8 @@ def _answer_line(progress: Progress, answer: Told) -> str:
     if catch:
         stimulus = f"{'(no tone)':>19}"
     else:
-        stimulus = f"{_figure(tone, 'frequency_hz'):5.0f} Hz "
-        stimulus += f"{_figure(tone, 'level_db_hl'):4.0f} {unit:<5}"
+        stimulus = f"{tone.number('frequency_hz', other=math.nan):5.0f} Hz "
+        stimulus += f"{tone.number('level_db_hl', other=math.nan):4.0f} {unit:<5}"
     noise = f"  noise {tone.number('noise_db_hl'):.0f} dB" if "noise_db_hl" in tone else ""
     words = CATCH_WORDS if catch else ANSWER_WORDS
     word = words[answer.one_of("heard", words)]
@@ -317,10 +317,6 @@ def _answer_line(progress: Progress, answer: Told) -> str:
     name = answer.one_of("ear", EAR_STYLES)
     ear = f"[{EAR_STYLES[name]}]{name:<5}[/]"
     return f"{answer['number']:>4}  {ear}  {stimulus}  {word}{width}{purpose}{noise}"
-
-
-def _figure(tone: Told, name: str) -> float:
-    return tone.number(name) if name in tone else math.nan
 
 
 def show_result(

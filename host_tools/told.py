@@ -47,8 +47,17 @@ class Told(dict[str, str]):
     def __missing__(self, name: str) -> str:
         raise not_understood(self._command, f"it has no {name}")
 
-    def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
-        """Return a number within bounds."""
+    def number(
+        self,
+        name: str,
+        low: float = -math.inf,
+        high: float = math.inf,
+        *,
+        other: float | None = None,
+    ) -> float:
+        """Return a number within bounds; `other`, if any, where it was not told."""
+        if other is not None and name not in self:
+            return other
         with understanding(self._command):
             value = float(self[name])
         if not low <= value <= high:  # NaN is not between two numbers
