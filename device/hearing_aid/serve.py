@@ -30,6 +30,7 @@ from device.hearing_aid.speech import FloatArray
 from firmware_py.link.aid import SOUND_NUMBERS
 from firmware_py.link.frames import LineReader
 from firmware_py.link.numbers import decimal_between, whole_between
+from firmware_py.platform.named_file import opened
 from firmware_py.platform.program import ended
 from firmware_py.procedure.printable import SHOWN_CHARACTERS
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
@@ -270,7 +271,8 @@ def is_of_this_user(peer: tuple[str, int], here: tuple[str, int], table: Path = 
     """
     wanted = [_in_table(peer), _in_table(here), ESTABLISHED]
     try:
-        rows = [line.split() for line in table.read_text("ascii").splitlines()]
+        with opened(table) as file:
+            rows = [line.decode("ascii").split() for line in file]
     except OSError:
         return False
     return any(row[1:4] == wanted and row[7] == str(os.geteuid()) for row in rows if len(row) > 7)

@@ -10,6 +10,7 @@ the share.
 
 import argparse
 import csv
+import io
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.hearing_aid.limits import KNOTS_DB_HL, MEASURED_HZ, at_knots, beyond_knots_db
+from firmware_py.platform.named_file import TEXT, opened
 from firmware_py.platform.program import ended
 
 STEP_DB: Final = 5.0  # in which both were measured
@@ -55,7 +57,7 @@ class Points:
             If a cell is no number.
         """
         air, ucl = f"air{frequency_hz:g}", f"ucl{frequency_hz:g}"
-        with open(path, encoding="utf-8", newline="") as file:
+        with io.TextIOWrapper(opened(Path(path)), TEXT, newline="") as file:
             known = [row for row in csv.DictReader(file) if row[air] and row[ucl]]
         return cls(
             np.array([row["person"] for row in known]),
