@@ -4,16 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from device.hearing_aid.candidacy import NORMAL_DB_HL
 from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, Fit
 from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.limits import (
-    LOUD_FOR_FEW,
-    LOUD_FOR_HALF,
+    DISCOMFORT_SD_DB,
     MEASURED_EARS,
-    UNCOMFORTABLE_DB_HL,
+    PREDICTED_TOO_HIGH_DB,
     Reason,
 )
 from device.hearing_aid.rules import RULES, rule_named, within_publication
@@ -244,9 +241,12 @@ class PrescriptionWords:
 
     def spread(self) -> str:
         """Say what the most output is worth."""
-        few, half = (np.array(UNCOMFORTABLE_DB_HL[x]) for x in (LOUD_FOR_FEW, LOUD_FOR_HALF))
-        low, high = (self.catalogue.number(float(db)) for db in np.quantile(half - few, (0, 1)))
-        return self.say("output_spread", ears=str(MEASURED_EARS), low=low, high=high)
+        numbers = {
+            "low": min(PREDICTED_TOO_HIGH_DB), "high": max(PREDICTED_TOO_HIGH_DB),
+            "sd_low": min(DISCOMFORT_SD_DB), "sd_high": max(DISCOMFORT_SD_DB),
+        }  # fmt: skip
+        spread = {name: self.catalogue.number(value) for name, value in numbers.items()}
+        return self.say("output_spread", ears=str(MEASURED_EARS), **spread)
 
     def remarks(self, session: RecordedSession) -> list[str]:
         """Return what of the session whoever fits an aid has to know."""
