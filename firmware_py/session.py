@@ -236,10 +236,9 @@ class Session(Generic[First, Test]):
         JournalError
             If it cannot be written.
         """
-        record = header.to_record()
+        record, test = header.to_record(), header.new_test()
         if type(header).from_record(record) != header:
             raise SessionRecordError(f"the header comes back as another: {shown(record)}")
-        test = header.new_test()
         journal = JournalWriter.create(path, record, disk=disk, seal_key=seal_key)
         return cls(journal, Replay(header, test))
 
