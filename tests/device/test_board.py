@@ -73,7 +73,7 @@ def test_a_tone_is_played_in_its_ear_and_the_listener_is_asked(ear: str, side: E
     host.until(5 * S)
 
     assert host.board.played == [PlayedTone("r1", side, 1000.0, -80.0, onset_us=3 * S, cut=False)]
-    assert listener.asked == [("r1", side, 1000.0, 40.0)]
+    assert listener.asked == [("r1", side, 1000.0, 52.0)]
 
 
 def test_played_tones_are_kept_in_bounded_number() -> None:
@@ -92,7 +92,7 @@ def test_the_listener_hears_the_noise_at_its_effective_level() -> None:
 
     assert host.answer("mask", ear="l", hz="1000", dbfs="-60") == ("ok", {})
     assert host.answer("tone", **TONE) == ("ok", {})
-    assert listener.noises == [Noise("left", 1000.0, 120.0 - 60.0 - 6.0)], "6 dB: ISO 389-4"
+    assert listener.noises == [Noise("left", 1000.0, 132.0 - 60.0 - 6.0)], "6 dB: ISO 389-4"
     assert host.board.played[0].noise == PlayedNoise("left", 1000.0, -60.0)
 
 
