@@ -47,7 +47,7 @@ MODULES: Final = (
 MAIN: Final = "device/tone_generator/main.py"  # main.py on the board
 ARCHITECTURE: Final = "armv6m"  # of the RP2040: two functions are compiled to its machine code
 
-LIMIT_DBFS: Final = -20.0  # 100 dB HL where 0 dBFS is the nominal 120
+LIMIT_DBFS: Final = -20.0  # 112 dB HL where 0 dBFS is the nominal 132
 BAUD_RATE: Final = 115_200
 CHUNK_CHARACTERS: Final = 1024  # a multiple of 4, as base64 is
 CHUNK_BYTES: Final = 1024
