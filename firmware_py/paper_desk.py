@@ -14,6 +14,7 @@ from firmware_py.procedure.beside import beside, without_person
 from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.reasons import as_json
+from firmware_py.procedure.results import SessionResult
 from firmware_py.results import Results
 from firmware_py.session_record import SessionHeader
 
@@ -39,6 +40,7 @@ class PaperDesk:
         """Return settings, calibration, course and checks of the last session, as JSON."""
         test, header = self._results.last()
         course = self._results.course(header)
+        result, _ = self._results.of(None)
         return json.dumps(
             {
                 "session": header.session,
@@ -50,16 +52,20 @@ class PaperDesk:
                 "waits": as_json(course.waits),
                 "minutes": round(course.seconds / 60.0, 1),
                 "masked": test.given.masked,
-                **self._beside(test, header),
+                **self._beside(test, header, result),
                 "checks": {
-                    name: asdict(Checks.of(ear, test.settings)) for name, ear in test.ears.items()
+                    found.ear: asdict(
+                        Checks.of(found, test.ears[found.ear], test.given, test.settings)
+                    )
+                    for found in result.ears
                 },
             }
         )
 
-    def _beside(self, test: HearingTest, header: SessionHeader) -> dict[str, Any]:
+    def _beside(
+        self, test: HearingTest, header: SessionHeader, result: SessionResult
+    ) -> dict[str, Any]:
         """Return what rests on the thresholds, and what was presented with them."""
-        result, _ = self._results.of(None)
         nominal = header.calibration.nominal
         told = beside(result, header.settings, test.given, header.person, nominal=nominal)
         return without_person(told) if self._lock.state == LOCKED else told

@@ -1,11 +1,16 @@
 """Which answers the thresholds rest on, how many were set aside, and what checked the others."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.given import AnswersGiven, Given
+from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import Settings
+
+# A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
+CLEARLY_ABOVE_DB: Final = 5.0
 
 
 def counted(settings: Settings) -> tuple[Purpose, ...]:
@@ -42,11 +47,17 @@ class Checks:
     # "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), both only if that is improbable
     # with this listener, or "" without a retest
     retest: str
+    # `clear_tones`, `clear_missed`: tones clearly above the threshold that was found there, and
+    # those not heard
+    clear_tones: int
+    clear_missed: int
+    trial_s: float | None  # median from answer to answer
 
     @classmethod
-    def of(cls, ear: EarTest, settings: Settings) -> Self:
-        """Take those of an ear."""
+    def of(cls, found: EarResult, ear: EarTest, given: AnswersGiven, settings: Settings) -> Self:
+        """Take those of an ear; `found`: its result."""
         attention = ear.attention
+        clear = _clear_tones(found, ear, given)
         modelled = attention.modelled
         return cls(
             set_aside(ear, settings),
@@ -56,4 +67,27 @@ class Checks:
             attention.checks_missed if modelled else None,
             ear.measurement.doubted_tones if modelled else None,
             (ear.retest.verdict or "repeatable") if ear.retest else "",
+            len(clear),
+            sum(each.heard is False for each in clear),
+            given.trial_s(ear.ear),
         )
+
+
+def _clear_tones(found: EarResult, ear: EarTest, given: AnswersGiven) -> list[Given]:
+    """Return the tones clearly above the threshold that was found at their frequency."""
+    if found.outcome not in (Outcome.MEASURED, Outcome.INCOMPLETE) or not ear.observations:
+        return []
+    # With more noise in the other ear even a clear tone may not be heard, and a check is played to
+    # who perhaps does not listen.
+    others = (Purpose.CATCH, Purpose.CHECK, Purpose.PLATEAU)
+    tones = [
+        each
+        for each in given.all
+        if each.ear == ear.ear and not each.of_ear_check and each.presentation.purpose not in others
+    ]
+    thresholds_db_hl, _ = ear.estimator.threshold([t.presentation.frequency_hz for t in tones])
+    return [
+        each
+        for each, threshold_db_hl in zip(tones, thresholds_db_hl.tolist(), strict=True)
+        if each.presentation.level_db_hl >= threshold_db_hl + CLEARLY_ABOVE_DB
+    ]

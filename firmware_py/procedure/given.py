@@ -5,6 +5,7 @@ Papers ask here whether there was noise, which, and how long answers took: nobod
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 from firmware_py.procedure.asked import is_at
@@ -22,6 +23,9 @@ class Given:
     presentation: Presentation
     # effective masking level that the other ear had meanwhile; None: it had no noise
     noise_db_hl: float | None
+    number: int  # of the presentation, from 1 in a session
+    heard: bool | None  # None: unsure
+    known_us: int  # session time at which the answer was known
     response_us: int | None  # from the onset of a tone to the press; None: no tone, or no press
     of_ear_check: bool  # which ear is which was asked with it, and it tells of nothing else
 
@@ -70,16 +74,18 @@ class AnswersGiven:
     def __init__(self) -> None:
         self.all: list[Given] = []
 
-    def add(self, presenter: Presenter, answer: Answer, *, of_ear_check: bool = False) -> None:
-        """Take the answer to the presentation that is over."""
+    def add(
+        self, now_us: int, number: int, presenter: Presenter, answer: Answer, *,
+        of_ear_check: bool = False,
+    ) -> None:  # fmt: skip
+        """Take the answer to the presentation of this number, which is over."""
         assert presenter.presentation is not None, "it is over"
         due = presenter.noise.due
         noise_db_hl = None if due is None else due.level_db_hl
-        self.all.append(
-            Given(
-                presenter.ear, presenter.presentation, noise_db_hl, answer.response_us, of_ear_check
-            )
-        )
+        self.all.append(Given(
+            presenter.ear, presenter.presentation, noise_db_hl, number, answer.heard, now_us,
+            answer.response_us, of_ear_check,
+        ))  # fmt: skip
 
     @property
     def mean_response_ms(self) -> float | None:
@@ -96,6 +102,16 @@ class AnswersGiven:
         return ResponseTimes.of(
             each.response_ms for each in self.all if each.ear == ear and not each.of_ear_check
         )
+
+    def trial_s(self, ear: str) -> float | None:
+        """Return the median time from answer to answer of an ear, None without two in a row."""
+        of_ear = [each for each in self.all if each.ear == ear and not each.of_ear_check]
+        seconds = [
+            (after.known_us - before.known_us) / 1e6
+            for before, after in pairwise(of_ear)
+            if after.number == before.number + 1
+        ]
+        return _within(sorted(seconds), 0.5) if seconds else None
 
     @property
     def masked(self) -> bool:

@@ -276,7 +276,7 @@ class HearingTest:
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
         self.boards.answered(ear.ear)
-        self.given.add(self.presenter, answer)
+        self.given.add(now_us, self.number, self.presenter, answer)
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
         cover = NO_COVER if silence else self.presenter.noise.cover
@@ -309,7 +309,7 @@ class HearingTest:
         """Take the answer to a tone of the ear check, which tells of nothing else."""
         ear, to_go_s = self.presenter.ear, round(self.time_to_go.seconds())
         self.presenter.silent_time.take()
-        self.given.add(self.presenter, answer, of_ear_check=True)
+        self.given.add(now_us, self.number, self.presenter, answer, of_ear_check=True)
         told = tells.AnswerTold(self.number, ear, tone.purpose, answer.heard, None, to_go_s)
         check = self.ear_check.answered(now_us, ear, tone, answer.heard)
         return [told, *check, *self._next(now_us, answer.at_us)]

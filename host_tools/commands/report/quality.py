@@ -5,22 +5,14 @@ tones and doubted tones asked again in any, catch trials and a retest at 1 kHz i
 Each is counted, and none stands for another.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import mean, median
-from typing import Final
+from statistics import mean
 
-from firmware_py.inference.kernel import Array
 from firmware_py.procedure.counted import Checks
-from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.given import ResponseTimes
-from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import EarResult
-from host_tools.recorded import RecordedSession, Trial
-
-# A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
-CLEARLY_ABOVE_DB: Final = 5.0
+from host_tools.recorded import RecordedSession
 
 
 @dataclass(frozen=True)
@@ -63,14 +55,12 @@ class Quality:
 
 def quality_of(session: RecordedSession, found: EarResult) -> Quality:
     """Return how good the test of an ear was; `found`: its recorded result."""
-    ear, trials = session.test.ears[found.ear], session.trials_of(found.ear)
-    checked = Checks.of(ear, session.settings)
+    ear, given = session.test.ears[found.ear], session.test.given
+    checked = Checks.of(found, ear, given, session.settings)
     measured = [t for t in found.thresholds if t.mark == Outcome.MEASURED]
     sds = [t.sd_db for t in measured if t.sd_db is not None]
-    clear = _clear_tones(found, ear, trials)
     listener = ear.estimator.hyperparameters
     difference_db = found.retest_difference_db
-    seconds = [(b.at_us - a.at_us) / 1e6 for a, b in pairwise(trials) if b.number == a.number + 1]
     return Quality(
         tones=found.tones,
         tones_heard=found.tones_heard,
@@ -84,40 +74,16 @@ def quality_of(session: RecordedSession, found: EarResult) -> Quality:
         checks=checked.checks,
         checks_missed=checked.checks_missed,
         doubted_tones=checked.doubted_tones,
-        response_times=session.test.given.response_times(found.ear),
+        response_times=given.response_times(found.ear),
         retest_wanted=session.settings.retest,
         retest_difference_db=difference_db,
         retest_verdict=checked.retest,
-        clear_tones=len(clear),
-        clear_missed=sum(trial.heard is False for trial in clear),
-        trial_s=median(seconds) if seconds else None,
+        clear_tones=checked.clear_tones,
+        clear_missed=checked.clear_missed,
+        trial_s=checked.trial_s,
         posterior_sd_db=mean(sds) if sds else None,
         posterior_sd_max_db=max(sds, default=None),
         response_noise_db=listener.response_noise_db,
         lapse_rate=listener.lapse_rate,
         false_alarm_rate=listener.false_alarm_rate,
     )
-
-
-def _clear_tones(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
-    """Return the tones clearly above the threshold that was found at their frequency."""
-    # With more noise in the other ear even a clear tone may not be heard, and a check is played to
-    # who perhaps does not listen.
-    others = (Purpose.CATCH, Purpose.CHECK, Purpose.PLATEAU)
-    tones = [t for t in trials if t.purpose not in others]
-    if (
-        found.outcome not in (Outcome.MEASURED, Outcome.INCOMPLETE)
-        or ear.estimator.trial_count == 0
-    ):
-        return []
-    thresholds_db_hl: Array = ear.estimator.threshold([_number(t.frequency_hz) for t in tones])[0]
-    return [
-        trial
-        for trial, threshold_db_hl in zip(tones, thresholds_db_hl.tolist(), strict=True)
-        if _number(trial.level_db_hl) >= threshold_db_hl + CLEARLY_ABOVE_DB
-    ]
-
-
-def _number(value: float | None) -> float:
-    assert value is not None, "only a catch trial has no tone"
-    return value

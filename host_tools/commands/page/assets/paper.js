@@ -258,7 +258,9 @@ function qualityRows(ear, found, times) {
     ...(checks === null ? [] : [[onPaper("checks_missed"), of(missed, checks)], [onPaper("doubted"), String(found.doubted_tones)]]),
     [onPaper("retest"), difference === null ? onPaper("retest_none") : onPaper("retest_value", { ...again, verdict })],
     [say("quality_masked"), String(ear.tones_masked)],
+    [onPaper("clear_missed"), of(found.clear_missed, found.clear_tones)],
     [onPaper("response_time"), responseWords(times)],
+    [onPaper("trial_time"), found.trial_s === null ? NOTHING : `${written(found.trial_s.toFixed(1))} s`],
     [onPaper("posterior_sd"), sds.length ? onPaper("posterior_sd_value", { mean: oneDecimal(mean), most: oneDecimal(Math.max(...sds)) }) : NOTHING],
   ];
 }
