@@ -21,6 +21,7 @@ from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.rules import CAMFIT, NAL_R
 from device.hearing_aid.speech import FloatArray
+from firmware_py.platform.program import ended
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 
@@ -155,4 +156,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(main))

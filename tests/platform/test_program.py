@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 TOPS = ("firmware_py", "device", "host_tools", "bench")
 # Helpers of one other program, the room that imports no other, and other environments.
 OTHERS = (
+    "device/hearing_aid/confined.py",
     "device/image/export.py",
     "device/image/stack.py",
     "firmware_py/inference/",

@@ -79,8 +79,12 @@ def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) ->
 def test_the_header_says_who_when_where_and_with_what() -> None:
     """Of a test that was gone on with on another day, and each ear by another tone generator."""
     session = read_session(MASKED)
+    content = load_calibration(EXAMPLE).calibration
+    assert content is not None
+    first, started, *others = session.recovered.records
+    event = {**started["event"], "board": f"pico {content.board_serial}"}
     records = gone_on_with(
-        session.recovered.records,
+        [first, {**started, "event": event}, *others],
         "2026-01-21T09:00:00+01:00",
         reason(Code.TOLD, told="no such sentence"),
     )
@@ -91,8 +95,6 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
         for ear in session.state.result.ears
     ]
     session.state.result = replace(session.state.result, ears=ears)
-    content = load_calibration(EXAMPLE).calibration
-    assert content is not None
     calibrated = CalibrationInForce("CALIBRATED", content, "2026-01-20")
     header = replace(
         session.header, calibration=calibrated, person=Person(68.0, "F", "P-17"),
