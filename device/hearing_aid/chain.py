@@ -32,7 +32,7 @@ FULL_SCALE_DB_SPL: Final = 118.0  # of an RMS of 1; a square wave there is as lo
 ATTACK_S: Final = 0.005  # of a syllabic compressor
 RELEASE_S: Final = 0.1
 LIMITERS: Final = ("halfway", "between")  # as `limited_bands` has them
-LIMITER_RELEASE_S: Final = 0.05
+LIMITER_RELEASE_S: Final = 0.01  # longer, and a step up would be followed by a dip
 # So much below the limit of a band they hold, for what sharp edges between bands add.
 LIMITER_MARGIN_DB: Final = 1.0
 LIMITER_STEP_DB: Final = 10.0  # of a table of three gains: nothing, nothing, and softer by a step
