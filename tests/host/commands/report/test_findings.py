@@ -12,10 +12,11 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
-from firmware_py.procedure.given import ResponseTimes
+from firmware_py.procedure.given import Given, ResponseTimes
 from firmware_py.procedure.grades import grades_said, mean_threshold
 from firmware_py.procedure.norms import SHOWN_SDS, AgeNorm
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdict
+from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
@@ -27,7 +28,7 @@ from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
-from host_tools.recorded import RecordedSession, Trial, read_session
+from host_tools.recorded import RecordedSession, read_session
 from tests.firmware.world import a_listener, records_of
 from tests.host.journals import GOLDEN, LEFT_S2, recorded
 
@@ -314,8 +315,9 @@ def test_an_unfinished_session_says_so(records: int, tmp_path: Path) -> None:
 def test_a_session_of_catch_trials_alone_has_no_number(tmp_path: Path) -> None:
     """The procedure never does this, but the figures have to hold."""
     session = read_session(cut(LEFT_S2, tmp_path, 1))
-    silence = Trial(1, "left", "catch", None, None, True, 3_000_000, None)
-    found = findings_of(replace(session, trials=[silence, replace(silence, number=2)]))
+    silence = Given("left", Presentation(Purpose.CATCH, 1e3, 0.0), None, 1, True, 0, None, False)
+    session.test.given.all = [silence, replace(silence, number=2)]
+    found = findings_of(session)
     assert found.ears[0].quality.response_times.count == 0
     assert found.ears[0].quality.trial_s == 0.0
 
