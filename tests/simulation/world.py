@@ -425,8 +425,10 @@ class World:
     def excuse(self) -> None:
         """Allow what comes of earlier trouble a moment to show, if all is well now."""
         if self.healthy:
-            # What a board was wrong by shows when it answers again: the loss too many.
-            moment_us = 5 * S if self.befallen & MISFITS.keys() else S
+            # What a board was wrong by shows when it answers again: the loss too many. A port that
+            # was opened while its name led elsewhere is greeted to the end: 1.8 s.
+            shows_late = self.befallen & {*MISFITS, "tone port leads elsewhere"}
+            moment_us = 5 * S if shows_late else S
             self.excused_until_us = self.clock.us + moment_us
 
     def heal(self) -> None:
