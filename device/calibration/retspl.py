@@ -125,6 +125,13 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
         "ANSI S3.6-1996 (quoted by one source)",
         _at_audiometric(26.5, 14.5, 6.0, 2.0, 0.0, 0.0, 2.5, 2.5, 0.0, -2.5, -3.5),
     ),
+    "hda280": ReferenceLevels(
+        "HDA 280",
+        SUPRA_AURAL,
+        "6cc coupler (IEC 60318-3)",
+        "Sennheiser, instructions of the HDA 280 (maker's values)",
+        _at_audiometric(38.5, 25.0, 13.0, 9.0, 7.5, 9.5, 8.0, 6.5, 9.5, 19.0, 18.0),
+    ),
     "hda200": ReferenceLevels(
         "HDA200 (circumaural)",
         CIRCUMAURAL,
