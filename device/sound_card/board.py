@@ -4,7 +4,7 @@ from typing import Final
 
 from device.sound_card.keyboard import Keyboard, KeyButton
 from device.sound_card.output import SampledOutput
-from device.tone_generator.server import ToneGenerator
+from device.tone_generator.server import ToneGenerator, has_host
 
 BOARD_NAME: Final = "card"
 SERIAL: Final = "sound-card"  # which one it is, nobody is told
@@ -52,12 +52,14 @@ class LocalBoard:
         self._now_us = now_us
         self._output.advance(now_us)
         self._server.advance(now_us)
+        self._output.attend(has_host(self._server, now_us))
         self._poll_keys(now_us)
 
     def receive(self, data: bytes, now_us: int) -> None:
         """Take bytes from the host."""
         self.advance(now_us)  # what a ping's answer says has been told, has been told
         self._server.receive(data, now_us, now_us)
+        self._output.attend(has_host(self._server, now_us))
 
     def transmit(self, frames_max: int | None = None) -> bytes:
         """Hand over what is to be sent to the host, whole frames, and forget it."""

@@ -70,6 +70,10 @@ class SampledOutput:
         with self._making:
             self._voices.unmask()
 
+    def attend(self, there: bool) -> None:
+        """Take in whether a host is there; nothing sounds before."""
+        self._voices.constant.wanted = there
+
     def advance(self, now_us: int) -> None:
         """Tell what has been heard by now.
 
@@ -92,11 +96,11 @@ class SampledOutput:
         # The next frames, left and right in turn, of which the first is heard at this time.
         block = array("i", bytes(4 * CHANNELS * frames))
         with self._making:
-            if self._voices.fill(block, frames):
-                if self._voices.began_frame >= 0:
-                    self._begins_us = self._frame_us(self._voices.began_frame, heard_us)
-                if self._voices.ended_frame >= 0:
-                    self._ends_us = self._frame_us(self._voices.ended_frame, heard_us)
+            self._voices.fill(block, frames)
+            if self._voices.began_frame >= 0:
+                self._begins_us = self._frame_us(self._voices.began_frame, heard_us)
+            if self._voices.ended_frame >= 0:
+                self._ends_us = self._frame_us(self._voices.ended_frame, heard_us)
         return block
 
     def _frame_us(self, frame: int, heard_us: float) -> int:

@@ -4,6 +4,7 @@ Both are an `Output` of `server.py`, whose `advance` also wants the ticks. Besid
 
 ============ =====================================================================================
 ``due_ms``   how soon `advance` wants to be called again
+``attend()`` whether a host is there; said in every turn, and nothing sounds at a DAC before
 ``mute()``   everything off, for good: an error, or the end
 ============ =====================================================================================
 
@@ -13,11 +14,16 @@ Both are an `Output` of `server.py`, whose `advance` also wants the ticks. Besid
 
 import math
 from array import array
-from time import ticks_add, ticks_diff, ticks_us  # type: ignore[attr-defined]  # MicroPython's
+from time import (  # type: ignore[attr-defined]  # MicroPython's
+    sleep_ms,
+    ticks_add,
+    ticks_diff,
+    ticks_us,
+)
 
 import machine
 
-from device.tone_generator.synthesis import CHANNELS, LEFT, clear
+from device.tone_generator.synthesis import CHANNELS, LEFT
 from device.tone_generator.voices import Voices
 
 IDLE_MS = 20  # a turn of the loop that finds nothing to do; a byte that comes ends it sooner
@@ -28,6 +34,7 @@ I2S_RATE_HZ = 48000  # nominal; see `true_rate_hz`
 BLOCK_FRAMES = 256  # 5.3 ms: computed in 2 to 3 ms
 QUEUE_BLOCKS = 4  # 21 ms: the longest pause is that of the garbage collector, some 10 ms
 STANDSTILL_US = 200000  # without a request for a block: the driver has stopped
+DAC_FADE_MS = 3  # a DAC with a pin for muting fades within 104 frames, 2.2 ms
 _FRAME_BYTES = CHANNELS * I2S_BITS // 8
 _PIO_CYCLES_PER_BIT = 2
 _CLOCK_DIVIDER_STEP = 256  # of the fraction of a PIO clock divider
@@ -57,10 +64,13 @@ class I2SOutput:
     The driver asks for a block whenever it has queued the last one; that request runs between two
     steps of the program. When the program hangs, the queue runs dry and the driver sends zeros.
 
+    While a host is there no sample of silence is zero (`constant.py`). The DAC's pin for muting, if
+    it is wired, is high as long as that constant is heard.
+
     Parameters
     ----------
     pins : dict of str to int
-        ``i2s_bck``, ``i2s_ws``, ``i2s_data``.
+        ``i2s_bck``, ``i2s_ws``, ``i2s_data``, and perhaps ``xsmt``.
     """
 
     has_noise = True
@@ -69,8 +79,10 @@ class I2SOutput:
         rate_hz = true_rate_hz(machine.freq())
         self._voices = Voices(rate_hz)
         self._block = array("i", [0] * (CHANNELS * BLOCK_FRAMES))
-        self._clear = True
         self._muted = False
+        self._xsmt = None
+        if "xsmt" in pins:
+            self._xsmt = machine.Pin(pins["xsmt"], machine.Pin.OUT, value=0)
         self._frame_ns = int(1e9 / rate_hz)
         # A block that is computed now is heard when those before it have been.
         self._queue_us = QUEUE_BLOCKS * BLOCK_FRAMES * self._frame_ns // 1000
@@ -114,14 +126,20 @@ class I2SOutput:
         """Fade the noise."""
         self._voices.unmask()
 
+    def attend(self, there: bool) -> None:
+        """Take in whether a host is there."""
+        self._voices.constant.wanted = there
+
     def advance(self, ticks: int, now_us: int) -> None:
-        """Tell what has come out of the queue by now.
+        """Tell what has come out of the queue by now, and have the DAC muted or not.
 
         Raises
         ------
         OSError
             The driver does not ask for blocks any more: nothing is heard.
         """
+        if self._xsmt is not None:
+            self._xsmt.value(1 if self._voices.constant.unmuted else 0)
         if ticks_diff(ticks, self._asked_ticks) > STANDSTILL_US:
             raise OSError("I2S stands still")
         if self._begins and ticks_diff(ticks, self._begins_ticks) >= 0:
@@ -135,25 +153,23 @@ class I2SOutput:
 
     def mute(self) -> None:
         """Send nothing any more."""
+        if self._xsmt is not None:
+            self._xsmt.value(0)
+            sleep_ms(DAC_FADE_MS)  # its clock has to run meanwhile
         self._muted = True
         self._i2s.deinit()
 
     def fill(self) -> "array[int]":
         """Return the next block. Nothing is allocated here."""
-        block = self._block
-        if not self._clear:
-            clear(block, CHANNELS * BLOCK_FRAMES)
-            self._clear = True
         voices = self._voices
-        if voices.fill(block, BLOCK_FRAMES):
-            self._clear = False
-            if voices.began_frame >= 0:
-                self._begins_ticks = self._heard_ticks(voices.began_frame)
-                self._begins = True
-            if voices.ended_frame >= 0:
-                self._ends_ticks = self._heard_ticks(voices.ended_frame)
-                self._ends = True
-        return block
+        voices.fill(self._block, BLOCK_FRAMES)
+        if voices.began_frame >= 0:
+            self._begins_ticks = self._heard_ticks(voices.began_frame)
+            self._begins = True
+        if voices.ended_frame >= 0:
+            self._ends_ticks = self._heard_ticks(voices.ended_frame)
+            self._ends = True
+        return self._block
 
     def _refill(self, _i2s: object) -> None:
         if not self._muted:
@@ -235,6 +251,9 @@ class PwmOutput:
 
     def unmask(self) -> None:
         """Do nothing: there is no noise here."""
+
+    def attend(self, there: bool) -> None:
+        """Do nothing: there is no DAC here."""
 
     def mute(self) -> None:
         """Fall silent, and let go of the pins."""

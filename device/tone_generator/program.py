@@ -16,7 +16,7 @@ import micropython
 from device.tone_generator import settings
 from device.tone_generator.buttons import Button
 from device.tone_generator.outputs import I2SOutput, PwmOutput
-from device.tone_generator.server import ToneGenerator
+from device.tone_generator.server import ToneGenerator, has_host
 from firmware_py.link.frames import FRAME_BYTES_MAX
 
 TYPE_CHECKING = False
@@ -101,6 +101,8 @@ class Board:
     """
 
     def __init__(self, kept: settings.Settings, port: SerialPort) -> None:
+        if "smps" in kept.pins:
+            machine.Pin(kept.pins["smps"], machine.Pin.OUT, value=1)
         boot = settings.next_boot()  # before there is sound: a flash that is written stops all else
         self.output = I2SOutput(kept.pins) if kept.output == "i2s" else PwmOutput(kept.pins)
         self.buttons = (Button(kept.pins["heard"], HEARD), Button(kept.pins["unsure"], UNSURE))
@@ -126,6 +128,7 @@ class Board:
                     return False
                 self.server.receive(data, self.clock.now_us, self._told_us(ticks, upto_us))
                 self._advance_output()  # a command takes milliseconds
+        self.output.attend(has_host(self.server, self.clock.now_us))
         self._send()
         return True
 

@@ -368,5 +368,10 @@ class ToneGenerator:
             raise FieldError(key)
 
 
+def has_host(board: ToneGenerator, now_us: int) -> bool:
+    """Return whether a host has greeted and is not silent."""
+    return board.outbox.greeted and board.quiet_us(now_us) < HOST_SILENCE_US
+
+
 def _wrong_field(error: FieldError) -> "Pairs":
     return (("code", "field"), ("name", error.key[:ECHOED_KEY_CHARACTERS_MAX]))

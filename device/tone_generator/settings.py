@@ -21,6 +21,12 @@ DEFAULT_PINS = {
     "pwm_right": 8,
 }
 
+# These are wired only where a board has them.
+OPTIONAL_PINS = (
+    "xsmt",  # of the DAC: high, it is not muted
+    "smps",  # of the Pico's regulator, GP23: high, it does not save power, and ripples less
+)
+
 
 class SettingsError(ValueError):
     """A setting is missing, unknown or out of range; the text says which."""
@@ -33,7 +39,7 @@ class Settings:
     ----------
     given : dict
         ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to 0),
-        and optionally ``pins`` that differ from `DEFAULT_PINS`.
+        and optionally ``pins`` that differ from `DEFAULT_PINS`, or are `OPTIONAL_PINS`.
     """
 
     def __init__(self, given: "dict[str, object]") -> None:
@@ -51,13 +57,21 @@ class Settings:
         if not isinstance(pins, dict):
             raise SettingsError(f"pins are {pins!r}, wanted is an object")
         for name, number in pins.items():
-            if name not in DEFAULT_PINS:
+            if name not in DEFAULT_PINS and name not in OPTIONAL_PINS:
                 raise SettingsError(f"pin {name!r} is not known")
             if isinstance(number, bool) or not isinstance(number, int):
                 raise SettingsError(f"pin {name!r} is {number!r}, wanted is a whole number")
             if not 0 <= number <= PIN_MAX:
                 raise SettingsError(f"pin {name!r} is {number}, allowed are 0 to {PIN_MAX}")
             self.pins[name] = number
+        self._check_driven()
+
+    def _check_driven(self) -> None:
+        # Two outputs on one pin, and a DAC would have no clock.
+        for name in OPTIONAL_PINS:
+            for other, number in self.pins.items():
+                if name in self.pins and name != other and number == self.pins[name]:
+                    raise SettingsError(f"pin {name!r} is {number}, and so is {other!r}")
 
 
 def load_or_silent(path: str = FILE) -> Settings:

@@ -6,7 +6,7 @@ constant 30.
 
 A sample is ``sine * gain * 2 / 2**shift``: a sine of 15 bits and a gain of 15 bits whose exponent
 is the shift, like a floating-point number, so that a tone of -90 dBFS is as pure and its level as
-fine as one of 0 dBFS.
+fine as one of 0 dBFS. It is added to what the block holds: `hold` writes that.
 """
 
 import math
@@ -114,7 +114,7 @@ def phase_step(frequency_hz: float, rate_hz: float) -> int:
 
 @micropython.viper
 def fill_tone(out: ptr32, first: int, frames: int, state: ptr32, table: ptr16) -> int:
-    """Write a piece of a tone into every other sample, from the `first` on.
+    """Add a piece of a tone to every other sample, from the `first` on.
 
     The envelope is the square of a sine of a quarter turn, which is a raised cosine.
     """
@@ -141,9 +141,9 @@ def fill_tone(out: ptr32, first: int, frames: int, state: ptr32, table: ptr16) -
             gain = (state[4] * ((e * e + 16384) >> 15) + 16384) >> 15
             ramp = ramp + ramp_step
         if shift == 0:
-            out[i] = (s * gain) << 1
+            out[i] = out[i] + ((s * gain) << 1)
         else:
-            out[i] = (s * gain + half) >> (shift - 1)
+            out[i] = out[i] + ((s * gain + half) >> (shift - 1))
         i += 2
     state[0] = phase
     state[2] = ramp
@@ -152,7 +152,7 @@ def fill_tone(out: ptr32, first: int, frames: int, state: ptr32, table: ptr16) -
 
 @micropython.viper
 def fill_noise(out: ptr32, first: int, frames: int, state: ptr32, table: ptr16) -> int:
-    """Write a piece of narrow-band noise into every other sample, from the `first` on.
+    """Add a piece of narrow-band noise to every other sample, from the `first` on.
 
     Two white noises, each through two one-pole filters, are the cosine and the sine part of a tone
     at the centre of the band.
@@ -200,9 +200,9 @@ def fill_noise(out: ptr32, first: int, frames: int, state: ptr32, table: ptr16) 
             gain = (state[4] * ((e * e + 16384) >> 15) + 16384) >> 15
             ramp = ramp + ramp_step
         if shift == 0:
-            out[i] = (n * gain) << 1
+            out[i] = out[i] + ((n * gain) << 1)
         else:
-            out[i] = (n * gain + half) >> (shift - 1)
+            out[i] = out[i] + ((n * gain + half) >> (shift - 1))
         i += 2
     state[0] = phase
     state[2] = ramp
@@ -211,10 +211,10 @@ def fill_noise(out: ptr32, first: int, frames: int, state: ptr32, table: ptr16) 
 
 
 @micropython.viper
-def clear(out: ptr32, samples: int) -> int:
-    """Write silence."""
+def hold(out: ptr32, samples: int, value: int) -> int:
+    """Write a constant, which is silence."""
     i = 0
     while i < samples:
-        out[i] = 0
+        out[i] = value
         i += 1
     return i

@@ -8,7 +8,9 @@ what `fill` may not see half done is set last.
 import math
 from array import array
 
+from device.tone_generator.constant import Constant
 from device.tone_generator.synthesis import (
+    CHANNELS,
     COARSE,
     CORNER,
     FINE,
@@ -25,6 +27,7 @@ from device.tone_generator.synthesis import (
     fill_noise,
     fill_tone,
     gain_and_shift,
+    hold,
     phase_step,
     sine_table,
 )
@@ -47,7 +50,9 @@ _IDLE, _RISE, _STEADY, _FALL, _GAP, _CUT = 0, 1, 2, 3, 4, 5
 
 
 class Voices:
-    """One tone and one noise at a time, never both in one channel.
+    """One tone and one noise at a time, never both in one channel, above a constant.
+
+    Nothing begins before the constant is ready.
 
     Parameters
     ----------
@@ -56,6 +61,8 @@ class Voices:
 
     Attributes
     ----------
+    constant : Constant
+        Whoever knows says there that it is wanted.
     began_frame, ended_frame : int
         Where in the block of the last `fill` a tone began, or ended that was not cut; -1: it did
         not.
@@ -65,6 +72,9 @@ class Voices:
         table = sine_table()
         self._tone = ToneVoice(table, rate_hz)
         self._noise = NoiseVoice(table, rate_hz)
+        self.constant = Constant(rate_hz)
+        self._block: array[int] | None = None  # of the last `fill`
+        self._holds = -1  # all of it, if it is not -1
         self._wanted = False  # the tone that plays has not been cut
         self.began_frame = self.ended_frame = -1
 
@@ -87,20 +97,23 @@ class Voices:
         """Fade the noise."""
         self._noise.cut()
 
-    def fill(self, block: "array[int]", frames: int) -> bool:
-        """Write into a cleared block; return whether anything was written.
-
-        Nothing is allocated here.
-        """
-        tone, noise = self._tone, self._noise
-        tone.held = tone.next_channel == noise.channel
-        noise.held = noise.next_channel == tone.channel
+    def fill(self, block: "array[int]", frames: int) -> None:
+        """Write the next block. Nothing is allocated here."""
+        tone, noise, constant = self._tone, self._noise, self.constant
+        constant.advance(tone.channel < 0 and noise.channel < 0, frames)
+        if block is not self._block or self._holds != constant.sample:
+            hold(block, CHANNELS * frames, constant.sample)
+            self._block = block
+            self._holds = constant.sample
+        tone.held = not constant.ready or tone.next_channel == noise.channel
+        noise.held = not constant.ready or noise.next_channel == tone.channel
         sounds = tone.fill(block, frames)
         self.began_frame = tone.began_frame
         if self.began_frame >= 0:
             self._wanted = True
         self.ended_frame = tone.ended_frame if self._wanted else -1
-        return noise.fill(block, frames) or sounds
+        if noise.fill(block, frames) or sounds:
+            self._holds = -1
 
 
 class Voice:
@@ -127,7 +140,7 @@ class Voice:
     Attributes
     ----------
     held : bool
-        Do not begin yet: something else still fades in that channel.
+        Do not begin yet: something else still fades in that channel, or the constant moves.
     began_frame, ended_frame : int
         Where in the block of the last `fill` the sound began and ended; -1: it did not.
     """
@@ -170,7 +183,7 @@ class Voice:
         self._cut = True
 
     def fill(self, out: "array[int]", frames: int) -> bool:
-        """Write the next piece into a cleared block; return whether anything was written.
+        """Add the next piece to what a block holds; return whether there was any.
 
         Nothing is allocated here.
         """

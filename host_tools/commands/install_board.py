@@ -16,7 +16,14 @@ from typing import Any, Final
 
 import serial
 
-from device.tone_generator.settings import DEFAULT_PINS, FILE, OUTPUTS, Settings, SettingsError
+from device.tone_generator.settings import (
+    DEFAULT_PINS,
+    FILE,
+    OPTIONAL_PINS,
+    OUTPUTS,
+    Settings,
+    SettingsError,
+)
 from firmware_py.link.frames import LineReader
 from host_tools.errors import HostError
 from host_tools.greeting import BOARD_WANTED, IDENTIFY, IDENTITY, answer_to_hello, hello
@@ -37,6 +44,7 @@ MODULES: Final = (
     "firmware_py/link/messages.py",
     "device/tone_generator/settings.py",
     "device/tone_generator/synthesis.py",
+    "device/tone_generator/constant.py",
     "device/tone_generator/voices.py",
     "device/tone_generator/buttons.py",
     "device/tone_generator/outputs.py",
@@ -106,7 +114,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=GP",
-        help="a pin that is wired otherwise; names are " + ", ".join(DEFAULT_PINS),
+        help="a pin that is wired otherwise, or besides; names are "
+        + ", ".join((*DEFAULT_PINS, *OPTIONAL_PINS)),
     )
 
 

@@ -3,8 +3,12 @@
 One board serves all tests; the last ones take it out of board.
 """
 
+import io
 import random
+from array import array
+from contextlib import redirect_stdout
 from functools import partial
+from typing import Final
 
 import numpy as np
 import pytest
@@ -238,3 +242,59 @@ def test_control_c_gives_the_repl_when_nobody_talks(board: Bench) -> None:
     assert board.pico.execute("print('here')") == "here\n"
     board.run(1500 * MS)
     assert board.pico.watchdog_resets == 0
+
+
+# The program's own output with a driver that asks for its blocks one after the other: the emulator
+# has no I2S. A host greets, plays two pulses, and is gone.
+BLOCKS: Final = """
+import binascii
+from device.tone_generator import outputs
+from device.tone_generator.server import ToneGenerator, has_host
+from device.tone_generator.settings import DEFAULT_PINS
+class Driver:
+    TX = STEREO = 0
+    def __init__(self, *_, **__): pass
+    def irq(self, _): pass
+    def write(self, _): pass
+class Machine:
+    I2S, Pin, freq = Driver, outputs.machine.Pin, outputs.machine.freq
+real, outputs.machine = outputs.machine, Machine
+output = outputs.I2SOutput(DEFAULT_PINS)
+outputs.machine = real
+board = ToneGenerator(output, (0.0, 0.0), 1, "s")
+crc = 0
+for number in range({blocks}):
+    now_us = 5333 * number
+    for at, line in {lines}:
+        if at == number:
+            board.receive(line, now_us, now_us)
+    board.advance(now_us)
+    output.attend(has_host(board, now_us))
+    locked(True)
+    block = output.fill()
+    locked(False)
+    keep(block)
+    crc = binascii.crc32(bytes(block), crc)
+print(crc)
+"""
+BLOCKS_ALL: Final = 260
+LINES: Final = [
+    (4, encode(1, "hello", (("wire", 1), ("host", "0000000a")))),
+    (5, encode(2, "tone", {**TONE, "ear": "l", "on": 50, "off": 190, "rise": 20})),
+]
+
+
+@pytest.mark.thorough
+def test_its_samples_are_ours_and_never_zeros_while_a_host_is_there(board: Bench) -> None:
+    """1024 frames of zeros, and the DAC mutes itself; it has stopped at the REPL before."""
+    kept: list[array[int]] = []
+    source = BLOCKS.format(blocks=BLOCKS_ALL, lines=LINES)
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(source, {"keep": lambda b: kept.append(b[:]), "locked": lambda _: None})
+    there = np.array(kept).reshape(-1, 2).any(axis=1)
+    (begins, gone) = np.flatnonzero(np.diff(there.astype(int)))
+    assert gone - begins == pytest.approx(1.1 * 48003, rel=0.01)  # a second, and it goes
+
+    locks = "import micropython\ndef locked(on):\n if on: micropython.heap_lock()\n"
+    locks += " else: micropython.heap_unlock()\ndef keep(block): pass\n"
+    assert board.pico.execute(locks + source, 60e6) == printed.getvalue()

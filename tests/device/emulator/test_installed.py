@@ -56,7 +56,7 @@ for i in range(24):
     if i == 20:
         voice.cut()
         noise.cut()
-    synthesis.clear(block, 512)
+    synthesis.hold(block, 512, 256)
     voice.fill(block, 256)
     noise.fill(block, 256)
 micropython.heap_unlock()
@@ -69,6 +69,7 @@ for i in range(64):
     button.poll()
 micropython.heap_unlock()
 pwm.cut()
+synthesis.hold(block, 512, 256)
 start = time.ticks_us()
 synthesis.fill_tone(block, 0, 256, state, table)
 tone_us = time.ticks_diff(time.ticks_us(), start)
@@ -88,7 +89,7 @@ def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(
     printed = service.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
     crc, tone_us, noise_us = (int(word) for word in printed.split())
 
-    block, ours = array("i", [0] * 512), array("i", state)
+    block, ours = array("i", [256] * 512), array("i", state)
     synthesis.fill_tone(block, 0, 256, ours, synthesis.sine_table())
     synthesis.fill_noise(block, 1, 256, ours, synthesis.sine_table())
     print(f"a block of 5333 us: tone {tone_us} us, noise {noise_us} us")

@@ -13,11 +13,13 @@ import pytest
 
 from device.sound_card import card
 from device.sound_card.card import STANDSTILL_S, CardOutput, NoSoundError, outputs
+from device.tone_generator.constant import MOVE_MS, STEP
 from device.tone_generator.synthesis import LEFT, RIGHT
 
 RATE_HZ = 44_100.0
 FRAMES = 441  # of a request: 10 ms
 LATENCY_S = 0.035
+READY_REQUESTS = 2 * MOVE_MS // 10 + 1
 TIMES_MS = (260, 190, 2, 35)
 DEVICES = [
     {"name": "microphone", "max_output_channels": 0, "default_samplerate": RATE_HZ},
@@ -94,14 +96,28 @@ def run(portaudio: PortAudio, output: CardOutput, requests: int, ahead_s: float)
     return told
 
 
+def a_card(portaudio: PortAudio, device: int | str | None = None) -> CardOutput:
+    """Return an output that has a host; what it sent before that counted is forgotten."""
+    output = CardOutput(device)
+    output.attend(True)
+    run(portaudio, output, READY_REQUESTS, 0.020)
+    portaudio.frames.clear()
+    return output
+
+
+def heard(portaudio: PortAudio) -> Any:
+    """Return what is heard of the frames, the constant taken off."""
+    return np.concatenate(portaudio.frames) - STEP / 2.0**31
+
+
 def test_a_tone_has_the_time_at_which_it_leaves_the_card(portaudio: PortAudio) -> None:
-    output = CardOutput()
+    output = a_card(portaudio)
     run(portaudio, output, 3, 0.020)
     asked_us = board_us(portaudio)
     output.play(RIGHT, 1000.0, -20.0, TIMES_MS)
     told = run(portaudio, output, 80, 0.020)
 
-    frames = np.concatenate(portaudio.frames)
+    frames = heard(portaudio)
     assert told == ["began", "ended"]
     assert output.began_us == asked_us + 20_000
     assert output.ended_us == pytest.approx(output.began_us + 710_000, abs=50)
@@ -111,7 +127,7 @@ def test_a_tone_has_the_time_at_which_it_leaves_the_card(portaudio: PortAudio) -
 
 
 def test_where_the_system_does_not_say_when_its_latency_will_do(portaudio: PortAudio) -> None:
-    output = CardOutput("ears")
+    output = a_card(portaudio, "ears")
     output.advance(board_us(portaudio))
     asked_us = board_us(portaudio)
     output.play(LEFT, 1000.0, -20.0, TIMES_MS)
@@ -121,18 +137,17 @@ def test_where_the_system_does_not_say_when_its_latency_will_do(portaudio: PortA
 
 
 def test_a_tone_that_is_cut_fades_and_is_not_told(portaudio: PortAudio) -> None:
-    output = CardOutput(1)
+    output = a_card(portaudio, 1)
     output.play(LEFT, 1000.0, -20.0, TIMES_MS)
     run(portaudio, output, 10, 0.020)
     output.cut()
     assert run(portaudio, output, 80, 0.020) == []
 
-    heard = np.concatenate(portaudio.frames)[:, LEFT]
-    assert np.flatnonzero(heard)[-1] <= 10 * FRAMES + 0.005 * RATE_HZ
+    assert np.flatnonzero(heard(portaudio)[:, LEFT])[-1] <= 10 * FRAMES + 0.005 * RATE_HZ
 
 
 def test_gaps_are_counted_and_the_end_is_silent(portaudio: PortAudio) -> None:
-    output = CardOutput()
+    output = a_card(portaudio)
     output.mask(LEFT, 1000.0, -30.0)
     run(portaudio, output, 20, 0.020)
     portaudio.ask(FRAMES, 0.020, late=True)
@@ -141,8 +156,8 @@ def test_gaps_are_counted_and_the_end_is_silent(portaudio: PortAudio) -> None:
 
     assert output.gaps == 1
     assert not portaudio.running
-    assert portaudio.frames[-8].any()
-    assert not portaudio.frames[-1].any()
+    assert heard(portaudio)[-8 * FRAMES : -7 * FRAMES].any()
+    assert not heard(portaudio)[-FRAMES:].any()
 
 
 def test_a_card_that_was_pulled_out_is_an_error(portaudio: PortAudio) -> None:

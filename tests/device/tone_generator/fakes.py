@@ -32,6 +32,10 @@ def ticks_us() -> int:
     return FakeTime.us % TICKS
 
 
+def sleep_ms(ms: int) -> None:
+    FakeTime.us += 1000 * ms
+
+
 def ticks_add(ticks: int, delta: int) -> int:
     return (ticks + delta) % TICKS
 
@@ -43,12 +47,13 @@ def ticks_diff(later: int, earlier: int) -> int:
 class Pin:
     """A pin; `drive` is what is wired to it."""
 
-    IN, PULL_UP, IRQ_FALLING, IRQ_RISING = 0, 1, 4, 8
+    IN, PULL_UP, OUT, IRQ_FALLING, IRQ_RISING = 0, 1, 3, 4, 8
     made: ClassVar[dict[int, "Pin"]] = {}
+    moved_us = 0
 
-    def __init__(self, number: int, mode: int = -1, pull: int = -1) -> None:
+    def __init__(self, number: int, mode: int = -1, pull: int = -1, value: int = 1) -> None:
         self.number = number
-        self.level = 1
+        self.level = value
         self.handler: Callable[[Pin], None] | None = None
         Pin.made[number] = self
 
@@ -57,7 +62,10 @@ class Pin:
         assert trigger == Pin.IRQ_FALLING | Pin.IRQ_RISING
         self.handler = handler
 
-    def value(self) -> int:
+    def value(self, level: int | None = None) -> int:
+        if level is not None and level != self.level:
+            self.level = level
+            self.moved_us = FakeTime.us
         return self.level
 
     def drive(self, level: int) -> None:
@@ -164,7 +172,7 @@ _module(
     disable_irq=lambda: 0, enable_irq=lambda _state: None,
 )  # fmt: skip
 _module("micropython", viper=lambda function: function, kbd_intr=lambda _character: None)
-for _function in (ticks_us, ticks_add, ticks_diff):
+for _function in (sleep_ms, ticks_us, ticks_add, ticks_diff):
     setattr(time, _function.__name__, _function)
 
 

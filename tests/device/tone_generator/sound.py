@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from device.tone_generator.constant import MOVE_MS, STEP
 from device.tone_generator.outputs import true_rate_hz
 from device.tone_generator.synthesis import sine_table
 from device.tone_generator.voices import ToneVoice
@@ -19,6 +20,7 @@ BLOCK_FRAMES: Final = 256
 FULL_SCALE: Final = 2.0**31
 TABLE: Final = sine_table()
 HARMONICS_MAX: Final = 10
+READY_US: Final = 1000 * (2 * MOVE_MS + 6)  # from a greeting to a sound: a block more
 
 
 def play(
@@ -45,6 +47,11 @@ def next_block(voice: Any, block_frames: int = BLOCK_FRAMES) -> "array[int]":
 
 def as_frames(samples: "array[int]") -> NDArray[np.int64]:
     return np.array(samples, dtype=np.int64).reshape(-1, 2)
+
+
+def heard(samples: "array[int]") -> NDArray[np.int64]:
+    """Return the frames of a board with a host, without the constant that is in all of them."""
+    return as_frames(samples) - STEP
 
 
 def steady(frames: NDArray[np.int64], channel: int = 0) -> Samples:

@@ -11,7 +11,8 @@ import pytest
 
 from device.tone_generator import program, settings
 from device.tone_generator.buttons import BOUNCING_US_MAX, QUIET_US, Button
-from device.tone_generator.outputs import BLOCK_FRAMES
+from device.tone_generator.constant import MOVE_MS, STEP
+from device.tone_generator.outputs import BLOCK_FRAMES, DAC_FADE_MS, QUEUE_BLOCKS
 from device.tone_generator.program import (
     CONTROL_C,
     SERVICE_SILENCE_US,
@@ -34,7 +35,7 @@ from tests.device.tone_generator.fakes import (
     Reset,
     power_on,
 )
-from tests.device.tone_generator.sound import RATE_HZ, as_frames
+from tests.device.tone_generator.sound import RATE_HZ, READY_US, as_frames, heard, play
 
 MS = 1000
 BLOCK_US = round(1e6 * BLOCK_FRAMES / RATE_HZ)
@@ -102,6 +103,13 @@ class Bench:
         self.told += others
         return answer, about
 
+    def greet(self) -> None:
+        """Greet, and wait until sounds may begin; what was sent by then is forgotten."""
+        assert self.ask("hello", wire=1, host="0000000a")[0] == "ok"
+        for i2s in I2S.made:
+            self.run(READY_US // MS)
+            del i2s.samples[:]
+
     def run(self, duration_ms: int) -> list[tuple[int, str, dict[str, str]]]:
         end_us = FakeTime.us + MS * duration_ms
         while FakeTime.us < end_us:
@@ -129,7 +137,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def bench(_elsewhere: None) -> Bench:
     made = Bench()
-    assert made.ask("hello", wire=1, host="0000000a")[0] == "ok"
+    made.greet()
     return made
 
 
@@ -151,7 +159,7 @@ def told_and_played(output: str, start_us: int) -> tuple[list[tuple[int, str]], 
     """Play two pulses, beside noise if there is any; return when what was told, and the sound."""
     bench = Bench(start_us, output=output)
     bench.port.command_us = 3 * MS
-    bench.ask("hello", wire=1, host="0000000a")
+    bench.greet()
     if output == "i2s":
         assert bench.ask("mask", ear="r", hz="1000.00", dbfs="-40.00")[0] == "ok"
     assert bench.ask("tone", **{**TONE, "on": 50, "off": 10})[0] == "ok"
@@ -169,16 +177,20 @@ def as_times(told: list[tuple[int, str, dict[str, str]]]) -> list[tuple[int, str
 
 @pytest.mark.usefixtures("_elsewhere")
 @pytest.mark.parametrize("output", ["pwm", "i2s"])
-@pytest.mark.parametrize("every_ms", [11, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    ("every_ms", "first_us"), [(11, READY_US), pytest.param(1, 0, marks=pytest.mark.thorough)]
+)
 def test_a_tone_is_told_and_played_alike_wherever_the_ticks_wrap_around(
-    output: str, every_ms: int
+    output: str, every_ms: int, first_us: int
 ) -> None:
+    if output == "pwm":
+        first_us = 0  # it waits for nothing
     told, played = told_and_played(output, 0)
     (on_us, on), (off_us, off) = told
     assert (on, off) == ("tone-on", "tone-off")
     assert off_us - on_us == pytest.approx(110 * MS, abs=100)
 
-    for wrap_us in range(0, off_us + 20 * MS, every_ms * MS):
+    for wrap_us in range(first_us, off_us + 20 * MS, every_ms * MS):
         assert told_and_played(output, TICKS - wrap_us) == (told, played), f"{wrap_us} us"
 
 
@@ -229,7 +241,7 @@ def test_a_press_ends_a_pulse_of_pwm_as_soon_as_the_contact_is_quiet(bench: Benc
 def i2s_frames(press_after_ms: int | None, **by_press: str | int) -> tuple[Any, list[Any], int]:
     """Play two pulses beside noise; return the frames, what was told, and when it was pressed."""
     bench = Bench(output="i2s")
-    bench.ask("hello", wire=1, host="0000000a")
+    bench.greet()
     bench.ask("mask", ear="r", hz="1000.00", dbfs="-40.00")
     bench.ask("tone", **{**TONE, **by_press})
     told = bench.told + bench.run(press_after_ms or 300)
@@ -237,7 +249,7 @@ def i2s_frames(press_after_ms: int | None, **by_press: str | int) -> tuple[Any, 
     if press_after_ms is not None:
         bench.button(0)
     told += bench.run(700 - (press_after_ms or 300))
-    return as_frames(I2S.made[0].samples), told, pressed_us
+    return heard(I2S.made[0].samples), told, pressed_us
 
 
 @pytest.mark.usefixtures("_elsewhere")
@@ -273,6 +285,89 @@ def test_a_press_too_early_or_of_the_other_button_leaves_every_sample_alone() ->
         assert [verb for _, verb, _ in told] == ["tone-on", "button-down", "tone-off"]
         assert told[-1][2]["cut"] == "0"
         assert (frames[:FRAMES] == whole[:FRAMES]).all()
+
+
+# The constant that keeps the DAC from muting itself
+
+XSMT = 13
+QUEUE_US = QUEUE_BLOCKS * BLOCK_US
+GAP_MS = 190
+PULSES: dict[str, str | int] = {**TONE, "on": 50, "off": GAP_MS, "rise": 20}
+
+
+class Muted:
+    """The DAC of a board, which tells when its pin for muting moved."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._pin = Pin.made[XSMT]
+        self.moves: list[tuple[int, int]] = []
+
+    def run(self, duration_ms: int) -> None:
+        end_us = FakeTime.us + MS * duration_ms
+        while FakeTime.us < end_us:
+            level = self._pin.level
+            self._bench.told += self._bench.run(1)
+            if self._pin.level != level:
+                self.moves.append((self._pin.moved_us, self._pin.level))
+
+
+def frame_at(us: float) -> int:
+    return round(us * RATE_HZ / 1e6)
+
+
+@pytest.mark.usefixtures("_elsewhere")
+def test_while_a_host_is_there_the_dac_is_never_given_zeros_and_its_edges_are_in_silence() -> None:
+    """Pulses, then noise until the host is gone; it comes back with a tone at once."""
+    bench = Bench(output="i2s", pins={"xsmt": XSMT})
+    dac = Muted(bench)
+    dac.run(50)
+    assert bench.ask("tone", **TONE)[1] == {"code": "hello"}
+    bench.ask("hello", wire=1, host="0000000a")
+    bench.ask("tone", **PULSES)  # at once
+    dac.run(500)
+    bench.ask("mask", ear="r", hz="1000.00", dbfs="-60.00")
+    dac.run(1500)
+    bench.ask("unmask")
+    assert bench.ask("tone", **{**PULSES, "id": "r2"})[0] == "ok"
+    dac.run(500)
+    frames = as_frames(I2S.made[0].samples)
+
+    there = frames.any(axis=1).astype(int)
+    edges = np.flatnonzero(np.diff(there)) + 1
+    begins, gone, again = (int(edge) for edge in edges)  # no frame of zeros between them
+    assert (frames[begins] == STEP).all()
+    assert (frames[gone - 1] == STEP).all()
+    assert (frames[again] == STEP).all()
+    sounds = np.where(there[:, None] == 1, frames - STEP, 0)
+    sounding = np.flatnonzero(sounds.any(axis=1))
+    before, after = sounding[sounding < gone], sounding[sounding > again]
+    moved = frame_at(2 * MOVE_MS * MS)
+    assert before[0] - begins >= moved - BLOCK_FRAMES
+    assert gone - before[-1] >= moved - BLOCK_FRAMES
+    assert after[0] - again >= moved - BLOCK_FRAMES
+    alone = play(1000.0, -6.0, (50, GAP_MS, 2, 20))[:, LEFT]
+    for first in (before[0], after[0]):
+        begin = first - np.flatnonzero(alone)[0]
+        assert (sounds[begin : begin + len(alone), LEFT] == alone).all()
+    assert frame_at(dac.moves[1][0]) - before[-1] >= frame_at(QUEUE_US), "the noise is over"
+
+    assert [level for _, level in dac.moves] == [1, 0, 1]
+    for (moved_us, level), edge in zip(dac.moves, edges, strict=True):
+        heard_us = edge / RATE_HZ * 1e6 + QUEUE_US
+        assert moved_us > heard_us if level else moved_us < heard_us - DAC_FADE_MS * MS
+    bench.board.output.mute()
+    assert Pin.made[XSMT].level == 0
+    assert FakeTime.us - Pin.made[XSMT].moved_us >= DAC_FADE_MS * MS
+    assert not I2S.made[0].open
+
+
+@pytest.mark.usefixtures("_elsewhere")
+def test_the_pins_that_are_not_wired_are_left_alone() -> None:
+    Bench(output="i2s")
+    assert sorted(Pin.made) == [2, 3, 10, 11, 12]
+    Bench(output="i2s", pins={"smps": 23})
+    assert Pin.made[23].level == 1
 
 
 def test_a_spike_is_no_press(bench: Bench) -> None:
@@ -331,7 +426,7 @@ def test_what_happens_while_the_program_stands_still_is_told_in_its_order(
     while met:
         look += 1
         bench = Bench(output=output)
-        bench.ask("hello", wire=1, host="0000000a")
+        bench.greet()
         bench.ask("tone", **TONE, buttons=buttons)
         bench.told += bench.run(200)
         still = Standstill(bench, look)
@@ -468,11 +563,12 @@ def test_an_error_silences_and_starts_anew(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_settings_are_read(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    file.write_text(json.dumps({**KEPT, "output": "i2s", "pins": {"heard": 20}}))
+    pins = {"heard": 20, "xsmt": 13, "smps": 23}
+    file.write_text(json.dumps({**KEPT, "output": "i2s", "pins": pins}))
     kept = settings.load_or_silent(str(file))
     assert kept.output == "i2s"
     assert kept.limits_dbfs == (0.0, -20.0)
-    assert kept.pins == {**DEFAULT_PINS, "heard": 20}
+    assert kept.pins == {**DEFAULT_PINS, **pins}
 
 
 @pytest.mark.parametrize(
@@ -486,6 +582,8 @@ def test_settings_are_read(tmp_path: Path) -> None:
         ({"colour": 1}, "setting 'colour' is not known"),
         ({"pins": []}, r"pins are \[\], wanted is an object"),
         ({"pins": {"led": 25}}, "pin 'led' is not known"),
+        ({"pins": {"xsmt": 11}}, "pin 'xsmt' is 11, and so is 'i2s_ws'"),
+        ({"pins": {"xsmt": 23, "smps": 23}}, "pin 'xsmt' is 23, and so is 'smps'"),
         ({"pins": {"heard": 30}}, "pin 'heard' is 30, allowed are 0 to 29"),
         ({"pins": {"heard": "2"}}, "pin 'heard' is '2', wanted is a whole number"),
     ],
