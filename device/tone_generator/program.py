@@ -29,6 +29,8 @@ CONTROL_C = 3
 HEARD, UNSURE = 1, 2
 UNSETTLED_MS = 2  # while a button bounces
 
+# The only microcontroller that runs this: the address below is a PLL's on an RP2350 (Pico 2).
+CHIP = "RP2040"
 # The enable bit of the watchdog's control register (RP2040 datasheet, 4.7.6): MicroPython can
 # start the watchdog, but not stop it.
 _WATCHDOG_CLEAR = 0x40058000 + 0x3000
@@ -175,7 +177,14 @@ class Board:
 
 
 def run() -> None:
-    """Run until the REPL is asked for; any error silences the board and starts it anew."""
+    """Run until the REPL is asked for; any error silences the board and starts it anew.
+
+    A board with another microcontroller is refused by its name, and left to the REPL.
+    """
+    kind = str(getattr(sys.implementation, "_machine", "unknown"))
+    if CHIP not in kind:
+        print("tone generator: does not run: the board is", kind, "- wanted is one with an", CHIP)
+        return
     micropython.kbd_intr(-1)  # a garbled byte must not be taken for ^C
     board = Board(settings.load_or_silent(), SerialPort())
     watchdog = machine.WDT(timeout=WATCHDOG_MS)

@@ -55,6 +55,7 @@ MODULES: Final = (
 MAIN: Final = "device/tone_generator/main.py"  # main.py on the board
 ARCHITECTURE: Final = "armv6m"  # of the RP2040: two functions are compiled to its machine code
 
+CHIP: Final = "RP2040"  # the program has its watchdog's address; a Pico 2 has an RP2350
 LIMIT_DBFS: Final = -20.0  # 112 dB HL where 0 dBFS is the nominal 132
 BAUD_RATE: Final = 115_200
 CHUNK_CHARACTERS: Final = 1024  # a multiple of 4, as base64 is
@@ -300,6 +301,11 @@ class _RawRepl:
         platform = self._do("import sys; print(sys.platform)").strip()
         if platform != "rp2":
             raise HostError(f"the board is a {platform!r}, wanted is 'rp2'; nothing was installed")
+        kind = self._do("print(getattr(sys.implementation, '_machine', 'unknown'))").strip()
+        if CHIP not in kind:
+            raise HostError(
+                f"the board is a {kind!r}, wanted is one with an {CHIP}; nothing was installed"
+            )
         version = "'.'.join(str(n) for n in sys.implementation.version[:3])"
         return self._do(f"print({version})").strip()
 

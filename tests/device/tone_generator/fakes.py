@@ -164,7 +164,9 @@ def _module(name: str, **contents: Any) -> None:
     sys.modules[name] = module
 
 
+MACHINE: Final = "Raspberry Pi Pico with RP2040"
 MEM32: Final = Mem32()
+vars(sys.implementation)["_machine"] = MACHINE  # as MicroPython has it
 _module(
     "machine",
     Pin=Pin, PWM=PWM, I2S=I2S, WDT=WDT, mem32=MEM32, reset=_reset,

@@ -548,6 +548,19 @@ def test_the_way_out_stops_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.usefixtures("_kept")
+@pytest.mark.parametrize("kind", ["Raspberry Pi Pico 2 with RP2350", "unknown"])
+def test_a_board_with_another_chip_is_refused_by_name_and_nothing_of_it_is_touched(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The address of the watchdog is that of a PLL on an RP2350."""
+    monkeypatch.setattr(sys.implementation, "_machine", kind)
+    program.run()
+    told = capsys.readouterr().out
+    assert f"does not run: the board is {kind} - wanted is one with an RP2040" in told
+    assert (MEM32, WDT.made, Pin.made) == ({}, [], {})
+
+
+@pytest.mark.usefixtures("_kept")
 def test_an_error_silences_and_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
     monkeypatch.setattr(program, "SerialPort", Broken)

@@ -8,7 +8,7 @@ import threading
 import tty
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -201,6 +201,40 @@ def test_a_board_that_is_unplugged_meanwhile_is_told() -> None:
         install(os.ttyname(slave), SETTINGS)
     thread.join()
     os.close(slave)
+
+
+def test_a_pico_2_is_refused_by_name() -> None:
+    """Its watchdog is elsewhere, and where the program would write is a PLL."""
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    kind = b"Raspberry Pi Pico 2 with RP2350"
+
+    def board() -> None:
+        said = b""
+        with suppress(OSError):  # the end
+            while data := os.read(master, 4096):
+                said += data
+                if said.endswith(b"\r\x01"):
+                    os.write(master, b"raw REPL; CTRL-B to exit\r\n>")
+                elif said.endswith(b"\x05A\x01"):
+                    os.write(master, b"R\0")  # one command after the other
+                elif said.endswith(b"\x04"):
+                    os.write(master, b"OK" + (kind if b"_machine" in said else b"rp2"))
+                    os.write(master, b"\r\n\x04\x04>")
+                else:
+                    continue
+                said = b""
+
+    thread = threading.Thread(target=board, daemon=True)
+    thread.start()
+    told: list[str] = []
+    words = f"the board is a '{kind.decode()}', wanted is one with an RP2040; nothing was installed"
+    with pytest.raises(HostError, match=words):
+        install(os.ttyname(slave), SETTINGS, told.append)
+    os.close(slave)
+    thread.join()
+    os.close(master)
+    assert told == []
 
 
 def test_a_board_that_answers_hello_is_there() -> None:
