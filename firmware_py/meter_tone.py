@@ -23,9 +23,9 @@ from firmware_py.link.notices import (
 from firmware_py.procedure.settings import STEP_UP_MAX_DB
 from firmware_py.sounds import Climb, TooLoudError, play_for_the_meter
 
-# The loudest 6 dB are never played. A test never plays above the highest level that was measured,
-# so it lacks them too.
-DBFS_LIMITS: Final = (-80.0, -6.0)
+# Up to full scale: a test never plays above the highest level that was measured, so what this
+# lacks the device lacks. What the board is not to play, its own limit says.
+DBFS_LIMITS: Final = (-80.0, 0.0)
 ON_MS: Final = 5000  # the longest pulse of the wire; a slow meter settles in 3 s
 STEP_MS: Final = 1000  # of a tone on the way to a louder one
 RISE_MS: Final = 25

@@ -243,8 +243,8 @@ def test_the_page_has_every_error_number() -> None:
             "-224,\"level is 'loud'; allowed are numbers in dB HL; nothing was played\"",
         ),
         (
-            "CAL:TONE LEFT,1000,-5.9",
-            "-224,\"level is '-5.9'; allowed are numbers from -80 to -6 dBFS; nothing was played\"",
+            "CAL:TONE LEFT,1000,0.1",
+            "-224,\"level is '0.1'; allowed are numbers from -80 to 0 dBFS; nothing was played\"",
         ),
         (
             "CAL:TONE LEFT,nan,-30",

@@ -65,9 +65,9 @@ def test_another_one_ends_it(world: World) -> None:
 @pytest.mark.parametrize(
     ("level_dbfs", "words"),
     [
-        (-5.9, "-5.9 dBFS: allowed is -80 to -6 dBFS"),
-        (float("inf"), "inf dBFS: allowed is -80 to -6 dBFS"),
-        (float("nan"), "nan dBFS: allowed is -80 to -6 dBFS"),
+        (0.1, "0.1 dBFS: allowed is -80 to 0 dBFS"),
+        (float("inf"), "inf dBFS: allowed is -80 to 0 dBFS"),
+        (float("nan"), "nan dBFS: allowed is -80 to 0 dBFS"),
     ],
 )
 def test_what_may_not_be_played_is_named(world: World, level_dbfs: float, words: str) -> None:

@@ -18,7 +18,6 @@ from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
 from firmware_py.meter_tone import DBFS_LIMITS
 from host_tools.commands.calibrate.guide import (
     APART_MIN_DB,
-    LOUD_DBFS,
     SOFT_DBFS,
     Ask,
     Guide,
@@ -77,7 +76,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--loud",
         type=float,
         metavar="DBFS",
-        help="also the highest level of the device from then on; else asked",
+        help="also the highest level of the device from then on; else asked (usually the tone "
+        "generator's own limit)",
     )
     p.add_argument(
         "--due-days", type=int, default=DUE_DAYS, metavar="N", help=f"default: {DUE_DAYS}"
@@ -237,15 +237,14 @@ def _wrong_loud(loud_dbfs: float, soft_dbfs: float) -> str:
 
 def _loud(ask: Ask, say: Say, soft_dbfs: float) -> float:
     """Ask for the level of the loud tone: the device is never louder afterwards."""
-    usual_dbfs = max(LOUD_DBFS, soft_dbfs + APART_MIN_DB)
     while True:
         words = answer_of(
             ask,
             "level of the loud tone, dBFS, which no tone of the device is above from then on "
-            f"(up to {DBFS_LIMITS[1]:g}; return: {usual_dbfs:g}): ",
+            f"(up to {DBFS_LIMITS[1]:g}; return: the tone generator's own limit): ",
         )
         try:
-            loud_dbfs = float(words.replace(",", ".")) if words else usual_dbfs
+            loud_dbfs = float(words.replace(",", ".")) if words else DBFS_LIMITS[1]
         except ValueError:
             say(f"{words!r} is no number")
             continue

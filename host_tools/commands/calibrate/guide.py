@@ -4,12 +4,13 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from device.calibration.measurement import ImplausibleError, Point, Reading, point_of
 from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.meter_tone import DBFS_LIMITS
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.calibrate.readings import Readings
 from host_tools.commands.console.command import Talk
@@ -17,8 +18,8 @@ from host_tools.commands.console.visit import leave, unlock
 from host_tools.errors import HostError
 
 SOFT_DBFS: Final = -30.0
-LOUD_DBFS: Final = -10.0
 SOFTER_DB: Final = 5.0  # per step, where the loud tone is distorted
+LIMIT_STEP_DB: Final = 0.5  # in which the tone generator's own limit is looked for
 APART_MIN_DB: Final = 10.0  # between the two levels, so that they show whether the meter follows
 # From the command to the tone. The firmware gives up a board that does not answer by itself, and
 # then the state is another one; on a busy machine that takes its time.
@@ -120,9 +121,10 @@ class Guide:
     say: Say
     readings: Readings  # what is known already, and what is measured
     keep: Callable[[], None]  # called after every frequency that was measured
-    # `soft_dbfs`, `loud_dbfs`: the two levels
+    # `soft_dbfs`, `loud_dbfs`: the two levels; the loud one as far as the tone generator lets
     soft_dbfs: float = SOFT_DBFS
-    loud_dbfs: float = LOUD_DBFS
+    loud_dbfs: float = DBFS_LIMITS[1]
+    _limits_dbfs: dict[str, float] = field(default_factory=dict, init=False)  # of its ears
 
     def measure(self, reference: ReferenceLevels) -> None:
         """Measure both ears at every frequency that is not measured yet.
@@ -175,7 +177,7 @@ class Guide:
                 loud = self._reading(ear, frequency_hz, loud_dbfs)
                 if soft is not None and loud is not None:
                     return point_of(soft, loud, before, retspl_db_spl)
-                loud_dbfs = self._softer(loud_dbfs)
+                loud_dbfs = self._softer(min(loud_dbfs, self._limits_dbfs.get(ear, loud_dbfs)))
             except ImplausibleError as error:
                 self.say(f"cannot be right: {error}; both again")
 
@@ -187,16 +189,27 @@ class Guide:
             )
         return loud_dbfs - SOFTER_DB
 
+    def _sound(self, ear: str, frequency_hz: int, asked_dbfs: float) -> float:
+        """Play a tone, as loud as the tone generator's own limit lets; return its level."""
+        known_dbfs = level_dbfs = min(asked_dbfs, self._limits_dbfs.get(ear, asked_dbfs))
+        lowest_dbfs = min(asked_dbfs, self.soft_dbfs + APART_MIN_DB)
+        while not self.instrument.play(ear, frequency_hz, level_dbfs):
+            level_dbfs -= LIMIT_STEP_DB
+            if level_dbfs < lowest_dbfs:
+                raise HostError(
+                    f"the tone generator's output limit in the {ear} ear is below {lowest_dbfs:g} "
+                    f"dBFS; --soft is {self.soft_dbfs:g} dBFS, and the loud tone is "
+                    f"{APART_MIN_DB:g} dB above it at least"
+                )
+        if level_dbfs < known_dbfs:
+            self._limits_dbfs[ear] = level_dbfs
+            self.say(f"{level_dbfs:g} dBFS is the tone generator's own limit in the {ear} ear")
+        return level_dbfs
+
     def _reading(self, ear: str, frequency_hz: int, level_dbfs: float) -> Reading | None:
         """Play a tone until there is a reading; None: it is to be softer."""
         while True:
-            if not self.instrument.play(ear, frequency_hz, level_dbfs):
-                if level_dbfs == self.soft_dbfs:
-                    raise HostError(
-                        f"the tone generator's output limit is below --soft, {level_dbfs:g} dBFS"
-                    )
-                self.say(f"{level_dbfs:g} dBFS is above the tone generator's output limit")
-                return None
+            level_dbfs = self._sound(ear, frequency_hz, level_dbfs)
             words = answer_of(self.ask, f"{ear} {frequency_hz} Hz at {level_dbfs:g} dBFS, dB SPL: ")
             self.instrument.stop()
             if words == "softer":

@@ -41,7 +41,7 @@ TRUTH: Final = {
     ear: dict(zip(FREQUENCIES_HZ, levels, strict=True)) for ear, levels in SENSITIVITY.items()
 }
 PIN: Final = "271828"
-QUESTION: Final = re.compile(r"(left|right) (\d+) Hz at (-?\d+) dBFS, dB SPL: ")
+QUESTION: Final = re.compile(r"(left|right) (\d+) Hz at (-?[\d.]+) dBFS, dB SPL: ")
 
 
 Devices = Callable[..., AbstractContextManager[Device]]
@@ -111,11 +111,11 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
     for ear, levels in TRUTH.items():
         for frequency_hz, level in levels.items():
             assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
-            assert made.level_max_db_spl[ear].at(frequency_hz) == pytest.approx(level - 10, abs=0.1)
+            assert made.level_max_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.1)
             assert made.retspl_db_spl.at(frequency_hz) == reference.levels_db_spl[frequency_hz]
     assert [tone.level_dbfs for tone in played][:4] == [-80.0, -60.0, -40.0, -30.0], "climbed to"
-    assert len(played) == 2 * (3 + 2 * len(FREQUENCIES_HZ))
-    assert max(tone.level_dbfs for tone in played) == -10.0
+    assert len(played) == 2 * (3 + 3 * len(FREQUENCIES_HZ)), "a step to each of the loud ones"
+    assert max(tone.level_dbfs for tone in played) == 0.0, "nobody asked for less"
     assert (made.date, (made.due - made.date).days) == (TODAY, 365)
     assert made.content["calibration"]["meter_serial"] == "M-1"
     assert made.board_serial == SERIAL
@@ -128,7 +128,7 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
     (state,), (limits,) = world.ask("CAL?"), world.ask("CAL:LIM? LEFT")
     world.close()
     assert '"due": "2027-05-06"' in state
-    assert limits.endswith("6000,79;8000,75")
+    assert limits.endswith("6000,89;8000,85")
 
 
 def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path
                 "right 8000 Hz at -10": ["softer"],
             },
         )
-        assert run(output, technician) == 0
+        assert run(output, technician, "--loud", "-10") == 0
 
     said = "\n".join(technician.said)
     assert "'x' is no number; allowed are a number, return, softer, back, quit" in said
@@ -158,14 +158,14 @@ def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path
 
 def test_nobody_lowers_the_devices_limit_unasked(device: Devices, tmp_path: Path) -> None:
     with device(tmp_path / "data") as bench:
-        asked = {"level of the loud tone": ["loud", "-5", "-6"], "left 250 Hz": ["quit"]}
+        asked = {"level of the loud tone": ["loud", "1", "-6"], "left 250 Hz": ["quit"]}
         technician = Technician(bench, asked)
         assert run(tmp_path / "c.toml", technician) == 1
         again = Technician(bench, {"left 250 Hz": ["quit"]})
         assert run(tmp_path / "c.toml", again, "--resume", "--loud", "-20") == 1
     assert technician.said[1:3] == [
         "'loud' is no number",
-        "-5 dBFS; allowed is -20 (10 dB above --soft) to -6 dBFS",
+        "1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS",
     ]
     assert -6.0 in [tone.level_dbfs for tone in bench.world.board.played]
     (question, *_) = technician.asked
@@ -184,26 +184,37 @@ def test_a_wrong_digit_is_mended_by_going_back(device: Devices, tmp_path: Path) 
                 "left 250 Hz at -30": ["90", "back"],
             },
         )
-        assert run(output, technician) == 0
+        assert run(output, technician, "--loud", "-10") == 0
 
     said = "\n".join(technician.said)
     assert "full scale differs by +30.0 dB from the frequency before" in said
     assert read_calibration(output).sensitivity_db_spl["left"].at(125) == 118.0
 
 
-def test_the_boards_own_limit_makes_the_loud_tone_softer(device: Devices, tmp_path: Path) -> None:
+def test_the_boards_own_limit_is_the_level_of_the_loud_tone(
+    device: Devices, tmp_path: Path
+) -> None:
+    """It was lowered by up to 5 dB, in steps of `softer`."""
     output = tmp_path / "calibration.toml"
     with device(tmp_path / "data") as bench:
-        bench.world.board.server.limits_dbfs = (-14.0, -14.0)
+        bench.world.board.server.limits_dbfs = (-14.0, -5.5)
         technician = Technician(bench)
         assert run(output, technician) == 0
-        bench.world.board.server.limits_dbfs = (-40.0, -40.0)
-        with pytest.raises(HostError, match="output limit is below --soft, -30 dBFS"):
-            run(output, Technician(bench), "--force")
+        for limit_dbfs, below in ((-40.0, "-30"), (-25.0, "-20")):
+            bench.world.board.server.limits_dbfs = (limit_dbfs, limit_dbfs)
+            with pytest.raises(HostError, match=f"limit in the left ear is below {below} dBFS; "):
+                run(output, Technician(bench), "--force")
 
-    assert "-10 dBFS is above the tone generator's output limit" in technician.said
+    told = [line for line in technician.said if "own limit" in line]
+    assert told == [
+        "-14 dBFS is the tone generator's own limit in the left ear",
+        "-5.5 dBFS is the tone generator's own limit in the right ear",
+    ]
     made = read_calibration(output)
-    assert made.level_max_db_spl["left"].at(1000) == pytest.approx(121.0 - 15.0, abs=0.1)
+    for ear, limit_dbfs in (("left", -14.0), ("right", -5.5)):
+        for frequency_hz, level in TRUTH[ear].items():
+            most = made.level_max_db_spl[ear].at(frequency_hz)
+            assert most == pytest.approx(level + limit_dbfs, abs=0.1)
 
 
 def test_a_device_with_a_pin_asks_for_it_once(device: Devices, tmp_path: Path) -> None:
@@ -226,7 +237,7 @@ def test_what_somebody_typed_by_half_is_forgotten(device: Devices, tmp_path: Pat
 def test_who_quits_goes_on_where_he_was(device: Devices, tmp_path: Path) -> None:
     output, part = tmp_path / "calibration.toml", tmp_path / "calibration.toml.readings"
     with device(tmp_path / "data") as bench:
-        first = Technician(bench, {"right 250 Hz at -10": ["quit"]})
+        first = Technician(bench, {"right 250 Hz at 0": ["quit"]})
         assert run(output, first) == 1
         assert bench.world.board.tone is None
         assert not output.exists()
@@ -361,9 +372,9 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
     world.board.hand.listener = a_listener(lapse_rate=1.0)
     assert world.ask("CAL:NOB") == ["OK"]
     for wrong, words in {
-        "LEFT,1000,-5": "level is '-5'; allowed are numbers from -80 to -6 dBFS",
-        "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to -6 dBFS",
-        "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to -6 dBFS",
+        "LEFT,1000,1": "level is '1'; allowed are numbers from -80 to 0 dBFS",
+        "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to 0 dBFS",
+        "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to 0 dBFS",
         "LEFT,100,-30": "frequency is '100'; allowed are numbers from 125 to 8000 Hz",
         "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT and RIGHT",
     }.items():
@@ -395,8 +406,8 @@ def errors_of(world: World) -> str:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--loud", "-5"], "--loud is -5 dBFS; allowed is -20 (10 dB above --soft) to -6 dBFS"),
-        (["--soft", "-15"], "--soft is -15 dBFS; allowed is -80 to -16 dBFS"),
+        (["--loud", "1"], "--loud is 1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS"),
+        (["--soft", "-9"], "--soft is -9 dBFS; allowed is -80 to -10 dBFS"),
         (["--due-days", "900"], "--due-days is 900; allowed is 1 to 731"),
         (["--transducer", "tdh"], "transducer is 'tdh'; allowed are dd45, dd65v2, er3a"),
         (["--console", "socket://x"], "one console is needed: PORT, or --console URL"),
@@ -497,7 +508,7 @@ def test_the_loud_tone_gets_softer_until_it_is_10_db_above_the_soft_one(
             bench, {f"right 8000 Hz at {level}": ["softer"] for level in (-10, -15, -20)}
         )
 
-        assert run(tmp_path / "calibration.toml", technician) == 0
+        assert run(tmp_path / "calibration.toml", technician, "--loud", "-10") == 0
 
     (refusal,) = (line for line in technician.said if "softest" in line)
     assert "-20 dBFS is the softest loud tone, 10 dB above the soft one at least" in refusal
