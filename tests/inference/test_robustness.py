@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from firmware_py import ThresholdEstimator
@@ -221,6 +221,13 @@ few_places = st.tuples(
     st.sampled_from([0.1, 2.0, 30.0]),
     st.lists(answers | few_places, min_size=1, max_size=24),
 )
+@example(  # took 65 evaluations before they had a bound of their own
+    "gp-pta-2015", 0.1,
+    [
+        (125.0, 0.0, True), (3999.0, 23.125, True), (5155.0, 0.0, True), (5963.0, 0.0, False),
+        (6950.0, 0.0, True),
+    ],
+)  # fmt: skip
 def test_any_answers(
     profile: str, response_noise_db: float, asked: list[tuple[float, float, bool]]
 ) -> None:

@@ -24,6 +24,7 @@ from firmware_py.inference.laplace.posterior import evidence_gradient, find_mode
 
 SEARCH_STEPS_MAX = 30
 HALVINGS_MAX = 20
+EVALUATIONS_MAX = 60  # of the evidence in one trial: what a decision may cost
 STEP_MAX = 0.7  # a factor of two in length or SD
 GAIN_TOLERANCE_NATS = 1e-7  # predicted gain of the next step at which the search ends
 ARMIJO = 1e-4
@@ -205,8 +206,9 @@ def fit(
     Returns
     -------
     int
-        The status of the Laplace approximation at the optimum. Ending by the bound on steps is not
-        an error: the point reached is the best one seen, and the next trial goes on from it.
+        The status of the Laplace approximation at the optimum. Ending by a bound, on steps or on
+        evaluations, is not an error: the point reached is the best one seen, and the next trial
+        goes on from it.
     """
     trials = Trials(room.x[:n], room.residual_db[:n], room.label[:n], room.noise_db[:n])
     theta, gradient, direction = search[:2], steps.gradient, steps.direction
@@ -226,6 +228,10 @@ def fit(
             if not lengthen(direction):
                 break
             required, attempts = GAIN_TOLERANCE_NATS, 1
+        # One is left for the state of the best point, if none of these is better.
+        attempts = min(attempts, EVALUATIONS_MAX - 1 - int(search[EVALUATIONS]))
+        if attempts < 1:
+            break
         accepted, status = climb(
             attempts, required, trials, offset_sd_db, interval, box, theta, state, steps, search
         )
