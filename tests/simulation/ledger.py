@@ -22,7 +22,6 @@ from tests.simulation.violation import Violation
 MET_ANEW = ("started", "board-ready")  # events before it are of no test, or are asked again
 BOARD_GONE = ("board-lost", "board-ready")
 ROUNDING_DB = 0.011
-CALIBRATION_TONE_MAX_DBFS = -6.0  # somebody might wear the earphones
 CALIBRATION_TONE_FIRST_DBFS = -45.0  # 40 dB HL at 8 kHz by the calibration; less elsewhere
 # By how much a band of noise is above the tone it just masks (ISO 389-4).
 NOISE_CORRECTION_DB = {
@@ -221,7 +220,7 @@ class Ledger:
         before_dbfs = self._for_meter_dbfs.get(tone.ear)
         limit_dbfs = CALIBRATION_TONE_FIRST_DBFS
         if before_dbfs is not None:
-            limit_dbfs = min(before_dbfs + STEP_UP_MAX_DB, CALIBRATION_TONE_MAX_DBFS)
+            limit_dbfs = min(before_dbfs + STEP_UP_MAX_DB, 0.0)
         if tone.level_dbfs > limit_dbfs:
             raise Violation(f"{tone} is a calibration tone above {limit_dbfs} dBFS")
         self._for_meter_dbfs[tone.ear] = tone.level_dbfs

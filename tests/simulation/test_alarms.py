@@ -84,7 +84,7 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "turns of the loop": (QUIET, broken.spinning),
     "the firmware is at fault: ZeroDivisionError": (PAUSED, broken.faulty),
     "was played by hand, above 100": (HANDS, broken.louder(120.0, "man-")),
-    "is a calibration tone above -6": (METER, broken.louder(120.0, "cal-")),
+    "is a calibration tone above -45": (METER, broken.louder(120.0, "cal-")),
     "has finished no session in 900 s": (QUIET, broken.lazy),
     "a healthy device ended with": (replace(QUIET, safety_s=1.0), broken.tired),
     "has opened the lock": (

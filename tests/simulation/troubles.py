@@ -262,7 +262,9 @@ class Troubles:
         self._say("TONE LEFT,1000,40", "TONE RIGHT,4000,30,45")
 
     def operator_plays_a_calibration_tone(self) -> None:
-        self._say("CAL:NOB", "CAL:TONE LEFT,1000,-20", "CAL:TONE RIGHT,8000,-6", "CAL:STOP")
+        if self._chance.random() < 0.5:
+            self._say("CAL:NOB")
+        self._say("CAL:TONE LEFT,1000,-20", "CAL:TONE RIGHT,8000,0", "CAL:STOP")
 
     def operator_changes_settings(self) -> None:
         if self._world.console.is_talking:
