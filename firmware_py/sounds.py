@@ -1,24 +1,28 @@
-"""The one way out for every sound: nothing is given to the tone generator above a limit in force.
+"""The one way out for every sound: nothing is given to an ear above a limit in force.
 
 A test, a tone by hand, noise and a tone for the meter all go through `play_tone` and `play_noise`,
-each with the limits that hold for it, by what sets them.
+each with the limits that hold for it, by what sets them. The settings of a tuning, and speech
+at them, go through `use_setting` and `play_speech`, within what the hearing aid may be set to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.link.aid import AidClient
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.events import Mask, Play, Unmask
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
+from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 
 MOST: Final = "level_max_db_hl"
 REACH: Final = "the reach of the tone generator"
 
 Limits = Mapping[str, float]  # the highest level, by what sets it
+RangesDb = Sequence[tuple[float, float]]  # of each number of a hearing aid's setting
 
 
 class TooLoudError(ValueError):
@@ -105,6 +109,34 @@ def sound_of_test(
             play_noise(client, calibration, *where, sound.level_db_hl, {})
         case Unmask():
             client.unmask()
+
+
+def check_setting(setting: Setting, *allowed: RangesDb) -> None:
+    """Refuse a setting outside any of the ranges: those of a tuning, those of the aid there is.
+
+    Raises
+    ------
+    ValueError
+    """
+    for ranges_db in allowed:
+        numbers = zip(DIMENSIONS, setting.values_db(), ranges_db, strict=True)
+        for dimension, value_db, (low_db, high_db) in numbers:
+            if not low_db <= value_db <= high_db:
+                raise ValueError(
+                    f"{dimension.name} is {value_db:g}; allowed is {low_db:g} to {high_db:g} dB"
+                )
+
+
+def play_speech(client: AidClient, number: int, setting: Setting, *allowed: RangesDb) -> None:
+    """Have the hearing aid play speech at a setting; errors as of `check_setting`."""
+    check_setting(setting, *allowed)
+    client.play(number, setting.values_db())
+
+
+def use_setting(client: AidClient, setting: Setting, *allowed: RangesDb) -> None:
+    """Have the hearing aid stay at a setting; errors as of `check_setting`."""
+    check_setting(setting, *allowed)
+    client.use(setting.values_db())
 
 
 class Climb:

@@ -30,6 +30,7 @@ from firmware_py.resumption import RESUME_WITHIN_S, Absence, away_for_s, why_to_
 from firmware_py.session import HearingSession, ReplayError, Session
 from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark
+from firmware_py.sounds import check_setting, play_speech, use_setting
 from firmware_py.tuning_record import TuningHeader, TuningSession, replay_tuning
 
 NO_AID: Final = "the hearing aid does not answer"
@@ -285,21 +286,35 @@ class Tuner:
     def _do(self, action: events.Action) -> None:
         sent = self.aid.client.connected and not self.foreign
         match action:
-            case SettingTold() if not sent:
-                return  # the aid is not left at it
+            case PlaySpeech() | UseSetting() | SettingTold():
+                if sent:  # or it is asked again when the aid is back
+                    self._do_at(action)
             case tells.Tell():
                 self._tell(action.WHAT, action.figures())
                 if isinstance(action, NobodyTold):
                     self._person_away.begins()
-            case _ if not sent:
-                return  # it is asked again when the aid is back
-            case PlaySpeech():
-                self.aid.client.play(action.number, _setting(action).values_db())
-            case StopSpeech():
+            case StopSpeech() if sent:
                 self.aid.client.stop()
-            case UseSetting():
-                self.aid.client.use(_setting(action).values_db())
+
+    def _do_at(self, action: PlaySpeech | UseSetting | SettingTold) -> None:
+        """Do what is done at a setting; one that the aid does not allow ends the tuning."""
+        assert self.last is not None
+        assert self.aid.greeted is not None
+        client, setting = self.aid.client, _setting(action)
+        allowed = self.last.settings.ranges_db, self.aid.greeted.ranges_db
+        try:
+            match action:
+                case PlaySpeech(number):
+                    play_speech(client, number, setting, *allowed)
+                case UseSetting():
+                    use_setting(client, setting, *allowed)
+                case SettingTold():
+                    check_setting(setting, *allowed)  # or the aid is not left at it
+                    self._tell(action.WHAT, action.figures())
+        except ValueError as error:
+            refused = reason(Code.AID_REFUSED, command=action.WHAT, told=str(error))
+            self.feed(events.Aborted((refused,)))
 
 
-def _setting(action: PlaySpeech | UseSetting) -> Setting:
+def _setting(action: PlaySpeech | UseSetting | SettingTold) -> Setting:
     return Setting(action.overall_db, action.tilt_db, action.mid_db, action.soft_db)

@@ -1,5 +1,6 @@
 """The tone for the sound level meter: limited, over by itself, and never in the way of a test."""
 
+import ast
 import itertools
 import re
 from collections.abc import Iterator
@@ -163,13 +164,19 @@ def test_that_nobody_listens_holds_until_somebody_does(world: World, line: str) 
     assert world.ask("CAL:TONE LEFT,1000,-80") == ["OK"]
 
 
-def test_only_one_module_gives_sounds_to_the_tone_generator() -> None:
-    """Every sound is granted by `sounds.check`: nobody else has the client play or mask."""
+def test_only_one_module_gives_sounds_to_an_ear() -> None:
+    """Every sound is granted by `sounds.py`: nobody else has a client play, mask or use a setting.
+
+    By whatever name a client goes: nobody else so much as names what gives a sound.
+    """
     root = Path(firmware_py.__file__).parent
-    gives = re.compile(r"client\.(play|mask)\(|request\(\s*\"(tone|mask)\"")
-    found = {
-        str(path.relative_to(root))
-        for path in root.rglob("*.py")
-        if gives.search(path.read_text(encoding="utf-8"))
-    }
-    assert found == {"sounds.py", "link/client.py", "tuner.py"}, "the tuner's client is the aid's"
+    gives, by_sounds = {"play", "mask", "use"}, {"self._manual_tone", "self.for_meter"}
+    of_the_wire = re.compile(r"request\(\s*\"(tone|mask)\"|f\"(play|set) ")
+    found = set[str]()
+    for path in root.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        named = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute))
+        whose = {ast.unparse(node.value) for node in named if node.attr in gives}
+        if whose - by_sounds or of_the_wire.search(text):
+            found.add(str(path.relative_to(root)))
+    assert found == {"sounds.py", "link/client.py", "link/aid.py"}

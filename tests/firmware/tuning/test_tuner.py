@@ -1,6 +1,7 @@
 """A whole tuning: aid, button, journal, resumption."""
 
 import json
+import re
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -24,6 +25,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
+from firmware_py.procedure.words import say
 from firmware_py.tuning_record import replay_tuning
 from tests.budget import examples, quick
 from tests.firmware.tuning.bench import DATA, Bench
@@ -374,6 +376,29 @@ def test_no_setting_is_ever_offered_that_the_aid_does_not_allow() -> None:
     tuned(bench)
     assert bench.simulated_aid.played
     assert max(abs(v) for setting in bench.simulated_aid.played for v in setting.values_db()) <= 6.0
+
+
+def test_an_aid_that_takes_less_than_the_tuning_began_with_is_asked_for_no_more() -> None:
+    """Of the same fit, by its own word; and what it allows it is asked for as before."""
+    bench = Bench(Chooser(Setting(12.0, -12.0, 12.0, 12.0)))
+    bench.tune(comparisons_max=FEW)
+    bench.run_to("comparison", 3)
+    bench.aids.vanish()
+    bench.step()
+    less = bench.aid = replace(bench.simulated_aid, limit_db=1.5, told=[], played=[])
+    bench.aids.there = True
+    bench.go_on()
+    bench.run(S)
+    assert {*less.told} <= {"hello", "play", "stop"}, "it is not left where the tuning ended"
+    assert all(max(map(abs, each.values_db())) <= 1.5 for each in less.played)
+    assert bench.of("setting") == []
+    (over,) = bench.of("finished")
+    assert re.fullmatch(
+        r"the hearing aid refused play-speech: \w+_db is -?[\d.]+; allowed is -1.5 to 1.5 dB",
+        say(over["why"]),
+    )
+    state = replay_tuning(read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    assert (state.differences, state.test.outcome) == ([], SessionOutcome.ABORTED)
 
 
 def test_which_setting_is_heard_first_is_drawn() -> None:
