@@ -38,14 +38,15 @@ from firmware_py.procedure.words import say
 from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
 
+UNKNOWN: Final = "-"
 SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
 
 
 def version_words(board: BoardConnection, slot: str) -> str:
     """Return the versions of firmware and wire, and what answers at its end; `slot`: of a card."""
-    serial = serial_of(board.client.board) or "-"
+    serial = serial_of(board.client.board) or UNKNOWN
     return (
-        f"firmware {__version__},wire {WIRE_VERSION},tone generator {board.board or '-'},"
+        f"firmware {__version__},wire {WIRE_VERSION},tone generator {board.board or UNKNOWN},"
         f"serial number {serial}{slot and f',{slot}'}"
     )
 
@@ -55,11 +56,11 @@ def state_words(test: HearingTest, resumed: int, header: SessionHeader, *, lost:
 
     `resumed`: how many times it was taken up again. `lost`: the tone generator does not answer.
     """
-    board = " board=lost" if lost and test.state != FINISHED else ""
     ear = test.ear
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.audiogram.widest()
-    seconds_to_go = 0 if test.state == FINISHED else round(test.time_to_go.seconds())
+    to_go = UNKNOWN if lost else str(round(test.time_to_go.seconds()))
+    seconds_to_go = "0" if test.state == FINISHED else to_go
     silences, false_positives = _silences(test)
     return (
         f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
@@ -67,8 +68,18 @@ def state_words(test: HearingTest, resumed: int, header: SessionHeader, *, lost:
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
         f"silences={silences} false_positives={false_positives} so_far={verdict_so_far(ear)} "
-        f"calibration={header.calibration.state} session={header.session}{board}{_check(test)}"
+        f"calibration={header.calibration.state} session={header.session}"
+        f"{_board(lost=lost)}{_check(test)}"
     )
+
+
+def idle_words(calibration: CalibrationInForce, *, lost: bool) -> str:
+    """Return the same without a test."""
+    return f"state=idle calibration={calibration.state}{_board(lost=lost)}"
+
+
+def _board(*, lost: bool) -> str:
+    return " board=lost" if lost else ""
 
 
 def _silences(test: HearingTest) -> tuple[int, int]:
@@ -104,7 +115,7 @@ def session_words(journal: Path, disk: Disk) -> str:
     if seen.session != number:  # it has the name of another one
         seen = Entry(DAMAGED)
     words = (seen.outcome, seen.started, seen.ears, seen.identifier)
-    return ",".join((str(number), *(word or "-" for word in words)))
+    return ",".join((str(number), *(word or UNKNOWN for word in words)))
 
 
 def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:

@@ -10,6 +10,7 @@ from firmware_py import __version__
 from firmware_py.answers import (
     audiogram_lines,
     calibration_words,
+    idle_words,
     limit_words,
     mean_words,
     result_words,
@@ -255,7 +256,7 @@ class Instrument:
         """Return where the test is."""
         runner, lost = self._runner, self._board.is_lost
         if runner.last_test is None or runner.last_header is None:
-            return f"state=idle calibration={runner.calibration_today().state}"
+            return idle_words(runner.calibration_today(), lost=lost)
         return state_words(runner.last_test, runner.last_resumed, runner.last_header, lost=lost)
 
     # Results

@@ -4,7 +4,6 @@ import argparse
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +11,6 @@ from device.simulator.audiogram import Audiogram
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.audiogram import INFERRED, TRUTH, axis_unit
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
@@ -31,7 +29,8 @@ from host_tools.errors import HostError
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
-from host_tools.told import Told, told_pairs, told_unasked
+from host_tools.told import told_pairs
+from host_tools.told_live import Progress, show_line
 from host_tools.told_result import told_result
 from host_tools.unfinished import WAITS, waiting_words
 
@@ -45,34 +44,12 @@ PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
 TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
 IDLE_STATES: Final = ("state=idle", "state=finished")
-# By what an answer's `heard` says, to a tone and to a silence.
-ANSWER_WORDS: Final = {
-    "true": "[green]heard[/green]    ",
-    UNSURE: "[yellow]unsure[/yellow]   ",
-    "false": "not heard",
-}
-CATCH_WORDS: Final = {
-    "true": "[red]pressed[/red]  ",
-    UNSURE: "[yellow]unsure[/yellow]   ",
-    "false": "silent   ",
-}
-
-
 FOUND_WORDS: Final = {
     Kind.ABOVE: "none",
     Kind.AT_MOST: "all",
     Kind.PERHAPS_ABOVE: "?",
     Kind.UNKNOWN: "-",
 }
-
-
-@dataclass
-class Progress:
-    """What is known of the running test from the console's unasked lines."""
-
-    tone: Told = field(default_factory=lambda: Told("! tone", {}))
-    over: bool = False
-    nominal: bool = False  # levels are no dB HL
 
 
 def add_test_arguments(p: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
@@ -210,7 +187,7 @@ def follow(
         for line in console.lines(0.1):
             wait = next_line()
             wait.said(line)
-            _show_line(line, progress, screen)
+            show_line(line, progress, screen)
             yield line
         yield ""
         firmware.hear(wait)
@@ -263,60 +240,6 @@ def typed(value: float | str) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else f"{value:g}"
-
-
-def _show_line(line: str, progress: Progress, screen: "Console") -> None:
-    if line.startswith("ERROR"):
-        show(screen, line, "red")
-    what, about = told_unasked(line)
-    match what:
-        case "tone" | "catch":
-            progress.tone = about
-        case "answer":
-            screen.print(_answer_line(progress, about), highlight=False)
-        case "ear-over":
-            screen.print(_ear_line(about, f" ear {about['outcome']}"))
-        case "session-over":
-            progress.over = True
-        case "ear-again":
-            screen.print(_ear_line(about, " ear again"))
-        case "listener-check" | "equipment-check":
-            screen.print(_ear_line(about, " ear, broken off"))
-        case "ear-check" | "earphones":
-            show(screen, readable(about["why"]), "yellow")
-        case "continued":
-            screen.print("the test goes on", style="dim")
-        case "void":
-            show(screen, f"{about['number']:>4}  asked again: {about['why']}", "yellow")
-        case "error":
-            show(screen, f"error {about['number']}: {about['words']}", "red")
-
-
-def _ear_line(about: Told, what: str) -> "Text":
-    from rich.text import Text
-
-    return Text.assemble(
-        (f"{about['ear']}{what}", EAR_STYLES[about.one_of("ear", EAR_STYLES)]),
-        f": {readable(about['why'])}",
-    )
-
-
-def _answer_line(progress: Progress, answer: Told) -> str:
-    tone, unit = progress.tone, axis_unit(nominal=progress.nominal)
-    catch = answer["purpose"] == "catch"
-    if catch:
-        stimulus = f"{'(no tone)':>19}"
-    else:
-        stimulus = f"{tone.number('frequency_hz', other=math.nan):5.0f} Hz "
-        stimulus += f"{tone.number('level_db_hl', other=math.nan):4.0f} {unit:<5}"
-    noise = f"  noise {tone.number('noise_db_hl'):.0f} dB" if "noise_db_hl" in tone else ""
-    words = CATCH_WORDS if catch else ANSWER_WORDS
-    word = words[answer.one_of("heard", words)]
-    width = f"  ±{answer.number('half_width_db'):4.1f} dB" if "half_width_db" in answer else ""
-    purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
-    name = answer.one_of("ear", EAR_STYLES)
-    ear = f"[{EAR_STYLES[name]}]{name:<5}[/]"
-    return f"{answer['number']:>4}  {ear}  {stimulus}  {word}{width}{purpose}{noise}"
 
 
 def show_result(

@@ -116,7 +116,7 @@ class Presenter:
         self._pause_began_us = 0
         self._deadline_us = 0
         self._tries = _Tries()
-        self._board_ready = True
+        self.board_ready = True  # the tone generator answers
         self._doubted = False  # whether nothing that the board tells of the tone counts
         self._time_asked = False
 
@@ -125,7 +125,7 @@ class Presenter:
     def start(self, can_mask: bool) -> None:
         """Make ready for the first presentation of a test that the operator starts."""
         # It may have been lost before: of a test resumed before its start, over a bad wire.
-        self._board_ready = True
+        self.board_ready = True
         self._cross_hearing.can_mask = can_mask
 
     def begin(
@@ -198,7 +198,7 @@ class Presenter:
     # Events
 
     def _time_passed(self, now_us: int) -> list[Action]:
-        if now_us < self._deadline_us or not self._board_ready:
+        if now_us < self._deadline_us or not self.board_ready:
             return []
         if self.state == PAUSE_BEFORE:
             return self._present(now_us)
@@ -298,14 +298,14 @@ class Presenter:
         return self._wait(until_us) if until_us > self._deadline_us else []
 
     def _board_lost(self, why: Reasons) -> list[Action]:
-        if not self._board_ready:
+        if not self.board_ready:
             return []
-        self._board_ready = False
+        self.board_ready = False
         self.noise.silenced()  # the board falls silent by itself
         return [tells.BoardLostTold(why)]
 
     def _board_is_ready(self, now_us: int, tone_known: bool, can_mask: bool) -> list[Action]:
-        self._board_ready = True
+        self.board_ready = True
         self.silent_time.shaken()
         self.noise.silenced()
         self._cross_hearing.can_mask = can_mask

@@ -125,7 +125,9 @@ def test_a_name_that_leads_to_a_silent_device_is_looked_up_again(
         world.firmware.start()
     world.run(5 * S)
     assert not world.client.connected
-    assert (" board=lost" in world.ask("SESS:STAT?")[0]) is in_test
+    (lost,) = world.ask("SESS:STAT?")
+    assert " board=lost" in lost
+    assert (" seconds_to_go=- " in lost) is in_test
     world.tones.elsewhere = False
     world.until(lambda: world.client.connected)
     assert " board=lost" not in world.ask("SESS:STAT?")[0]

@@ -29,8 +29,9 @@ from host_tools.commands.replay.command import Verdict, replay_journal
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
 from host_tools.commands.watch.view import View
-from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
+from host_tools.live import TRUTH_WORDS, show_result, show_verdict
 from host_tools.told import Told
+from host_tools.told_live import Progress, show_line
 from tests.budget import quick
 from tests.host.journals import recorded
 
@@ -273,9 +274,9 @@ def test_an_answer_names_its_ear_in_its_colour() -> None:
         screen, said = terminal(80)
         progress = Progress(Told("tone", {"frequency_hz": "1000.000", "level_db_hl": "40.000"}))
         line = f"number=3 ear={ear} purpose=measure heard=true half_width_db=8.25"
-        _show_line(f"! answer {line}", progress, screen)
+        show_line(f"! answer {line}", progress, screen)
         why = "95 % band at most +-7.3 dB (250 Hz)"
-        _show_line(f'! ear-over ear={ear} outcome=measured why="{why}"', progress, screen)
+        show_line(f'! ear-over ear={ear} outcome=measured why="{why}"', progress, screen)
         plain = "".join(character for character, _ in coloured(said.getvalue()))
         assert plain == (
             f"   3  {ear:<5}   1000 Hz   40 dB HL  heard      ± 8.2 dB\n"

@@ -107,15 +107,22 @@ def test_a_check_is_shown_as_a_sentence(
     os.close(port)
 
 
-@pytest.mark.parametrize("what", ["ear-check", "earphones"])
-def test_what_the_operator_is_to_ask_is_shown(
-    console: ConsoleLine, what: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("what", "shown"),
+    [
+        ("ear-check", "ask the listener"),
+        ("earphones", "ask the listener"),
+        ("board-lost", "the tone generator is lost: ask the listener"),
+    ],
+)
+def test_what_the_operator_is_to_do_is_shown(
+    console: ConsoleLine, what: str, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
     os.write(port, f'! {what} why="ask the listener"\r\n! session-over session=1\r\n'.encode())
     firmware = cast(FirmwareProcess, Standing())
     list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100)))
-    assert capsys.readouterr().out.splitlines() == ["ask the listener"]
+    assert capsys.readouterr().out.splitlines() == [shown]
     os.close(port)
 
 

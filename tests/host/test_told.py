@@ -16,8 +16,8 @@ from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found, unlock
 from host_tools.commands.watch import port as port_module
 from host_tools.errors import HostError
-from host_tools.live import Progress, _show_line
 from host_tools.told import told_pairs, told_unasked, told_values
+from host_tools.told_live import Progress, show_line
 from host_tools.told_result import told_result
 from host_tools.tuning import _show
 from host_tools.unfinished import why_of
@@ -126,7 +126,7 @@ def test_whatever_a_device_answers_is_taken_or_refused_in_words(answer: str) -> 
         lambda: why_of(answer),
         lambda: watch(*(f"! {what} {answer}" for what in ("tone", "answer", ""))),
         *(
-            partial(_show_line, f"! {what} {answer}", Progress(), screen)
+            partial(show_line, f"! {what} {answer}", Progress(), screen)
             for what in ("tone", "answer", "ear-over", "ear-check", "void", "error", "")
         ),
         *(partial(tell, what) for what in ("speech", "comparison", "again")),

@@ -82,6 +82,9 @@ def test_it_is_told_with_every_answer_and_in_the_state() -> None:
     driver = Driver(Settings(ears="left"), flat(30.0))
     expected_s = round(driver.test.time_to_go.seconds())
     assert f" seconds_to_go={expected_s} " in state_words(driver.test, 0, HEADER, lost=False)
+    lost = state_words(driver.test, 0, HEADER, lost=True)
+    assert " seconds_to_go=- " in lost, "nobody knows how long it takes to come back"
+    assert lost.endswith(" board=lost")
     driver.run()
     told = [action for _, action in driver.log if isinstance(action, AnswerTold)]
 

@@ -14,7 +14,7 @@ from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.statements import so_far
 from firmware_py.procedure.words import say
 from firmware_py.session import HearingReplay
-from host_tools.commands.watch.view import Answered, View
+from host_tools.commands.watch.view import Answered, View, under_way
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
 from host_tools.newest import JOURNALS
@@ -151,6 +151,7 @@ def view_of(journal: Path) -> View:
         expected_bits[trial.ear] = ear.estimator.information_bits
 
     session = read_session(journal, watch)
+    lost = not session.test.presenter.board_ready
     return View(
         name=session.name,
         state=_state(session),
@@ -159,7 +160,7 @@ def view_of(journal: Path) -> View:
         result=session.result if session.test.outcome else _so_far(session),
         answers=answers,
         elapsed_s=session.state.at_us / 1e6,
-        seconds_to_go=None if session.test.outcome else session.test.time_to_go.seconds(),
+        seconds_to_go=None if session.test.outcome or lost else session.test.time_to_go.seconds(),
         over=session.test.outcome != "",
         check=say(why_checked(session.test)),
         resumed=session.state.resumed,
@@ -184,6 +185,6 @@ def _state(session: RecordedSession) -> str:
         return f"damaged: {session.damage}"
     if state.test.outcome:
         return state.test.outcome
-    if state.test.waits_why:
-        return f"{state.test.state}: {say(state.test.waits_why)}"
-    return f"{state.test.state}, {state.test.presenter.ear} ear"
+    waits = f": {say(state.test.waits_why)}" if state.test.waits_why else ""
+    what = f"{state.test.state}{waits or f', {state.test.presenter.ear} ear'}"
+    return under_way(what, lost=not state.test.presenter.board_ready)

@@ -10,7 +10,7 @@ from firmware_py.procedure.outcomes import UNSURE, Purpose
 from firmware_py.procedure.presenter import FINISHED
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found
-from host_tools.commands.watch.view import Answered, View
+from host_tools.commands.watch.view import Answered, View, under_way
 from host_tools.told import Told, told_pairs, told_unasked
 from host_tools.told_result import told_result
 
@@ -63,25 +63,27 @@ class PortWatch:
 
     def _look_anew(self) -> View:
         about = told_pairs("SESS:STAT?", self._talk.insist("SESS:STAT?"))
+        lost = about.get("board") == "lost"
         if about["state"] == "idle":
-            return View(self._url, "no session yet", about["calibration"])
+            return View(self._url, under_way("no session yet", lost=lost), about["calibration"])
         # Each refusal is one more error that the operator finds in the queue.
         answer = "" if self._refused else self._talk.ask("SESS:RES?")[-1]
         self._refused = self._refused or answer.startswith(f"ERROR {COMMAND_PROTECTED},")
         if self._refused:
-            state = f"{about['state']}; what was found needs the operator's PIN"
             over = about["state"] == FINISHED
+            state = under_way(about["state"], lost=lost and not over)
+            state += "; what was found needs the operator's PIN"
             return View(self._url, state, about["calibration"], over=over)
         found = told_result(answer)
         return View(
             name=self._url,
-            state=found.outcome or f"{about['state']}, {about['ear']} ear",
+            state=found.outcome or under_way(f"{about['state']}, {about['ear']} ear", lost=lost),
             calibration=about["calibration"],
             nominal=about["calibration"] == UNCALIBRATED,
             result=found,
             answers=list(self._answers),
             elapsed_s=time.monotonic() - self._began_s,
-            seconds_to_go=None if found.outcome else about.number("seconds_to_go"),
+            seconds_to_go=None if found.outcome or lost else about.number("seconds_to_go"),
             over=found.outcome != "",
             check=about.get("why", ""),
             resumed=about.whole("resumed") if "resumed" in about else 0,

@@ -36,7 +36,8 @@ class View:
     result: SessionResult | None = None  # so far; None: there is no test
     answers: Sequence[Answered] = ()  # the oldest first
     elapsed_s: float = 0.0  # since the session began
-    seconds_to_go: float | None = None  # as the test estimates it; None: it is over, or none began
+    # by the test's estimate; None: none is under way, or its tone generator is lost
+    seconds_to_go: float | None = None
     over: bool = False
     check: str = ""  # why the test is broken off, "" if it is not
     resumed: int = 0  # how many times the session was taken up again after the firmware had ended
@@ -54,6 +55,11 @@ class View:
             for found in self.ears
             if found.ear in begun and has_thresholds(found)
         }
+
+
+def under_way(state: str, *, lost: bool) -> str:
+    """Say what is going on in a test; `lost`: its tone generator does not answer."""
+    return f"{state}; the tone generator is lost" if lost else state
 
 
 def blocks(values: Sequence[float | None], highest: float) -> str:

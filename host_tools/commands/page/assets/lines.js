@@ -71,3 +71,8 @@ export function helpOf(lines) {
   }
   return found;
 }
+
+/** Return whether the tone generator does not answer, by what SESS:STAT? told. */
+export function isBoardLost(about) {
+  return about.board === "lost";
+}

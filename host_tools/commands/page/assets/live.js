@@ -1,7 +1,7 @@
 // A test under way: both ears, the tone, the answers as they come, and what the operator can do.
 
 import { at, fill, make, show, tell } from "./dom.js";
-import { reasonsOf } from "./lines.js";
+import { isBoardLost, reasonsOf } from "./lines.js";
 import { HOLDING, onPaper } from "./paper.js";
 import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
@@ -182,11 +182,12 @@ export class Live {
     this.#result = result;
     fill(at("whose"), whoseWords(whose));
     const isPaused = about.state === "paused";
-    if (isPaused) {
+    const isLost = isBoardLost(about);
+    if (isPaused || isLost) {
       this.#silence();
     }
-    fill(at("now-state"), say(`state_${about.state}`));
-    fill(at("now-left"), clockTime(Number(about.seconds_to_go ?? 0)));
+    fill(at("now-state"), say(isLost && !isPaused ? "board_lost" : `state_${about.state}`));
+    fill(at("now-left"), isLost ? "–" : clockTime(Number(about.seconds_to_go ?? 0)));
     fill(at("now-so-far"), say(`so_far_${about.so_far.replace("-", "_")}`));
     at("now-so-far").classList.toggle("bad", about.so_far === "doubtful");
     fill(at("now-width"), widthWords(about));

@@ -4,7 +4,7 @@ import { Device, Misfit, NotEntered } from "./device.js";
 import { at, fill, make, retell, show, tell } from "./dom.js";
 import { complain, mendAll } from "./field.js";
 import { KNOWS } from "./knowledge.js";
-import { errorOf, pairs } from "./lines.js";
+import { errorOf, isBoardLost, pairs } from "./lines.js";
 import { Live } from "./live.js";
 import { forgetTyped, samePerson, whoseIs } from "./person.js";
 import { Preparation } from "./prepare.js";
@@ -264,6 +264,8 @@ class Page {
     const begun = this.begun;
     this.about = pairs(await this.device.ask("SESS:STAT?"));
     const { state } = this.about;
+    const isLost = isBoardLost(this.about);
+    this.board(isLost);
     const isTest = state !== "idle" && state !== "finished";
     if (isTest) {
       if (this.shown !== "live" && !this.sawBegin) {
@@ -280,8 +282,8 @@ class Page {
       const whose = result ? whoseIs(this.device.serial, result) : { session, typed: {} };
       this.view("live");
       this.live.state(this.about, result, whose);
-      const underWay = this.about.check ? "checking" : "under_way";
-      this.status(state === "paused" ? "paused" : underWay);
+      const underWay = isLost ? "board_lost" : "under_way";
+      this.status(state === "paused" ? "paused" : this.about.check ? "checking" : underWay);
       return;
     }
     // A test that began and ended between two looks was not live.
@@ -397,8 +399,7 @@ class Page {
   announce(what, about) {
     const board = { "board-lost": "board_lost", "board-ready": "board_ready" }[what];
     if (board) {
-      tell(at("board"), () => say(board));
-      at("board").classList.toggle("bad", what === "board-lost");
+      this.board(what === "board-lost");
       this.status(board);
     } else if (what === "ear") {
       this.speak(() => say("now_ear", { ear: say(`ear_${about.ear}`) }));
@@ -413,6 +414,12 @@ class Page {
   }
 
   // What the operator is told
+
+  /** Show whether the tone generator answers. */
+  board(isLost) {
+    tell(at("board"), () => say(isLost ? "board_lost" : "board_ready"));
+    at("board").classList.toggle("bad", isLost);
+  }
 
   status(key) {
     this.speak(() => say(`status_${key}`));

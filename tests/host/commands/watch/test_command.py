@@ -137,12 +137,13 @@ def test_a_firmware_is_followed_at_its_console(
         )  # fmt: skip
 
 
-def test_a_test_that_is_broken_off_says_why(
+def test_a_test_that_is_broken_off_or_lost_its_board_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By its journal, and at the console."""
     listener = Leaves(a_listener("S2"))
-    device = Device(tmp_path / "data", listener)
+    waits = Configuration(reconnect_s=1e6)  # for its board, in no time
+    device = Device(tmp_path / "data", listener, waits)
     world = device.world
     with talks_with(device, port_module, monkeypatch):
         watch = PortWatch("/dev/console")
@@ -157,8 +158,18 @@ def test_a_test_that_is_broken_off_says_why(
         while not views[-1].check:
             time.sleep(0.001)
             views.append(watch.look())
+        with device.lock:
+            world.tones.vanish()
+            world.until(lambda: not test.presenter.board_ready)
+        lost = [view_of(world.journal()), watch.look()]
+        while lost[-1].seconds_to_go is not None:
+            time.sleep(0.001)
+            lost.append(watch.look())
         watch.close()
 
+    for view in (lost[0], lost[-1]):
+        assert view.state.endswith(", left ear; the tone generator is lost")
+        assert view.seconds_to_go is None, "nobody knows how long it takes to come back"
     words = r"none of \d+ tones was answered, since tone 1\d: check earphones, button and listener"
     for view in (views[0], views[-1]):
         assert re.fullmatch(words, view.check)
