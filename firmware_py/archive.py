@@ -13,12 +13,8 @@ from firmware_py.broken_off import Course
 from firmware_py.journal import Disk, JournalError, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
-from firmware_py.session_record import (
-    Output,
-    SessionHeader,
-    SessionRecordError,
-    inputs_and_outputs,
-)
+from firmware_py.session_course import Output, inputs_and_outputs
+from firmware_py.session_record import SessionHeader, SessionRecordError
 
 TAIL_BYTES: Final = 32 * 1024  # a result has at most 14 KiB, and only some notes come after it
 

@@ -12,7 +12,8 @@ from typing import Any
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.reasons import Reasons
-from firmware_py.session_record import Input, Output, SessionHeader
+from firmware_py.session_course import Input, Output
+from firmware_py.session_record import SessionHeader
 
 
 @dataclass(frozen=True)

@@ -21,16 +21,13 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError
+from firmware_py.session_course import RESUMED, Input, Output, input_of, inputs_and_outputs
 from firmware_py.session_record import (
-    RESUMED,
     BoardMark,
     Header,
-    Input,
-    Output,
     Procedure,
     SessionHeader,
     SessionRecordError,
-    inputs_and_outputs,
 )
 
 First = TypeVar("First", bound=Header[Any, Any])  # the first record
@@ -287,6 +284,9 @@ class Session(Generic[First, Test]):
             if not session.over:
                 session.resumed += 1
                 session._resumes = now.isoformat(timespec="seconds")
+        except SessionRecordError as error:
+            journal.close()
+            raise ReplayError(str(error)) from None
         except BaseException:
             journal.close()
             raise
@@ -301,15 +301,24 @@ class Session(Generic[First, Test]):
         """Give the procedure an event; record it and what comes of it.
 
         Nothing is on the disk before `sync`, and nothing may reach the listener before that.
+
+        Raises
+        ------
+        SessionRecordError
+            If nobody could read it again; it is not recorded, and nothing comes of it.
         """
-        self.at_us = max(at_us, self.at_us)
-        record: dict[str, Any] = {"kind": "input", "at_us": self.at_us, "event": as_record(event)}
+        at_us = max(at_us, self.at_us)
+        record: dict[str, Any] = {"kind": "input", "at_us": at_us, "event": as_record(event)}
         if board is not None:
             record["board"] = [board.boot, board.event]
-            self.board = board
         if self._resumes:
-            record[RESUMED], self._resumes = self._resumes, ""
+            record[RESUMED] = self._resumes
+        number = self.journal.record_count
+        read = input_of(self.header, number, record, self.board)
+        if read.event != event:
+            raise SessionRecordError(f"record {number}: {shown(record)} comes back as another")
         self.journal.append(record)
+        self.at_us, self.board, self._resumes = at_us, read.board, ""
         actions = self.test.handle(self.at_us, event)
         self._record_outputs(records_of(actions))
         self._finish_if_over()
@@ -335,6 +344,7 @@ class Session(Generic[First, Test]):
 
     def _record_outputs(self, outputs: list[dict[str, Any]]) -> None:
         for output in outputs:
+            self.header.result_of(self.journal.record_count, output)  # it can be read again
             self.journal.append({"kind": "output", "action": output})
 
     def _finish_if_over(self) -> None:

@@ -6,9 +6,9 @@ is refused by everyone, and what is not goes through the procedure.
 
 import datetime
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
 from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
@@ -51,9 +51,6 @@ Found_co = TypeVar("Found_co", bound=Result, covariant=True)
 
 DATE_CHARACTERS: Final = 10  # of a time in ISO 8601
 FINISH: Final = "finish"  # the action whose record has the result
-# A key of the first input after the firmware had ended: date and time of day, as of `started`.
-RESUMED: Final = "resumed"
-SESSION_US_MAX: Final = 2**63 - 1
 SPEED_LIMITS: Final = (0.1, 1000.0)  # of the clock of a session, in that of the world
 
 
@@ -252,73 +249,6 @@ class SessionHeader:
                     f"allowed are {wanted_hz}, each one once"
                 )
         return result
-
-
-@dataclass(frozen=True)
-class Input:
-    """What went into the test."""
-
-    record: int  # its number
-    at_us: int  # session time
-    event: Event
-    board: BoardMark  # up to where the board's events are recorded by now
-    resumed: str  # when the firmware had been started again before it; "": it runs on
-
-
-@dataclass(frozen=True)
-class Output(Generic[Found_co]):
-    """What came out of it."""
-
-    record: int  # its number
-    action: Any  # JSON values
-    result: Found_co | None  # that the action tells; None: it is another one
-
-
-def inputs_and_outputs(
-    header: Header[Any, Found_co], records: Sequence[Record]
-) -> Iterator[Input | Output[Found_co]]:
-    """Check what the records after the header say, and return it in its order; notes are passed.
-
-    Raises
-    ------
-    SessionRecordError
-        At the first record that no such session wrote.
-    """
-    board = BoardMark()
-    for number, record in enumerate(records[1:], 1):
-        if record["kind"] == "input":
-            try:
-                at_us = _session_us(record.get("at_us"))
-                event = header.event_from_record(record.get("event"))
-                board = _board(record, board).later(event)
-                resumed = checked_start(record[RESUMED]) if RESUMED in record else ""
-            except ValueError as error:
-                raise SessionRecordError(f"record {number}: {error}") from None
-            yield Input(number, at_us, event, board, resumed)
-        elif record["kind"] == "output":
-            action = record.get("action")
-            yield Output(number, action, header.result_of(number, action))
-
-
-def _session_us(value: object) -> int:
-    if type(value) is not int or not 0 <= value <= SESSION_US_MAX:
-        raise SessionRecordError(
-            f"at_us is {shown(value)}; allowed are whole numbers from 0 to {SESSION_US_MAX}"
-        )
-    return value
-
-
-def _board(record: Record, before: BoardMark) -> BoardMark:
-    """Return up to where the board's events are recorded."""
-    if "board" not in record:
-        return before
-    told = record["board"]
-    if not isinstance(told, list) or [type(each) for each in told] != [str, int] or told[1] < 0:
-        raise SessionRecordError(
-            f"board is {shown(told)}; allowed is a list of its boot and the number of its event"
-        )
-    boot = checked_text("board[0]", told[0])
-    return BoardMark(boot, told[1], before.us if boot == before.boot else 0)
 
 
 def check_keys(record: Record, known: Iterable[str]) -> None:

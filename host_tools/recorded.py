@@ -28,7 +28,8 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold
 from firmware_py.session import HearingReplay, ReplayError, replay
-from firmware_py.session_record import SessionHeader, inputs_and_outputs
+from firmware_py.session_course import inputs_and_outputs
+from firmware_py.session_record import SessionHeader
 from firmware_py.simulation import is_simulated
 from host_tools.errors import HostError, NonsenseError
 

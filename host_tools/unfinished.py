@@ -14,13 +14,8 @@ from firmware_py.journal import JournalError, JournalUnstartedError, Record, rea
 from firmware_py.platform.data_directory import JOURNAL_NAME, SESSION, TUNING, session_number
 from firmware_py.procedure.events import BoardReady, Started
 from firmware_py.procedure.printable import shown
-from firmware_py.session_record import (
-    Header,
-    Input,
-    SessionHeader,
-    SessionRecordError,
-    inputs_and_outputs,
-)
+from firmware_py.session_course import Input, inputs_and_outputs
+from firmware_py.session_record import Header, SessionHeader, SessionRecordError
 from host_tools.errors import HostError
 from host_tools.told import told_pairs
 

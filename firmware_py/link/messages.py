@@ -4,7 +4,7 @@ The client, the board's server and the tests read and write messages by these ta
 holds the page (README.md here) to them. CPython and MicroPython run this module alike.
 """
 
-from firmware_py.link.frames import decimal, parse_decimal, parse_whole
+from firmware_py.link.frames import SEQUENCE_MAX, decimal, parse_decimal, parse_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Field:
 
 _EAR = Field("ear", "l|r", CHOICE, choices=("l", "r"))
 _HZ = Field("hz", "F", DECIMAL, 100, 16000)
-_EVENT = Field("event", "N", WHOLE)
+_EVENT = Field("event", "N", WHOLE, 0, SEQUENCE_MAX)
 _ID = Field("id", "ID", TEXT, 1, ID_CHARACTERS_MAX, choices=(NO_TONE,))
 _US = Field("us", "T", WHOLE, 0, US_MAX)
 _BUTTON = Field("button", "B", WHOLE, 1, 2, default=1)
@@ -147,7 +147,10 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
     "stop": ((), ()),
     "ping": ((), (_EVENT, _US)),
     "ack": ((_EVENT,), ()),
-    "events": ((Field("after", "N", WHOLE),), (Field("event", "M", WHOLE),)),
+    "events": (
+        (Field("after", "N", WHOLE, 0, SEQUENCE_MAX),),
+        (Field("event", "M", WHOLE, 0, SEQUENCE_MAX),),
+    ),
     "mask": ((_EAR, _HZ, Field("dbfs", "L", DECIMAL, LOWEST_DBFS, NOISE_DBFS_MAX)), ()),
     "unmask": ((), ()),
 }

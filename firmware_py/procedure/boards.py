@@ -1,11 +1,16 @@
 """Which tone generators the tones of each ear came from: another one may be louder."""
 
+from typing import Final
+
 from firmware_py.procedure.reasons import Code, Reason, reason
 
 
 def serial_of(board: str) -> str:
     """Return the serial number of a tone generator told by name and serial number."""
     return board.partition(" ")[2]
+
+
+OF_EAR_MAX: Final = 10  # are told of an ear: one more tells nothing more
 
 
 class Boards:
@@ -18,7 +23,7 @@ class Boards:
     def answered(self, ear: str) -> None:
         """Take in that a tone, or a silence, in this ear got its answer."""
         of_ear = self._by_ear.setdefault(ear, [])
-        if self.now and self.now not in of_ear:
+        if self.now and self.now not in of_ear and len(of_ear) < OF_EAR_MAX:
             of_ear.append(self.now)
 
     def of(self, ear: str) -> tuple[str, ...]:

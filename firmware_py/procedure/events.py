@@ -311,8 +311,7 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
             values[name] = reasons_at(f"event.{name}", value)
             continue
         # Types are exact: True is no number, and 1 is not true.
-        whole = type(value) is not int or 0 <= value <= NUMBER_MAX
-        if type(value) is not types[name] or not whole:
+        if type(value) is not types[name] or not _is_within(value):
             raise ValueError(f"event.{name} is {shown(value)}; allowed {_ALLOWED[types[name]]}")
     try:
         return kind(**values)
@@ -320,10 +319,19 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
         raise ValueError(f"event.{error}") from None
 
 
+def _is_within(value: object) -> bool:
+    if isinstance(value, str):
+        return value.isprintable() and len(value) <= TEXT_CHARACTERS_MAX
+    return not isinstance(value, int) or 0 <= value <= NUMBER_MAX
+
+
 NUMBER_MAX: Final = 2**63 - 1  # of the wire
+TEXT_CHARACTERS_MAX: Final = 64  # of a tone generator's name with its serial number, and of words
 _ALLOWED: Final = {
-    bool: "are true and false", int: f"are whole numbers from 0 to {NUMBER_MAX}", str: "is a text",
-}  # fmt: skip
+    bool: "are true and false",
+    int: f"are whole numbers from 0 to {NUMBER_MAX}",
+    str: f"is a text of at most {TEXT_CHARACTERS_MAX} characters that can be printed",
+}
 
 
 @cache

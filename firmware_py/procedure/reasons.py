@@ -182,6 +182,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 # Parts that somebody else wrote; "" of what two sessions differ in: there is none.
 TEXTS: Final = ("told", "time", "command", "boards", "one", "other", "was", "now")
+TEXT_CHARACTERS_MAX: Final = 500  # what is longer is cut: a record has room for several
+CUT: Final = "..."
 DATES: Final = ("date", "due", "today")  # ISO 8601
 DATE: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
 REASONS: Final = ("why", "doubt", "ago", "differs", "signs", "limits", "by_ear")
@@ -281,7 +283,7 @@ def as_json(value: Any) -> Any:
         return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, list | tuple):
         return [as_json(each) for each in value]
-    return value
+    return str(value) if isinstance(value, str) else value  # plain, where it is one of several
 
 
 def _part(place: str, name: str, value: Any, deep: int) -> Part:
@@ -301,11 +303,17 @@ def _one(place: str, name: str, value: Any, deep: int) -> Part:
     if name in TEXTS:
         if not isinstance(value, str):
             raise refusal(place, value, "is a text")
-        return printable(value)
+        return _cut(printable(value))
     if name in DATES:
         return _date(place, value)
     value = float(value) if isinstance(value, float) else value  # of NumPy
     return _rounded(number(-NUMBER_MAX, NUMBER_MAX, "")(place, value), name)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= TEXT_CHARACTERS_MAX:
+        return text
+    return text[: TEXT_CHARACTERS_MAX - len(CUT)] + CUT
 
 
 def _date(place: str, value: Any) -> str:

@@ -10,7 +10,8 @@ from firmware_py.procedure.events import Paused, TimePassed
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.settings import Settings
-from firmware_py.session_record import BoardMark, Input, SessionHeader
+from firmware_py.session_course import Input
+from firmware_py.session_record import BoardMark, SessionHeader
 from tests.calibration.calibrations import MADE, on_file
 
 STARTED = "2026-01-02T10:00:00+00:00"

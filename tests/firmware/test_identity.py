@@ -25,7 +25,8 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import SENTENCES, say
 from firmware_py.session import replay
-from firmware_py.session_record import SessionHeader, inputs_and_outputs
+from firmware_py.session_course import inputs_and_outputs
+from firmware_py.session_record import SessionHeader
 from tests.calibration.calibrations import calibration
 from tests.firmware.world import a_listener
 from tests.said import said

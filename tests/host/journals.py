@@ -20,7 +20,7 @@ from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Reason
-from firmware_py.session_record import RESUMED
+from firmware_py.session_course import RESUMED
 from host_tools.commands.report.history import History
 from host_tools.recorded import RecordedSession, read_session
 from tests.calibration import calibrations

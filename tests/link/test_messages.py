@@ -130,6 +130,13 @@ def test_a_field_that_may_be_missing_is_not_written_with_its_default() -> None:
     assert read(fields, {"us": "5"}) == {"us": 5, "button": 1}
 
 
+@pytest.mark.parametrize("event", [SEQUENCE_MAX + 1, 10**40])
+def test_no_event_has_a_number_that_no_frame_can_have(event: int) -> None:
+    """Nor are so many missed: that is recorded, and read again."""
+    with pytest.raises(FieldError, match="event"):
+        read(COMMANDS["ping"][1], {"event": str(event), "us": "5"})
+
+
 def test_a_field_that_is_not_known_may_be_passed_over() -> None:
     given = {"us": "5", "colour": "red"}
     assert read(EVENTS["button-up"], given, others=True)["us"] == 5

@@ -1,0 +1,163 @@
+"""Whatever is written can be read again: the writer of a journal has the reader's rule."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from device.simulator.clock import STARTED
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.inference.preference.answers import Answer
+from firmware_py.journal import JournalRecordError, JournalWriter, read_journal
+from firmware_py.journal.records import HEADER_KEYS
+from firmware_py.link.frames import SEQUENCE_MAX
+from firmware_py.link.messages import SERIAL_CHARACTERS_MAX, US_MAX
+from firmware_py.procedure import events
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.reasons import TEXTS as TEXTS_OF_OTHERS
+from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tuning.events import KINDS
+from firmware_py.procedure.tuning.settings import TuningSettings
+from firmware_py.session import Replay, Session
+from firmware_py.session_course import Input, inputs_and_outputs
+from firmware_py.session_record import BoardMark, SessionHeader, SessionRecordError
+from firmware_py.tuning_record import TuningHeader
+from tests.calibration.calibrations import MADE, on_file
+from tests.journal.simulated_disk import SimulatedDisk
+
+PATH: Final = Path("/data/session-000001.journal")
+TEXTS: Final = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(("", "openMHA 4.18.1", "e\x1b[2Jx", "a\nb", "\u202e", "\ud800", "sim e66")),
+)
+TIMES: Final = st.sampled_from((STARTED.isoformat(), "2026-01-02", "2026-01-02T03:04:05", "", "x"))
+NUMBERS: Final = st.sampled_from((1, 2, 999_999, 0, -1, 10**9))
+CALIBRATIONS: Final = st.sampled_from((CalibrationInForce(), on_file().judged(MADE)))
+SPEEDS: Final = st.sampled_from((1.0, None, 20.0, 0.0, 1e6))
+FIT: Final = TuningSettings("0" * 64, ((-6.0, 6.0),) * 4, (3.0,) * 4)
+
+TESTS: Final = st.builds(
+    SessionHeader, NUMBERS, st.just(Settings()), st.just(Person()), CALIBRATIONS, TIMES, TEXTS,
+    TEXTS, SPEEDS, TEXTS, TEXTS,
+)  # fmt: skip
+TUNINGS: Final = st.builds(
+    TuningHeader, NUMBERS, st.just(FIT), TEXTS, st.none() | TEXTS, TIMES, TEXTS, TEXTS, TEXTS
+)
+HEADERS: Final[dict[str, Any]] = {
+    "test": SessionHeader(1, Settings(), Person(), CalibrationInForce(), STARTED.isoformat()),
+    "tuning": TuningHeader(1, FIT, "aid", None, STARTED.isoformat()),
+}
+KINDS_OF: Final = {"test": events.Event.KINDS, "tuning": KINDS}
+
+# What somebody may tell: anything; or what boards, aids, ports and operators can.
+ANYTHING: Final[dict[Any, st.SearchStrategy[Any]]] = {
+    bool: st.booleans() | st.none(),
+    int: st.integers() | st.sampled_from((0, 1, 2, US_MAX, US_MAX + 1, 10**30)),
+    str: TEXTS | st.sampled_from((*events.HEARERS, *events.NAMED, *Answer)),
+}
+LONG: Final = TEXTS | st.sampled_from(("\U0001f9bb" * 5000, "\x1b" * 5000, "a" * 501))
+SIGNS: Final = st.characters(min_codepoint=0x21, max_codepoint=0x7E)  # of the wire
+SERIALS: Final = st.text(SIGNS, min_size=1, max_size=SERIAL_CHARACTERS_MAX)
+TELLABLE: Final[dict[str, st.SearchStrategy[Any]]] = {
+    "board": st.builds("{} {}".format, st.text(SIGNS, min_size=1, max_size=6), SERIALS),
+    "by": st.sampled_from(events.HEARERS),
+    "named": st.sampled_from(events.NAMED),
+    "answer": st.sampled_from(Answer),
+    "button": st.sampled_from((events.HEARD_BUTTON, events.UNSURE_BUTTON)),
+    "count": st.sampled_from((1, SEQUENCE_MAX)),
+}
+MOMENTS: Final = st.sampled_from((0, 7, US_MAX))
+BOOTS: Final = st.sampled_from(("0123abcd", "ffffffff"))
+CODES: Final = [Code.EVENTS_LOST, *(each for each in Code if {*each.parts} & {*TEXTS_OF_OTHERS})]
+
+
+class Nothing:
+    """A procedure that does nothing, whatever it is told."""
+
+    outcome = ""
+
+    def handle(self, now_us: int, event: events.Event) -> list[events.Action]:
+        return []
+
+
+def drawn(data: st.DataObject, kind: Any, *, tellable: bool) -> events.Event:
+    """Return an event of this kind; `ValueError` if there can be none of these values."""
+    values: dict[str, Any] = {}
+    for each in fields(kind):
+        if each.name == "why":
+            values["why"] = (drawn_reason(data, tellable=tellable),)
+        elif tellable:
+            others = st.booleans() if each.type is bool else MOMENTS
+            values[each.name] = data.draw(TELLABLE.get(each.name, others))
+        else:
+            values[each.name] = data.draw(ANYTHING[each.type])
+    event: events.Event = kind(**values)
+    return event
+
+
+def drawn_reason(data: st.DataObject, *, tellable: bool) -> Reason:
+    """Return a reason with what somebody else wrote in it, or counted."""
+    told = [each for each in CODES if {*each.parts} <= {"count", "told", "command"}]
+    code = data.draw(st.sampled_from(told if tellable else CODES))
+    counts = TELLABLE["count"] if tellable else ANYTHING[int]
+    parts = {"count": counts, "boards": st.lists(LONG, min_size=1, max_size=120)}
+    return reason(code, **{name: data.draw(parts.get(name, LONG)) for name in code.parts})
+
+
+@pytest.mark.parametrize("tellable", [True, False])
+@pytest.mark.parametrize("of", KINDS_OF)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_an_event_is_read_again_as_it_came_or_is_not_recorded(
+    of: str, tellable: bool, data: st.DataObject
+) -> None:
+    """What somebody can tell is recorded; what nobody can tell is refused if it could not be."""
+    disk, header = SimulatedDisk(), HEADERS[of]
+    journal = JournalWriter.create(PATH, header.to_record(), disk=disk)
+    session: Any = Session(journal, Replay(header, Nothing()))
+    recorded: list[events.Event] = []
+    for kind in data.draw(st.lists(st.sampled_from([*KINDS_OF[of].values()]), max_size=6)):
+        before = journal.record_count
+        number = data.draw(st.just(SEQUENCE_MAX) if tellable else ANYTHING[int])
+        mark = BoardMark(data.draw(BOOTS if tellable else TEXTS), number)
+        try:
+            event = drawn(data, kind, tellable=tellable)
+            session.feed(data.draw(MOMENTS), event, mark)
+        except (ValueError, JournalRecordError):
+            assert not tellable
+            assert journal.record_count == before
+        else:
+            recorded.append(event)
+    session.sync()
+    session.close()
+    read = inputs_and_outputs(header, read_journal(PATH, disk=disk).records)
+    assert [told.event for told in read if isinstance(told, Input)] == recorded
+
+
+@settings(max_examples=40)
+@given(header=TESTS | TUNINGS)
+def test_a_header_is_read_again_as_it_was_written_or_no_journal_is_begun(header: Any) -> None:
+    disk = SimulatedDisk()
+    try:
+        begun: Any = Session.begin(PATH, header, disk=disk)
+    except SessionRecordError:
+        assert disk.paths() == []
+        return
+    begun.close()
+    record = read_journal(PATH, disk=disk).header
+    assert type(header).from_record(record) == header
+    assert record.keys() - HEADER_KEYS == header.to_record().keys()
+
+
+@pytest.mark.parametrize("of", HEADERS)
+@given(name=st.text(min_size=1, max_size=8), value=st.none() | st.integers() | TEXTS)
+def test_what_nobody_reads_is_in_no_header(of: str, name: str, value: Any) -> None:
+    told = HEADERS[of].to_record()
+    if name in told or name in HEADER_KEYS:
+        return
+    with pytest.raises(SessionRecordError, match="and a h"):
+        type(HEADERS[of]).from_record({**told, name: value})
