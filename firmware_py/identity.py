@@ -40,6 +40,7 @@ class Identity:
     measured: str | None = None
     calibration: str | None = None  # digest of its file; "": levels are nominal
     transducer: str | None = None  # name of the earphones in the calibration
+    earphones: str | None = None  # serial numbers of theirs, the left one's first
     aid: str | None = None  # name and version of the hearing aid
     fit: str | None = None  # digest of its fit
 
@@ -84,7 +85,7 @@ class Identity:
         calibration: "CalibrationInForce | None" = None,
     ) -> Self:
         """Return what is plugged in now; of nobody."""
-        told = (None, None) if calibration is None else _calibration(calibration)
+        told = (None, None, None) if calibration is None else _calibration(calibration)
         return cls(
             None, None, None, device or None, *_board(board), serial_of(board) or None, *told
         )
@@ -115,6 +116,8 @@ RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
         "board": Rule.ASKED,
         "measured": Rule.REFUSED,  # no calibration holds with another board
         "calibration": Rule.ASKED,
+        "transducer": Rule.ASKED,  # nothing but a calibration tells which ones are plugged in
+        "earphones": Rule.ASKED,
         "aid": Rule.ASKED,
         "fit": Rule.REFUSED,
     },
@@ -123,6 +126,7 @@ RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
         "sex": Rule.ASKED,
         "born_year": Rule.ASKED,
         "transducer": Rule.REFUSED,
+        "earphones": Rule.SAID,
         "calibration": Rule.SAID,
         "board_kind": Rule.REFUSED,
         "board": Rule.SAID,
@@ -201,7 +205,11 @@ def _board(board: str) -> tuple[str | None, str | None]:
     return (board.partition(" ")[0], board) if board else (None, None)
 
 
-def _calibration(in_force: "CalibrationInForce") -> tuple[str, str | None]:
-    if in_force.calibration is None:
-        return "", None
-    return in_force.calibration.digest, in_force.calibration.content["transducer"]["name"]
+def _calibration(in_force: "CalibrationInForce") -> tuple[str, str | None, str | None]:
+    """Return its digest, and name and serial numbers of its earphones; a simulated one has none."""
+    made = in_force.calibration
+    if made is None:
+        return "", None, None
+    phones = made.content["transducer"]
+    serials = (phones.get("serial_left"), phones.get("serial_right"))
+    return made.digest, phones["name"], None if None in serials else ", ".join(serials)

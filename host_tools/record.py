@@ -222,7 +222,10 @@ class RecordOfTest:
                 date=self.catalogue.date(made.date.isoformat()),
                 due=self.catalogue.date(made.due.isoformat()),
             )),
-            ("meter", self.say("meter_value", meter=about["meter"], serial=about["meter_serial"])),
+            ("meter", self.say(
+                "meter_value", meter=about["meter"], serial=about["meter_serial"],
+                coupler=transducer["coupler"],
+            )),
         ]  # fmt: skip
 
     def signature(self) -> list[tuple[str, str]]:

@@ -30,7 +30,7 @@ DUE_DAYS_MAX: Final = 731  # two years; a year is usual
 assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_DBFS
 
 _DATES: Final = ("date", "due")
-_TEXTS: Final = {
+TEXTS: Final = {
     "calibration": ("technician", "meter", "meter_serial", "tone_generator_serial"),
     "transducer": ("name", "serial_left", "serial_right", "coupler", "retspl_source"),
 }
@@ -80,10 +80,10 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     about, transducer, *ears = (
         _table("", content, name) for name in ("calibration", "transducer", LEFT, RIGHT)
     )
-    _check_keys("[calibration] ", about, (*_DATES, *_TEXTS["calibration"]))
-    _check_keys("[transducer] ", transducer, (*_TEXTS["transducer"], "kind", "retspl_db_spl"))
+    _check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"]))
+    _check_keys("[transducer] ", transducer, (*TEXTS["transducer"], "kind", "retspl_db_spl"))
     for name, table in (("calibration", about), ("transducer", transducer)):
-        for key in _TEXTS[name]:
+        for key in TEXTS[name]:
             check_text(f"[{name}] {key}", table[key])
     date, due = (_date(f"[calibration] {key}", about[key]) for key in _DATES)
     _check_due(date, due)

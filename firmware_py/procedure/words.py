@@ -204,6 +204,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "field-measured": "tone generator of the calibration",
     "field-calibration": "calibration",
     "field-transducer": "earphones",
+    "field-earphones": "serial numbers of the earphones",
     "field-aid": "hearing aid",
     "field-fit": "fit",
     "unit-db-hl": "dB HL",

@@ -13,6 +13,7 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.file import (
     FILE_BYTES_MAX,
     POINTS_MAX,
+    TEXTS,
     CalibrationError,
     calibration_from,
     read_calibration,
@@ -98,10 +99,12 @@ def test_no_level_within_the_limit_is_told_above_the_maximum(
         ({"transducer.kind": None}, "[transducer] 'kind' is missing"),
         ({"transducer.kind": "round"}, "[transducer] kind is 'round'; allowed are supra-aural, "),
         ({"calibration.tecnician": "x"}, "[calibration] 'tecnician' is not known; did you mean"),
-        ({"calibration.meter": ""}, "[calibration] meter is ''; allowed are 1 to 80 printable"),
-        ({"calibration.meter": "x" * 81}, "allowed are 1 to 80 printable ASCII characters"),
-        ({"calibration.meter": "\x1b[2J"}, "allowed are 1 to 80 printable ASCII characters"),
-        ({"transducer.serial_left": 7}, "[transducer] serial_left is 7; allowed are 1 to 80"),
+        *(
+            ({f"{table}.{name}": wrong}, f"[{table}] {name} is {wrong!r:.60}")
+            for table, names in TEXTS.items()
+            for name in names
+            for wrong in ("", " ", "x" * 81, "\x1b[2J", "L\n1", "Zoë", 7)
+        ),
         ({"calibration.date": "2026-02-30"}, "[calibration] date is '2026-02-30'; allowed is a"),
         ({"calibration.date": "20260102"}, "allowed is a date such as 2026-01-31"),
         ({"calibration.due": "2026-01-02"}, "due is 2026-01-02; allowed is a date after 2026-01-0"),

@@ -27,12 +27,23 @@ from firmware_py.procedure.words import SENTENCES, say
 from firmware_py.session import replay
 from firmware_py.session_course import inputs_and_outputs
 from firmware_py.session_record import SessionHeader
-from tests.calibration.calibrations import calibration
+from tests.calibration.calibrations import MADE, calibration
 from tests.firmware.world import a_listener
 from tests.said import said
 
 SOMEBODY: Final = Identity(
-    "P-A", "F", 1960.0, "box-1", "pico", "pico e66", "e66", "digest", "TDH39", "aid 1", "fit"
+    "P-A",
+    "F",
+    1960.0,
+    "box-1",
+    "pico",
+    "pico e66",
+    "e66",
+    "digest",
+    "TDH39",
+    "L-1, R-1",
+    "aid 1",
+    "fit",
 )
 MINUTE_US: Final = 60 * S
 
@@ -229,7 +240,26 @@ def test_beside_another_calibration_a_test_waits_for_the_operator(
     world = started_at(tmp_path, 61, boot=2, calibration=now)
     made, digest = simulated.CALIBRATION.digest[:8], calibration().digest[:8]
     differs = f"calibration: now there is {digest!r}, it began with {made!r}"
-    assert_waits(world, f"{differs}: are the levels the same?")
+    phones = "earphones: now there is 'TDH39', it began with 'simulated'"
+    same = "are the levels the same?"
+    assert_waits(world, f"{differs}: {same}; {phones}: {same}")
+
+
+def test_other_earphones_are_asked_about_in_a_test_and_said_between_visits() -> None:
+    """Nothing but a calibration tells which ones are plugged in."""
+    one, other = (
+        Identity.of_now(calibration=CalibrationOnFile(calibration(changes)).judged(MADE))
+        for changes in (None, {"transducer.serial_left": "L-2"})
+    )
+    in_a_test, between_visits = (
+        [(each.rule, each.words) for each in differences(meeting, one, other)][-1]
+        for meeting in (Meeting.RESUME, Meeting.VISITS)
+    )
+    assert in_a_test == (
+        Rule.ASKED,
+        "serial numbers of the earphones: now there is 'L-2, R-1', it began with 'L-1, R-1'",
+    )
+    assert between_visits[0] == Rule.SAID
 
 
 @pytest.mark.usefixtures("quick_disk")

@@ -100,7 +100,7 @@ function what(result, whose, { settings, firmware, calibration, masked }) {
     ["board", boardsOf(result.ears)],
     ["calibration", isMade ? calibrated(state, made) : headline(calibration)],
     ["transducer", isMade ? earphones(phones) : onPaper(`transducer_${state === "SIMULATED" ? "simulated" : "unknown"}`)],
-    ["meter", isMade && onPaper("meter_value", { meter: made.meter, serial: made.meter_serial })],
+    ["meter", isMade && meter(made, phones)],
     ["method", onPaper("method_value", { profile })],
     ["conduct", conduct],
     ["masking", onPaper(noise)],
@@ -127,6 +127,11 @@ function calibrated(state, { date, due, technician }) {
 
 function earphones({ name, kind, serial_left: left, serial_right: right }) {
   return onPaper("transducer_value", { name, left, right, kind: onPaper(`kind_${kind.replace("-", "_")}`) });
+}
+
+/** Return what it was measured with: levels hold on that coupler only. */
+function meter({ meter: name, meter_serial: serial }, { coupler }) {
+  return onPaper("meter_value", { meter: name, serial, coupler });
 }
 
 function headline({ state, about }) {

@@ -117,7 +117,8 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
         "A. Meyer", "Audiology, room 4", "tone generator",
         "TDH39 (supra-aural), left C123456, right C123457",
         "CALIBRATED: 15 January 2026, due 15 January 2027, by A. Meyer",
-        "class 1 sound level meter, 2250-1234567", "air conduction, pure tones", "brisk",
+        "class 1 sound level meter, 2250-1234567, on coupler NBS-9A / IEC 60318-3 (6cc)",
+        "air conduction, pure tones", "brisk",
         "automatic, narrow-band masking noise", "Whistling in the left ear.", "= No heading",
         "tester\u2019s signature" if "tester\u2019s" in text else "tester's signature",
     ):  # fmt: skip
