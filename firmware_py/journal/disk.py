@@ -7,6 +7,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
+
+PARTS_MAX: Final = 10  # names that are tried for a file while it is written
 
 
 class Disk:
@@ -129,9 +132,7 @@ def write_whole(disk: Disk, path: Path, content: bytes) -> None:
 
     What a link leads to is not touched. The name is on the disk after `fsync_directory`.
     """
-    part = path.with_name(f"{path.name}.part")
-    if part.name in disk.names(part.parent):
-        disk.remove(part)
+    part = _free_part(disk, path)
     handle = disk.create(part)
     try:
         write_all(disk, handle, content)
@@ -139,6 +140,19 @@ def write_whole(disk: Disk, path: Path, content: bytes) -> None:
     finally:
         disk.close(handle)
     disk.rename(part, path)
+
+
+def _free_part(disk: Disk, path: Path) -> Path:
+    """Return where to write what will be in a file; what is left there of earlier ones goes."""
+    taken = disk.names(path.parent)
+    for number in range(PARTS_MAX):
+        part = path.with_name(f"{path.name}.part{number or ''}")
+        if part.name not in taken:
+            break
+        with suppress(IsADirectoryError, PermissionError):  # a directory that somebody made there
+            disk.remove(part)
+            break
+    return part
 
 
 def open_or_create(disk: Disk, path: Path) -> int:

@@ -68,6 +68,12 @@ def cut_path(path: Path, suffix: str) -> Path:
 
 def saved_cuts(disk: Disk, path: Path) -> list[tuple[int, str]]:
     """Return offset and suffix of every cut saved beside a journal, in order."""
+    named = _named_cuts(disk, path)
+    return [each for each in named if disk.is_file(cut_path(path, each[1]))]
+
+
+def _named_cuts(disk: Disk, path: Path) -> list[tuple[int, str]]:
+    """Return the same of all that has the name of one, whatever it is."""
     start = f"{path.name}."
     suffixes = [name[len(start) :] for name in disk.names(path.parent) if name.startswith(start)]
     found = [match for suffix in suffixes if (match := _CUT_SUFFIX.fullmatch(suffix))]
@@ -77,15 +83,17 @@ def saved_cuts(disk: Disk, path: Path) -> list[tuple[int, str]]:
 
 def _save(disk: Disk, path: Path, offset: int, torn: bytes) -> None:
     """Keep torn bytes in a file of their own, which is whole from the moment it has its name."""
+    taken = {suffix for _, suffix in _named_cuts(disk, path)}
     saved = {suffix for _, suffix in saved_cuts(disk, path)}
     suffix = f"cut-{offset}"
     for number in range(2, CUTS_PER_OFFSET_MAX):
-        if suffix not in saved:
+        if suffix not in taken:
             write_whole(disk, cut_path(path, suffix), torn)
             break
-        with opened(disk, cut_path(path, suffix)) as handle:
-            if disk.read(handle, 0, len(torn) + 1) == torn:
-                break  # an earlier recovery came so far
+        if suffix in saved:
+            with opened(disk, cut_path(path, suffix)) as handle:
+                if disk.read(handle, 0, len(torn) + 1) == torn:
+                    break  # an earlier recovery came so far
         suffix = f"cut-{offset}.{number}"
     else:
         raise OSError(f"more than {CUTS_PER_OFFSET_MAX} files {path.name}.cut-{offset}*")

@@ -17,6 +17,8 @@ TUNING: Final = "tuning"
 JOURNAL_NAME: Final = re.compile(
     rf"(?:{SESSION}|{TUNING})-(\d{{6}}|[1-9]\d{{6,8}})\.journal", re.ASCII
 )
+# What has the name of a journal, or of anything that is kept beside one.
+TAKEN_NAME: Final = re.compile(rf"{JOURNAL_NAME.pattern}(?:\..*)?", re.ASCII | re.DOTALL)
 LOCK_NAME: Final = "firmware.lock"
 TRIAL_NAME: Final = "self-test.tmp"  # written and removed by the self-test
 SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
@@ -89,10 +91,13 @@ class DataDirectory:
         DataDirectoryError
             If the directory cannot be read any more.
         """
-        return [path for path in self._named(kind) if self.disk.is_file(path)]
+        named = (path for path in self._named(kind) if JOURNAL_NAME.fullmatch(path.name))
+        return [path for path in named if self.disk.is_file(path)]
 
     def next_number(self, kind: str = SESSION) -> int:
         """Return the number of the next session of a kind: one above the highest in a name here.
+
+        A cut that was saved of a journal has its number, too.
 
         Raises
         ------
@@ -100,7 +105,7 @@ class DataDirectory:
             As of `journals`, or if no number is left.
         """
         named = self._named(kind)
-        number = session_number(named[-1]) + 1 if named else 1
+        number = _number_in(named[-1]) + 1 if named else 1
         if number > SESSION_NUMBER_MAX:
             raise DataDirectoryError(
                 f"data directory {str(self.path)!r} has {named[-1].name!r}, the last there can be; "
@@ -109,13 +114,13 @@ class DataDirectory:
         return number
 
     def _named(self, kind: str) -> list[Path]:
-        """Return all paths with the name of a journal, files or not, by their numbers."""
+        """Return all paths with the name of a journal in it, files or not, by their numbers."""
         try:
-            names = filter(JOURNAL_NAME.fullmatch, self.disk.names(self.path))
+            names = filter(TAKEN_NAME.fullmatch, self.disk.names(self.path))
         except OSError as error:
             raise self._unusable("read", error) from None
         paths = (self.path / name for name in names if name.startswith(kind))
-        return sorted(paths, key=session_number)
+        return sorted(paths, key=_number_in)
 
     def free_bytes(self) -> int:
         """Return how much room the disk has.
@@ -170,4 +175,9 @@ class DataDirectory:
 def session_number(path: Path) -> int:
     """Return the session number in the name of a journal."""
     match = JOURNAL_NAME.fullmatch(path.name)
+    return int(match[1]) if match else 0
+
+
+def _number_in(path: Path) -> int:
+    match = TAKEN_NAME.fullmatch(path.name)
     return int(match[1]) if match else 0

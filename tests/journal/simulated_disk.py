@@ -90,6 +90,15 @@ class _File:
         self.current[:] = self.without_lost()
 
 
+class Laid(Enum):
+    """What somebody else may lay in a directory, and is no file."""
+
+    LINK = "a link to a file"
+    LOOSE_LINK = "a link to nothing"
+    PIPE = "a pipe that nobody reads"
+    DIRECTORY = "a directory"
+
+
 def _nothing() -> None:
     pass
 
@@ -112,6 +121,8 @@ class SimulatedDisk(Disk):
         The names of all counted calls so far.
     fault_met : bool
         Whether the fault has happened.
+    laid : dict of Path to (Laid, Path)
+        What is no file, and where it leads to if it is a link.
     """
 
     def __init__(
@@ -128,6 +139,7 @@ class SimulatedDisk(Disk):
         self._meanwhile = meanwhile
         self._names: dict[Path, _File] = {}
         self._durable_names: dict[Path, _File] = {}
+        self.laid: dict[Path, tuple[Laid, Path]] = {}
         self._handles: dict[int, _File] = {}
         self._handle_next = 3
 
@@ -135,20 +147,27 @@ class SimulatedDisk(Disk):
 
     def create(self, path: Path) -> int:
         with self._call("create", changes=True):
-            if path in self._names:
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            if path in self._names or path in self.laid:
+                raise _error(errno.EEXIST)
             self._names[path] = _File()
             return self._opened(self._names[path])
 
     def open(self, path: Path, *, writable: bool) -> int:
         with self._call("open"):
-            return self._opened(self._file(path))
+            laid, target = self.laid.get(path, (None, path))
+            if laid is Laid.PIPE:
+                raise _error(errno.EINVAL)
+            if laid is Laid.DIRECTORY:
+                raise _error(errno.EISDIR)
+            if laid is not None and writable:
+                raise _error(errno.ELOOP)
+            return self._opened(self._file(target))
 
     def lock(self, handle: int) -> None:
         with self._call("lock"):
             file = self._handles[handle]
             if file.locked_by not in (None, handle):
-                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+                raise _error(errno.EAGAIN)
             file.locked_by = handle
 
     def size(self, handle: int) -> int:
@@ -195,15 +214,23 @@ class SimulatedDisk(Disk):
 
     def names(self, directory: Path) -> list[str]:
         with self._call("names"):
-            return [path.name for path in self._names if path.parent == directory]
+            return [p.name for p in (*self._names, *self.laid) if p.parent == directory]
 
     def rename(self, old: Path, new: Path) -> None:
         with self._call("rename", changes=True):
+            if self.laid.get(new, ())[:1] == (Laid.DIRECTORY,):
+                raise _error(errno.EISDIR)
             self._names[new] = self._file(old)
+            self.laid.pop(new, None)
             del self._names[old]
 
     def remove(self, path: Path) -> None:
         with self._call("remove", changes=True):
+            if path in self.laid:
+                if self.laid[path][0] is Laid.DIRECTORY:
+                    raise _error(errno.EISDIR)
+                del self.laid[path]
+                return
             self._file(path)
             del self._names[path]
 
@@ -219,7 +246,7 @@ class SimulatedDisk(Disk):
         return path in self._names
 
     def has_other_names(self, path: Path) -> bool:
-        return False  # there are no links here
+        return False  # there are no hard links here
 
     def make_directory(self, directory: Path) -> None:
         pass  # every directory is there
@@ -242,6 +269,11 @@ class SimulatedDisk(Disk):
         """Make a file that is on the disk already; this is not counted."""
         file = _File(content, bytearray(content), len(content))
         self._names[path] = self._durable_names[path] = file
+
+    def lay(self, path: Path, what: Laid, target: Path) -> None:
+        """Put there what is no file, at once on the disk; `target`: where a link leads to."""
+        if path not in self._names:
+            self.laid[path] = what, target
 
     def durable(self, path: Path) -> bytes | None:
         """Return what the disk is bound to keep of a file, None if there is none."""
@@ -287,6 +319,8 @@ class SimulatedDisk(Disk):
         )
         for path in sorted(names):
             disk.put(path, _left_of(names[path], loss, chance))
+        for path, laid in self.laid.items():
+            disk.lay(path, *laid)
         return disk
 
     @contextmanager
@@ -303,7 +337,7 @@ class SimulatedDisk(Disk):
             return
         self.fault_met = True
         if fault.error is not None:
-            raise OSError(fault.error, os.strerror(fault.error))
+            raise _error(fault.error)
         yield
         raise PowerLostError
 
@@ -311,13 +345,18 @@ class SimulatedDisk(Disk):
         try:
             return self._names[path]
         except KeyError:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from None
+            raise _error(errno.ENOENT) from None
 
     def _opened(self, file: _File) -> int:
         handle = self._handle_next
         self._handle_next += 1
         self._handles[handle] = file
         return handle
+
+
+def _error(number: int) -> OSError:
+    """Return the error of a call, of the class that belongs to its number."""
+    return OSError(number, os.strerror(number))
 
 
 def _left_of(file: _File, loss: PowerLoss, chance: random.Random) -> bytes:

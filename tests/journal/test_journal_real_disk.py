@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from firmware_py.journal import (
     is_recovery_note,
     read_journal,
 )
-from tests.journal.simulated_disk import SimulatedDisk
+from tests.journal.simulated_disk import Laid, SimulatedDisk
 
 ROOT = Path(__file__).parents[2]
 NOTE = {"kind": "note", "text": "n"}
@@ -203,3 +205,49 @@ def test_the_simulated_disk_behaves_as_the_real_one(disk: Disk, tmp_path: Path) 
     assert disk.names(tmp_path) == []
     with pytest.raises(FileNotFoundError):
         disk.remove(other)
+
+
+@pytest.mark.parametrize("what", Laid)
+def test_what_lies_on_the_simulated_disk_is_met_there_as_on_the_real_one(
+    tmp_path: Path, what: Laid
+) -> None:
+    laid, target, file = (tmp_path / name for name in ("laid", "target", "file"))
+    real, simulated = Disk(), SimulatedDisk()
+    lay: dict[Laid, Callable[[Path], object]] = {
+        Laid.LINK: lambda path: path.symlink_to(target),
+        Laid.LOOSE_LINK: lambda path: path.symlink_to(tmp_path / "nowhere"),
+        Laid.PIPE: os.mkfifo,
+        Laid.DIRECTORY: Path.mkdir,
+    }
+    lay[what](laid)
+    simulated.lay(laid, what, target if what is Laid.LINK else tmp_path / "nowhere")
+    for path in (target, file):
+        path.write_bytes(b"content")
+        simulated.put(path, b"content")
+    assert _met(real, laid, file) == _met(simulated, laid, file)
+
+
+def _met(disk: Disk, laid: Path, file: Path) -> list[object]:
+    """Return what comes of every call that may meet what was laid there."""
+
+    def names() -> list[str]:
+        return sorted(disk.names(laid.parent))
+
+    def read() -> int:
+        return disk.size(disk.open(laid, writable=False))
+
+    return [
+        _what_came_of(call)
+        for call in (
+            partial(disk.create, laid), partial(disk.open, laid, writable=True), read,
+            partial(disk.is_file, laid), names, partial(disk.rename, file, laid),
+            partial(disk.remove, laid), names,
+        )
+    ]  # fmt: skip
+
+
+def _what_came_of(call: Callable[[], object]) -> object:
+    try:
+        return call()
+    except OSError as error:
+        return error.errno

@@ -157,6 +157,26 @@ def test_a_saved_cut_is_written_through_no_link(data: DataDirectory, outside: Pa
     assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == torn
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("nowhere")])
+def test_what_lies_where_a_cut_is_to_be_saved_keeps_no_journal_from_going_on(
+    data: DataDirectory, make: Callable[[Path], object]
+) -> None:
+    """Nor a new one from beginning: the number of a cut is not used again."""
+    path = data.journal_path(1)
+    JournalWriter.create(path, {}).close()
+    whole, torn = path.stat().st_size, b'{"n": 1, "sy'
+    path.write_bytes(path.read_bytes() + torn)
+    for name in (f"cut-{whole}", f"cut-{whole}.2.part", "cut-7"):
+        make(path.with_name(f"{path.name}.{name}"))
+    journal, recovered = JournalWriter.resume(path)
+    journal.close()
+    assert recovered.torn_bytes == len(torn)
+    assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == torn
+    make(data.path / "session-000002.journal.cut-9")
+    assert data.next_number() == 3
+    assert data.journals() == [path]
+
+
 def test_after_the_last_number_there_is_none(data: DataDirectory) -> None:
     data.journal_path(SESSION_NUMBER_MAX).touch()
     with pytest.raises(DataDirectoryError, match=r"session-999999999\.journal', the last there"):

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from device.simulator.board import PlayedTone
@@ -47,6 +48,19 @@ class AmnesiacDisk(SimulatedDisk):
             if content := disk.content(path):
                 disk.put(path, content[:-100])
         return disk
+
+
+class FollowingDisk(SimulatedDisk):
+    """Does not say what lies there, and makes a new file where a link leads to."""
+
+    def names(self, directory: Path) -> list[str]:
+        return [path.name for path in self.paths() if path.parent == directory]
+
+    def create(self, path: Path) -> int:
+        laid = self.laid.pop(path, None)
+        if laid is None:
+            return super().create(path)
+        return self.open(laid[1], writable=True)
 
 
 class ForgetfulServer(WatchedServer):

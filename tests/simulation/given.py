@@ -1,6 +1,7 @@
-"""The calibrations and seal keys that a device may be started with."""
+"""What a device may be started with: calibrations and seal keys; and what lies on its disk."""
 
 import json
+from pathlib import Path
 from typing import Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
@@ -8,6 +9,9 @@ from firmware_py.journal import SealKey, first_broken
 from tests.calibration.calibrations import on_file
 from tests.simulation.violation import Violation
 
+DATA: Final = Path("/data")
+OUTSIDE: Final = Path("/outside/somebody's")  # a file beside it, where links may lead
+OUTSIDE_CONTENT: Final = b"not yours\n"
 SEAL_KEYS: Final = (SealKey(b"of this device, 32 bytes of them"), SealKey(bytes(32)))
 
 # On the day on which the stories begin; their good one is also how loud the earphones really are.

@@ -17,6 +17,7 @@ from firmware_py.meter_tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.platform.data_directory import SESSION
 from firmware_py.procedure.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk
+from tests.simulation.given import OUTSIDE, OUTSIDE_CONTENT
 from tests.simulation.violation import Violation
 
 MET_ANEW = ("started", "board-ready")  # events before it are of no test, or are asked again
@@ -179,7 +180,9 @@ class Ledger:
         self._for_meter_dbfs: dict[str, float] = {}  # the last calibration tone, by ear
 
     def compare(self, disk: SimulatedDisk) -> None:
-        """Check that nothing is gone that was on the disk before."""
+        """Check that nothing is gone that was on the disk before, nor written through a link."""
+        if disk.content(OUTSIDE) != OUTSIDE_CONTENT:
+            raise Violation("something was written through a link")
         for path, page in self.pages.items():
             if not (disk.durable(path) or b"").startswith(page.content):
                 raise Violation(f"{path.name} has lost some of its {len(page.content)} bytes")

@@ -25,14 +25,13 @@ from firmware_py.session import replay
 from firmware_py.tuning_record import replay_tuning
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.board import WatchedBoard
-from tests.simulation.given import check_seals
+from tests.simulation.given import DATA, check_seals
 from tests.simulation.story import CABLE, Story, Trouble
 from tests.simulation.troubles import befall
 from tests.simulation.violation import Violation
 from tests.simulation.watch import Watch, WatchedFirmware
 from tests.simulation.world import World
 
-DATA: Final = Path("/data")
 RESTART_S: Final = 5.0  # the unit's RestartSec
 LIVENESS_S: Final = 900.0  # of 20,000 tests the longest took 621: 125 slow tones
 LIVES_MAX: Final = 60

@@ -36,6 +36,11 @@ AIDS: Final[dict[str, tuple[float, float]]] = {
     "aid lies": (0.0, 0.0),  # now, and of itself when it is greeted next
 }
 
+# Of other programs that write in the data directory; likewise.
+OTHERS: Final[dict[str, tuple[float, float]]] = {
+    "strange file": (0.0, 0.0),  # a link, a pipe or a directory, named like a file of the device
+}
+
 # What may befall the device, and for how long, in seconds (0: it is over at once).
 KINDS: Final[dict[str, tuple[float, float]]] = {
     # The board
@@ -86,6 +91,7 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     **MISFITS,
     **SECONDS,
     **AIDS,
+    **OTHERS,
 }
 
 # After these the answers may be others, and so may the result.
@@ -226,6 +232,7 @@ def drawn(seed: int) -> Story:
                     *_misfits(random.Random(f"misfit {seed}"), safety_s),
                     *_seconds(random.Random(f"second {seed}"), safety_s),
                     *_of_aids(seed, safety_s),
+                    *_of_others(random.Random(f"other {seed}"), safety_s),
                 ),
                 key=lambda trouble: trouble.at_s,
             )
@@ -284,7 +291,7 @@ def _listener(chance: random.Random) -> dict[str, Any]:
 
 def _troubles(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     # Some runs have one kind of trouble, some have all: what hides in the one shows in the other.
-    usual = [kind for kind in KINDS if kind not in {**MISFITS, **SECONDS, **AIDS}]
+    usual = [kind for kind in KINDS if kind not in {**MISFITS, **SECONDS, **AIDS, **OTHERS}]
     allowed = chance.sample(usual, chance.choice((1, 3, 6, len(usual))))
     return _befalling(chance, allowed, chance.randint(0, TROUBLES_MAX), safety_s)
 
@@ -307,6 +314,10 @@ def _of_aids(seed: int, safety_s: float) -> tuple[Trouble, ...]:
     chance = random.Random(f"aid {seed}")
     count = chance.randint(1, 4) if seed % AID_EVERY == 0 else 0
     return _befalling(chance, list(AIDS), count, safety_s)
+
+
+def _of_others(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
+    return _befalling(chance, list(OTHERS), chance.choice((0, 0, 0, 1, 4)), safety_s)
 
 
 def _befalling(

@@ -60,6 +60,7 @@ TUNED: Final = replace(
         *(Trouble("other aid", 5.0 + n, 0.0, n) for n in range(8)),
     ),
 )
+LINKED: Final = replace(QUIET, troubles=(Trouble("strange file", 0.01, 0.0, 26),))
 GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
 KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
 
@@ -125,6 +126,7 @@ ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
     "us after its host's word": (LONG_TONES, {"board": broken.StubbornBoard}),
     "has lost some of its": (CUT, {"disk": broken.AmnesiacDisk}),
     "None sounds with a tone, and the journal has": (NOISE_LOST, {"board": broken.ForgetfulBoard}),
+    "was written through a link": (LINKED, {"disk": broken.FollowingDisk}),
     **{
         words: (story, {"firmware": broken.spoilt(spoil)})
         for words, (story, spoil) in FIRMWARES.items()
@@ -138,6 +140,7 @@ EVERY_DAY: Final = (
     "has opened the lock", "was done without the PIN", "us after its host's word",
     "did not say that it lives", "and is in no journal", "has lost some of its",
     "has another seal than it should", "nobody held it", "is of P-9, and was begun for P-0",
+    "was written through a link",
 )  # fmt: skip
 _lived: Final = set[str]()
 

@@ -7,11 +7,12 @@ from typing import Final
 
 import pytest
 
+from tests.simulation.given import ON_FILE
 from tests.simulation.run import Run, check
 from tests.simulation.shrink import shrunk
 from tests.simulation.soak import command, main
 from tests.simulation.stories import ONCE_BAD, QUIET
-from tests.simulation.story import CABLE, KINDS, Story, Trouble, drawn
+from tests.simulation.story import CABLE, CALIBRATIONS, KINDS, Story, Trouble, drawn
 
 SEEDS: Final = 24  # `make soak` lives through thousands
 EVERY_DAY: Final = (1, 2, 5, 7, 14)  # the others are lived through by `make test-all`
@@ -59,6 +60,7 @@ def test_most_stories_keep_the_answers_and_all_kinds_of_trouble_come() -> None:
     stories = [drawn(seed) for seed in range(200)]
     assert sum(story.keeps_answers and bool(story.kinds()) for story in stories) > 60
     assert {kind for story in stories for kind in story.kinds()} == {*KINDS, *CABLE}
+    assert {story.calibration for story in stories} == {*CALIBRATIONS} == {*ON_FILE}
 
 
 @pytest.mark.parametrize("what", ONCE_BAD)

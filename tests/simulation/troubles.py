@@ -11,10 +11,11 @@ from device.simulator.clock import S, microseconds
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import Press
 from firmware_py.calibration.simulated import SERIAL
-from tests.journal.simulated_disk import Fault, PowerLoss
+from firmware_py.platform.data_directory import SESSION, TRIAL_NAME, TUNING, session_number
+from tests.journal.simulated_disk import Fault, Laid, PowerLoss
 from tests.simulation.aids import FALSE_WORDS, LIES
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
-from tests.simulation.given import ON_FILE, SEAL_KEYS
+from tests.simulation.given import DATA, ON_FILE, OUTSIDE, SEAL_KEYS
 from tests.simulation.lock import PIN
 from tests.simulation.operator import PAUSE, RESET
 from tests.simulation.story import AUDIOGRAMS, CALIBRATIONS, KINDS, Trouble
@@ -216,6 +217,22 @@ class Troubles:
         self._world.was_slow, self._world.operator.slack_us = True, LATE_US
         self._world.slow_until_us = self._world.clock.us + microseconds(self._for_s)
         self._world.slow_us = self._chance.choice((20_000, 300_000, 1_500_000))
+
+    def strange_file(self) -> None:
+        """Lay down what is no file, in the name of one that the device may look at or write."""
+        disk = self._world.disk
+        there = [path for path in disk.paths() if path.suffix == ".journal"]
+        kind = self._chance.choice((SESSION, TUNING))
+        newest = max((session_number(path) for path in there), default=0)
+        number = newest + self._chance.choice((1, 1, 2, 17))
+        names = [f"{kind}-{number:06d}.journal", TRIAL_NAME]
+        cuts = [f"{path.name}.cut-{len(disk.durable(path) or b'')}" for path in there]
+        names += [*cuts, *(f"{each}.part" for each in cuts)]
+        target = self._chance.choice((OUTSIDE, *there))
+        what = self._chance.choice([*Laid])
+        if what is Laid.LOOSE_LINK:
+            target = DATA / "nowhere"
+        disk.lay(DATA / self._chance.choice(names), what, target)
 
     # The clocks
 

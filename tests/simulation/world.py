@@ -22,7 +22,7 @@ from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDis
 from tests.simulation.aids import WatchedAid
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
 from tests.simulation.clock import BEGAN_US, SimulatedClock
-from tests.simulation.given import ON_FILE, SEAL_KEYS
+from tests.simulation.given import ON_FILE, OUTSIDE, OUTSIDE_CONTENT, SEAL_KEYS
 from tests.simulation.ledger import Ledger
 from tests.simulation.lock import Lock, WatchedPin
 from tests.simulation.manager import Manager, WatchedSupervisor
@@ -81,6 +81,7 @@ class World:
         self.excused_until_us: float = math.inf
         self.clock = SimulatedClock(self)
         self.disk: SimulatedDisk = disk(meanwhile=self._while_writing)
+        self.disk.put(OUTSIDE, OUTSIDE_CONTENT)
         self.ledger = Ledger()
         self.loss = (PowerLoss.KEPT, 0)
         self.counts: list[FaultCounts] = []  # of every cable there was
