@@ -34,6 +34,8 @@ SUMMARY = "copy the tone generator's program to a Raspberry Pi Pico with MicroPy
 EXAMPLE = """\
 example:
   gp-pta install-board /dev/ttyACM0 --limit-left -25 --limit-right -25.5
+
+What is not given stays as it is on a board that has the program already, the limits above all.
 """
 
 NEEDS: Final = {"": ("mpremote",)}
@@ -57,6 +59,15 @@ ARCHITECTURE: Final = "armv6m"  # of the RP2040: two functions are compiled to i
 
 CHIP: Final = "RP2040"  # the program has its watchdog's address; a Pico 2 has an RP2350
 LIMIT_DBFS: Final = -20.0  # 112 dB HL where 0 dBFS is the nominal 132
+USUAL: Final = {
+    "output": OUTPUTS[0], "limit_dbfs_left": LIMIT_DBFS, "limit_dbfs_right": LIMIT_DBFS,
+}  # fmt: skip
+_SETTINGS: Final = f"""\
+try:
+    print(open('{FILE}').read(2048))
+except OSError:
+    pass
+"""
 BAUD_RATE: Final = 115_200
 CHUNK_CHARACTERS: Final = 1024  # a multiple of 4, as base64 is
 CHUNK_BYTES: Final = 1024
@@ -99,16 +110,15 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--output",
         choices=OUTPUTS,
-        default=OUTPUTS[0],
-        help="i2s: a DAC; pwm: square waves for the bench (default: i2s)",
+        help="i2s: a DAC; pwm: square waves for the bench (default of a new board: i2s)",
     )
     for ear in ("left", "right"):
         p.add_argument(
             f"--limit-{ear}",
             type=float,
-            default=LIMIT_DBFS,
             metavar="DBFS",
-            help=f"no tone in the {ear} ear is above this level (default: {LIMIT_DBFS:g})",
+            help=f"no tone in the {ear} ear is above this level (default of a new board: "
+            f"{LIMIT_DBFS:g})",
         )
     p.add_argument(
         "--pin",
@@ -128,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
         "limit_dbfs_right": arguments.limit_right,
         "pins": dict(_pin(word) for word in arguments.pin),
     }
-    install(arguments.port, given)
+    install(arguments.port, {name: each for name, each in given.items() if each is not None})
     return 0
 
 
@@ -147,7 +157,8 @@ def install(
     port : str
         Device or URL, where MicroPython's REPL is, or an earlier version of the program.
     settings : dict
-        As `device.tone_generator.settings.Settings` takes them.
+        As `device.tone_generator.settings.Settings` takes them; what is not in it stays as it is on
+        the board, or is as `USUAL` if there is nothing.
     tell : callable
         Is called with a line about every step.
     repl_timeout_s : float
@@ -161,12 +172,13 @@ def install(
         A step failed; the message says which, and what to do.
     """
     try:
-        Settings(settings)
+        Settings({**USUAL, **settings})
     except SettingsError as error:
         raise HostError(f"{error}; nothing was installed") from None
     board = _RawRepl(port, repl_timeout_s)
     try:
         tell(f"MicroPython {board.check()} at {port}")
+        settings = with_what_stays(settings, board.settings())
         for path, content in installed_files(settings, board.bytecode()).items():
             board.copy(path, content)
             tell(f"  {path}, {len(content)} bytes")
@@ -179,6 +191,19 @@ def install(
         f"{settings['output']}, limits {settings['limit_dbfs_left']:g} dBFS left, "
         f"{settings['limit_dbfs_right']:g} dBFS right"
     )
+
+
+def with_what_stays(given: dict[str, Any], on_board: str) -> dict[str, Any]:
+    """Return settings with what is not given as it is on the board, by its file, or as usual.
+
+    So no limit is higher after an update that does not say so.
+    """
+    before: dict[str, Any] = {}
+    with suppress(ValueError, RecursionError):
+        Settings(found := json.loads(on_board))
+        before = found
+    pins = {**before.get("pins", {}), **given.get("pins", {})}
+    return {**USUAL, **before, **given, "pins": pins}
 
 
 def _pin(word: str) -> tuple[str, int]:
@@ -313,6 +338,10 @@ class _RawRepl:
         # Which compiled code the board can load.
         answer = self._do("print(getattr(sys.implementation, '_mpy', 0))").strip()
         return Told("sys.implementation", {"_mpy": answer}).whole("_mpy", high=0xFFFF)
+
+    def settings(self) -> str:
+        # What its file of settings says, "" if there is none.
+        return self._do(_SETTINGS)
 
     def copy(self, path: str, content: bytes) -> None:
         place = PurePosixPath(path)

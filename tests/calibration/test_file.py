@@ -148,6 +148,15 @@ def test_what_is_wrong_is_named_with_what_is_allowed(changes: dict[str, Any], wo
     assert words in str(refusal.value)
 
 
+def test_nothing_is_louder_than_when_full_scale_counted_as_less() -> None:
+    """A level is softer now, and a board's own limit, in dBFS, is as loud as it was."""
+    before, now = (CalibrationInForce(full_scale_db_hl=each) for each in (120.0, 132.0))
+    assert now == CalibrationInForce()
+    for level_db_hl in (-10.0, 40.0, 100.0, 120.0):
+        levels_dbfs = [each.level_dbfs("left", 1000.0, level_db_hl) for each in (before, now)]
+        assert levels_dbfs[1] == levels_dbfs[0] - 12.0
+
+
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "calibration.toml"
     path.write_text(file_text())

@@ -24,6 +24,7 @@ from host_tools.commands.install_board import (
     _greet,
     install,
     installed_files,
+    with_what_stays,
 )
 from host_tools.errors import HostError
 from host_tools.greeting import BOARD_WANTED
@@ -73,14 +74,26 @@ def test_options_become_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[object] = []
     monkeypatch.setattr(install_board, "install", lambda port, settings: given.append(settings))
     assert install_board.run(arguments("--limit-left", "-30", "--pin", "heard=20")) == 0
-    assert given == [
-        {
-            "output": "i2s",
-            "limit_dbfs_left": -30.0,
-            "limit_dbfs_right": -20.0,
-            "pins": {"heard": 20},
-        }
-    ]
+    assert given == [{"limit_dbfs_left": -30.0, "pins": {"heard": 20}}]
+
+
+BEFORE = '{"output": "pwm", "limit_dbfs_left": -35, "limit_dbfs_right": -40, "pins": {"unsure": 9}}'
+
+
+@pytest.mark.parametrize(
+    ("on_board", "limits_dbfs", "output"),
+    [
+        (BEFORE, (-35.0, -30.0), "pwm"),
+        *((nothing, (-20.0, -30.0), "i2s") for nothing in ("", "no JSON", "[]", '{"output": 3}')),
+    ],
+)
+def test_an_update_raises_no_limit_that_it_does_not_name(
+    on_board: str, limits_dbfs: tuple[float, float], output: str
+) -> None:
+    given = {"limit_dbfs_right": -30.0, "pins": {"heard": 20}}
+    found = Settings(with_what_stays(given, on_board))
+    assert (found.limits_dbfs, found.output, found.pins["heard"]) == (limits_dbfs, output, 20)
+    assert found.pins["unsure"] == (9 if on_board == BEFORE else DEFAULT_PINS["unsure"])
 
 
 @pytest.mark.parametrize("word", ["heard", "heard=", "heard=x", "=-1"])
