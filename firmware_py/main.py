@@ -162,72 +162,67 @@ class HashPin(argparse.Action):
         parser.exit(0)
 
 
-class TellCard(argparse.Action):
+class OfFile(argparse.Action):
+    """Does something with a file in place of running, and ends; a refusal is one line, code 2."""
+
+    before = "gp-pta-device: "  # the words of a refusal
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        _namespace: argparse.Namespace,
+        values: object,
+        _option_string: str | None = None,
+    ) -> None:
+        """Do it and end."""
+        from firmware_py.configuration import ConfigurationError
+        from firmware_py.platform.keys import KeyFileError
+
+        try:
+            self.do(Path(str(values)))
+        except (ConfigurationError, KeyFileError) as error:
+            parser.exit(2, f"{self.before}{error}\n")
+        parser.exit(0)
+
+    def do(self, path: Path) -> None:
+        """Do it."""
+        raise NotImplementedError
+
+
+class TellCard(OfFile):
     """Says what a configuration tells the system of a card."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        _namespace: argparse.Namespace,
-        values: object,
-        _option_string: str | None = None,
-    ) -> None:
-        """Print it in lines and end."""
+    def do(self, path: Path) -> None:
+        """Print it in lines."""
         from firmware_py.card_settings import card_lines
-        from firmware_py.configuration import ConfigurationError
 
-        try:
-            print(*card_lines(Path(str(values))), sep="\n")
-        except ConfigurationError as error:
-            parser.exit(2, f"gp-pta-device: {error}\n")
-        parser.exit(0)
+        print(*card_lines(path), sep="\n")
 
 
-class HashNewPin(argparse.Action):
+class HashNewPin(OfFile):
     """Puts the hash of a PIN in plain words in its place."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        _namespace: argparse.Namespace,
-        values: object,
-        _option_string: str | None = None,
-    ) -> None:
-        """Print the file as it is then and end."""
+    before = ""  # the card says who it is
+
+    def do(self, path: Path) -> None:
+        """Print the file as it is then."""
         from firmware_py.card_settings import with_hash_of_pin
-        from firmware_py.configuration import ConfigurationError
         from firmware_py.console.pin import SALT_BYTES
 
-        try:
-            content = with_hash_of_pin(Path(str(values)), os.urandom(SALT_BYTES))
-        except ConfigurationError as error:
-            parser.exit(2, f"{error}\n")
-        sys.stdout.buffer.write(content)
-        parser.exit(0)
+        sys.stdout.buffer.write(with_hash_of_pin(path, os.urandom(SALT_BYTES)))
 
 
-class MakeKey(argparse.Action):
+class MakeKey(OfFile):
     """Makes a key file."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        _namespace: argparse.Namespace,
-        values: object,
-        _option_string: str | None = None,
-    ) -> None:
-        """Make it, say what it is called, and end."""
+    def do(self, path: Path) -> None:
+        """Make it, and say what it is called."""
         from firmware_py.journal import SealKey
-        from firmware_py.platform.keys import KeyFileError, make_key_file, read_key_file
+        from firmware_py.platform.keys import make_key_file, read_key_file
 
-        path = Path(str(values))
-        try:
-            make_key_file(path)
-            name = SealKey(read_key_file(path)).name
-        except KeyFileError as error:
-            parser.exit(2, f"gp-pta-device: {error}\n")
+        make_key_file(path)
+        name = SealKey(read_key_file(path)).name
         print(f"{path}: key {name}; keep a copy where the device is not")
-        parser.exit(0)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -62,7 +62,7 @@ LIMIT_DBFS: Final = -20.0  # 112 dB HL where 0 dBFS is the nominal 132
 USUAL: Final = {
     "output": OUTPUTS[0], "limit_dbfs_left": LIMIT_DBFS, "limit_dbfs_right": LIMIT_DBFS,
 }  # fmt: skip
-_SETTINGS: Final = f"""\
+SAY_SETTINGS: Final = f"""\
 try:
     print(open('{FILE}').read(2048))
 except OSError:
@@ -341,7 +341,7 @@ class _RawRepl:
 
     def settings(self) -> str:
         # What its file of settings says, "" if there is none.
-        return self._do(_SETTINGS)
+        return self._do(SAY_SETTINGS)
 
     def copy(self, path: str, content: bytes) -> None:
         place = PurePosixPath(path)

@@ -18,6 +18,7 @@ from firmware_py.procedure.reasons import Code, reason
 from firmware_py.self_check import Part
 from firmware_py.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from host_tools.commands.update import pieces_of
+from tests.strange_files import full, link, second_name
 
 PAGE: Final = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
 BUNDLE: Final = bytes(range(256)) * 3
@@ -181,19 +182,6 @@ def test_on_trial_the_system_before_is_not_overwritten(card: Card) -> None:
     card.system.look(idle=True)
     assert card.system.updating
     assert (card.place / "told/take").exists()
-
-
-def link(path: Path) -> None:
-    path.symlink_to(path.with_name("outside"))
-
-
-def second_name(path: Path) -> None:
-    path.hardlink_to(path.with_name("outside"))
-
-
-def full(path: Path) -> None:
-    path.mkdir()
-    (path / "file").touch()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from firmware_py.platform.data_directory import (
     DataDirectory,
     DataDirectoryError,
 )
+from tests.strange_files import full, hollow
 
 
 @pytest.fixture
@@ -157,7 +158,7 @@ def test_a_saved_cut_is_written_through_no_link(data: DataDirectory, outside: Pa
     assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == torn
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("nowhere")])
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, full, hollow])
 def test_what_lies_where_a_cut_is_to_be_saved_keeps_no_journal_from_going_on(
     data: DataDirectory, make: Callable[[Path], object]
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import DELAY_S_MAX, RELOCK_S, UNLOCKED, PinHash, PinLock
 from firmware_py.journal import Disk
+from firmware_py.journal.disk import PARTS_MAX
 from firmware_py.platform.wrong_pins import COUNT_MAX, WrongPinsOnDisk
 from tests.budget import either
 from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
@@ -214,14 +215,16 @@ def test_whatever_the_file_is_the_right_one_opens_after_ten_minutes(path: Path, 
 
 
 def test_a_disk_that_works_again_ends_the_wait_for_it(path: Path) -> None:
-    path.with_name("wrong-pins.part").mkdir()
+    parts = [path.with_name(f"wrong-pins.part{number or ''}") for number in range(PARTS_MAX)]
+    for part in parts:
+        part.mkdir()
     lock, clock = switched_on(path)
     with pytest.raises(ConsoleError) as refusal:
         lock.enter(PIN)
     assert str(refusal.value) == (
         "wrong PINs cannot be counted on the disk: the first one is looked at in 600 s"
     )
-    path.with_name("wrong-pins.part").rmdir()
+    parts[-1].rmdir()
     assert wait_for(lock, "9999") == 1.0  # as the first wrong one of any disk
     clock[0] = 1.0
     lock.enter(PIN)

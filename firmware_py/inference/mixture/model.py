@@ -20,7 +20,6 @@ from firmware_py.inference.mixture.arrays import (
     Expected,
     Places,
 )
-from firmware_py.inference.mixture.choosing import answered_at
 from firmware_py.inference.mixture.placing import Placing
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.mixture.posterior import (
@@ -33,7 +32,7 @@ from firmware_py.inference.mixture.posterior import (
 from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
 from firmware_py.inference.mixture.response_times import INTERCEPT_SD, TYPICAL_S
 from firmware_py.inference.mixture.selection import expect_from_mixture, select_from_mixture
-from firmware_py.inference.mixture.stride import strode
+from firmware_py.inference.mixture.stride import answered_at, strode
 from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, buttons
 from firmware_py.inference.mixture.workspace import Workspace, write_listeners, write_prior
 from firmware_py.inference.model import Choice, Hyperparameters, Points

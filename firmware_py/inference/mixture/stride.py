@@ -11,6 +11,11 @@ tone and one that was answered otherwise. This is a search by growing strides, t
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
+from firmware_py.inference.answers import HEARD, UNSURE
+from firmware_py.inference.mixture.workspace import Workspace
+
 STRIDES_DB: Final = (5.0, 10.0, 15.0)  # after two, three, four and more equal answers
 
 
@@ -49,3 +54,19 @@ def strode(
         goal = min(goal, 0.5 * (last + min(otherwise)))
     steps = round(side * goal - level_min_db_hl)
     return side * max(side * level_db_hl, side * (level_min_db_hl + max(steps, 0)))
+
+
+def answered_at(w: Workspace, n: int, candidate: int) -> list[tuple[float, bool]]:
+    """Return level and answer of the tones at a candidate's very frequency, but unsure ones."""
+    left, _, fraction, bow_db = (column[candidate] for column in w.candidates)
+    tones = w.tones
+    here = (
+        (tones.left[:n] == left)
+        & (tones.fraction[:n] == fraction)
+        & (tones.bow_db[:n] == bow_db)
+        & (tones.answer[:n] != UNSURE)
+    )
+    if np.count_nonzero(here) == 0:
+        return []  # indexing with a mask of nothing would allocate
+    levels_db_hl, answers = tones.level_db_hl[:n][here], tones.answer[:n][here]
+    return list(zip(levels_db_hl.tolist(), (answers == HEARD).tolist(), strict=True))

@@ -18,6 +18,7 @@ from device.card.kernel import INIT
 from device.card.root import FILES
 from firmware_py.card_system import CardSystem
 from firmware_py.platform.data_directory import DataDirectory
+from tests.strange_files import full, hollow, link
 
 SCRIPTS: Final = FILES / "usr/lib/gp-pta"
 # Programs of a card: a partition here is a directory, and a bundle a file that says its version.
@@ -246,19 +247,6 @@ def test_an_update_of_the_console_ends_the_offer_of_a_stick(card: Card) -> None:
     card.run("update")
     assert card.updates() == {}
     assert card.told("update") == "2.1 is installed\n"
-
-
-def link(path: Path) -> None:
-    path.symlink_to(path.with_name("outside"))
-
-
-def hollow(path: Path) -> None:
-    path.symlink_to(path.with_name("nothing"))
-
-
-def full(path: Path) -> None:
-    path.mkdir()
-    (path / "file").touch()
 
 
 @pytest.mark.parametrize("make", [link, hollow, os.mkfifo, Path.mkdir, full])

@@ -80,6 +80,18 @@ def test_options_become_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 BEFORE = '{"output": "pwm", "limit_dbfs_left": -35, "limit_dbfs_right": -40, "pins": {"unsure": 9}}'
 
 
+def test_what_is_on_a_board_is_asked_for_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By what MicroPython runs as well."""
+    monkeypatch.chdir(tmp_path)
+    for content in ("", BEFORE):
+        if content:
+            (tmp_path / FILE).write_text(content)
+        exec(install_board.SAY_SETTINGS)
+        assert capsys.readouterr().out.strip() == content
+
+
 @pytest.mark.parametrize(
     ("on_board", "limits_dbfs", "output"),
     [
