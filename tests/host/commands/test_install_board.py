@@ -16,16 +16,16 @@ import pytest
 from device.tone_generator.settings import DEFAULT_PINS, FILE, Settings
 from firmware_py.link.frames import decode, encode
 from firmware_py.platform.ports import Port
-from host_tools.commands import install_board
+from host_tools.commands import install_board, raw_repl
 from host_tools.commands.install_board import (
     MAIN,
     MODULES,
-    _deflated,
     _greet,
     install,
     installed_files,
     with_what_stays,
 )
+from host_tools.commands.raw_repl import deflated
 from host_tools.errors import HostError
 from host_tools.greeting import BOARD_WANTED
 from tests.console.instrument import Recorder, connected
@@ -65,7 +65,7 @@ def test_files_are_those_here_and_main_is_the_last() -> None:
 
 def test_what_is_sent_is_a_third() -> None:
     content = (REPO / "device/tone_generator/server.py").read_bytes()
-    packed = _deflated(content)
+    packed = deflated(content)
     assert zlib.decompress(packed, wbits=12) == content
     assert len(packed) < len(content) / 3
 
@@ -88,7 +88,7 @@ def test_what_is_on_a_board_is_asked_for_there(
     for content in ("", BEFORE):
         if content:
             (tmp_path / FILE).write_text(content)
-        exec(install_board.SAY_SETTINGS)
+        exec(raw_repl.SAY_CONTENT.format(path=FILE))
         assert capsys.readouterr().out.strip() == content
 
 
@@ -155,7 +155,7 @@ def a_peer(answers: dict[bytes, bytes]) -> Iterator[str]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(install_board, "QUIET_S", 0.0)
+    monkeypatch.setattr(raw_repl, "QUIET_S", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")
