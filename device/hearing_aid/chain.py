@@ -4,9 +4,9 @@ openMHA reads `name = value` lines. Its `transducers` count levels in dB SPL, wi
 scale at `FULL_SCALE_DB_SPL`, and the last thing they do at the output is to clip there: no sample
 leaves above the fit's `output_max_db_spl`. Its `dc` takes one row of gains for every band, those of
 the left ear first, over input levels in dB SPL in that band (openMHA's plugin documentation).
-There the gains fall below 0 where a band would exceed its limit. What a sound that begins, or the
-neighbours, add to that, two limiters behind it take away at once, in the bands of `band_limits.py`:
-each a filter bank without overlap and a `dc` without attack.
+No band exceeds its limit since two limiters behind it take away at once what is too much, in the
+bands of `band_limits.py`: each a filter bank without overlap and a `dc` without attack. Gains below
+0 in the table, which would hold a band more slowly, would be too much: see `LIMITER_EARLY_DB`.
 """
 
 from collections.abc import Sequence
@@ -31,10 +31,15 @@ FFT_FRAMES: Final = 256
 FULL_SCALE_DB_SPL: Final = 118.0  # of an RMS of 1; a square wave there is as loud as an aid hears
 ATTACK_S: Final = 0.005  # of a syllabic compressor
 RELEASE_S: Final = 0.1
-LIMITERS: Final = ("halfway", "between")  # as `limited_bands` has them
 LIMITER_RELEASE_S: Final = 0.01  # longer, and a step up would be followed by a dip
-# So much below the limit of a band they hold, for what sharp edges between bands add.
-LIMITER_MARGIN_DB: Final = 1.0
+# So much below the limit of a band the two hold, in the order of `limited_bands`: for what sharp
+# edges between bands add, and what is on both sides of one.
+LIMITER_MARGINS_DB: Final = {"halfway": 1.0, "between": 2.0}
+# Some so much below it a steady tone may be held: beside its own band it is soft in others, which
+# give it more gain. In each window that adds to its power, up to 3 dB; where the windows overlap it
+# cancels, and what comes out is softer than the limiters took it for. Gains that fall by as much as
+# the level rises, as below a limit in the table, add more, and made an attack three times as long.
+LIMITER_EARLY_DB: Final = 4.0
 LIMITER_STEP_DB: Final = 10.0  # of a table of three gains: nothing, nothing, and softer by a step
 # From so much of the maximum on the output is bent, so that most of it is not clipped hard.
 SOFT_SHARE: Final = 0.8
@@ -55,7 +60,7 @@ def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
     FitError
         If the fit has one ear only.
     """
-    limit = output_limit(fit)
+    limit, limiters = output_limit(fit), " ".join(map(_parts, LIMITER_MARGINS_DB))
     levels = f"[{FULL_SCALE_DB_SPL:g} {FULL_SCALE_DB_SPL:g}]"
     settings: dict[str, str] = {
         "srate": str(SAMPLE_RATE_HZ),
@@ -72,7 +77,7 @@ def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
         f"{TRANSDUCERS}.overlapadd.fftlen": str(FFT_FRAMES),
         f"{TRANSDUCERS}.overlapadd.wnd.len": str(WINDOW_FRAMES),
         f"{TRANSDUCERS}.overlapadd.plugin_name": "mhachain",
-        f"{CHAIN}.algos": f"[fftfilterbank dc combinechannels {' '.join(map(_parts, LIMITERS))}]",
+        f"{CHAIN}.algos": f"[fftfilterbank dc combinechannels {limiters}]",
         f"{CHAIN}.fftfilterbank.unit": "Hz",
         f"{CHAIN}.fftfilterbank.f": row([band.center_hz for band in fit.ears[0].bands], 0),
         f"{CHAIN}.fftfilterbank.fscale": "log",
@@ -89,7 +94,9 @@ def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
         f"{CHAIN}.dc.chname": "fftfilterbank_nchannels",
         f"{CHAIN}.combinechannels.outchannels": "2",
     }
-    for name, bands in zip(LIMITERS, limited_bands(_ears(fit), SAMPLE_RATE_HZ), strict=True):
+    for name, bands in zip(
+        LIMITER_MARGINS_DB, limited_bands(_ears(fit), SAMPLE_RATE_HZ), strict=True
+    ):
         settings |= _limiter(name, bands)
     comments = [f"# {remark}" for remark in remarks]
     lines = [f"{name} = {value}" for name, value in settings.items()]
@@ -106,7 +113,7 @@ def gain_rows(fit: Fit) -> FloatArray:
     return np.concatenate(
         [
             corrected(
-                ear.table.center_hz, ear.limited_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
+                ear.table.center_hz, ear.table.gains_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
             )
             for ear in _ears(fit)
         ]
@@ -123,7 +130,7 @@ def _parts(name: str) -> str:
 
 def _limiter(name: str, bands: LimitedBands) -> dict[str, str]:
     """Return the settings of a limiter: above the limit of a band 1 dB less for each that comes."""
-    starts_db_spl = bands.limits_db_spl.ravel() - LIMITER_MARGIN_DB - LIMITER_STEP_DB
+    starts_db_spl = bands.limits_db_spl.ravel() - LIMITER_MARGINS_DB[name] - LIMITER_STEP_DB
     gains = ";".join([f"[0 0 {-LIMITER_STEP_DB:g}]"] * len(starts_db_spl))
     return {
         f"{CHAIN}.{name}.unit": "Hz",

@@ -13,7 +13,7 @@ from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL
 from device.hearing_aid.speech import FloatArray
 
 ROUNDS: Final = 40
-LEAST_DB: Final = -20.0  # of a corrected gain, and where less is asked below that
+LEAST_DB: Final = -20.0  # of a corrected gain
 LEVEL_MIN_DB: Final = -60.0  # of what leaks into a band; less does nothing
 
 
@@ -76,7 +76,7 @@ def corrected(
     ----------
     center_hz : (m,)
     gains_db : (m, levels)
-        Asked at each centre and each of `INPUT_LEVELS_DB_SPL`.
+        Asked at each centre and each of `INPUT_LEVELS_DB_SPL`, not below 0.
     rate_hz, fft_frames, window_frames : int
         Of the filter bank.
 
@@ -90,7 +90,6 @@ def corrected(
     leaks = leaks_db(center_hz, rate_hz, fft_frames, window_frames)
     wanted = 10.0 ** (0.05 * gains_db)
     found = gains_db.copy()
-    least_db = LEAST_DB + np.minimum(gains_db, 0.0)
     for _ in range(ROUNDS):
         for k in range(len(center_hz)):
             others = sum(
@@ -98,8 +97,8 @@ def corrected(
                 for j in range(len(center_hz))
                 if j != k and abs(mixing[k, j]) > 1e-4
             )
-            own = np.maximum((wanted[k] - others) / mixing[k, k], 10.0 ** (0.05 * least_db[k]))
+            own = np.maximum((wanted[k] - others) / mixing[k, k], 10.0 ** (0.05 * LEAST_DB))
             # The band sees the tone a little softer than it is: part of it lies in other bands.
             found[k] = np.interp(levels, levels + leaks[k, k], 20.0 * np.log10(own))
     most_db: FloatArray = gains_db.max(axis=0)
-    return np.clip(found, least_db, most_db)
+    return np.clip(found, LEAST_DB, most_db)

@@ -125,20 +125,21 @@ class EarFit:
         """Return the most that each band may have, (m,)."""
         return np.array([band.gain_max_db for band in self.bands])
 
-    @cached_property
-    def limited_db(self) -> FloatArray:
-        """Return the gains with which no band is louder than it may be, (m, k); below 0 there."""
-        limits_db_spl = np.array([[band.output_max_db_spl] for band in self.bands])
-        return np.minimum(self.table.gains_db, limits_db_spl - self.table.levels_db_spl)
-
     def gain_db(self, frequency_hz: float, level_db_spl: float) -> float:
         """Return the insertion gain at a frequency where a band has this input level.
 
         Between the centres it is on a line over log frequency, beyond them held; so over level.
-        An aid gives the gain of a centre as far as the band goes.
+        An aid gives the gain of a centre as far as the band goes. It is below 0 where the band
+        would be louder than it may be.
         """
         centers = np.log2(self.table.center_hz)
-        at_level = [np.interp(level_db_spl, INPUT_LEVELS_DB_SPL, row) for row in self.limited_db]
+        at_level = [
+            min(
+                float(np.interp(level_db_spl, INPUT_LEVELS_DB_SPL, band.gains_db)),
+                band.output_max_db_spl - level_db_spl,
+            )
+            for band in self.bands
+        ]
         return float(np.interp(math.log2(frequency_hz), centers, at_level))
 
     def gain_of_speech_db(self, speech_db_spl: float = CONVERSATION_DB_SPL) -> FloatArray:

@@ -17,7 +17,7 @@ from device.hearing_aid.band_limits import limited_bands
 from device.hearing_aid.chain import (
     BLOCK_FRAMES,
     FULL_SCALE_DB_SPL,
-    LIMITER_MARGIN_DB,
+    LIMITER_EARLY_DB,
     SAMPLE_RATE_HZ,
     WINDOW_FRAMES,
     output_limit,
@@ -73,7 +73,7 @@ class Gain:
     frequency_hz: float
     input_db_spl: float
     asked_db: tuple[float, float]
-    least_db: tuple[float, float]  # as far as the limiters may lower it, near a limit
+    least_db: tuple[float, float]  # as far as the limiters may lower it, near a limit and above
     measured_db: tuple[float, float]
 
     @property
@@ -103,12 +103,15 @@ def gains(aid: FileAid, fit: Fit) -> Iterator[Gain]:
 
 
 def held_db_spl(fit: Fit, frequency_hz: float) -> FloatArray:
-    """Return the lowest output that a limiter of the chain may hold a tone to, left and right."""
+    """Return the lowest output that a limiter of the chain may hold a tone to, left and right.
+
+    At a centre two bands meet, of one set of the two, and it may be either of them.
+    """
     found = []
     for bands in limited_bands((fit.of_ear(LEFT), fit.of_ear(RIGHT)), SAMPLE_RATE_HZ):
         above = np.searchsorted(bands.edges_hz, (frequency_hz - NEAR_HZ, frequency_hz + NEAR_HZ))
         found.append(bands.limits_db_spl[:, above[0] - 1 : above[1]].min(axis=1))
-    lowest: FloatArray = np.minimum(*found) - LIMITER_MARGIN_DB
+    lowest: FloatArray = np.minimum(*found) - LIMITER_EARLY_DB
     return lowest
 
 

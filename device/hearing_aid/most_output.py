@@ -26,7 +26,7 @@ from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 
 TONES_DB_SPL: Final = (80.0, 90.0, 100.0, 110.0, 114.0)  # a sine of more is clipped at the input
-NOISES_DB_SPL: Final = (80.0, 95.0, 110.0)
+NOISES_DB_SPL: Final = (80.0, 95.0, 105.0)  # so are the peaks of a noise of more
 # Of the frequency of a band's centre or edge: on the edge itself a tone is in two bands.
 NEAR: Final = (0.94, 1.0, 1.06)
 TONE_S: Final = 0.5
