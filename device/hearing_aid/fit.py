@@ -125,6 +125,17 @@ class EarFit:
         """Return the most that each band may have, (m,)."""
         return np.array([band.gain_max_db for band in self.bands])
 
+    @cached_property
+    def limited_from_db_spl(self) -> FloatArray:
+        """Return from which level of what comes in each band is held to its limit, (m,)."""
+        levels, gains_db = self.table.levels_db_spl, self.table.gains_db
+        limits = np.array([band.output_max_db_spl for band in self.bands])
+        outputs = np.maximum.accumulate(levels + gains_db, axis=1)
+        reached = [
+            np.interp(limit, row, levels) for limit, row in zip(limits, outputs, strict=True)
+        ]
+        return np.where(limits > outputs[:, -1], limits - gains_db[:, -1], reached)
+
     def gain_db(self, frequency_hz: float, level_db_spl: float) -> float:
         """Return the insertion gain at a frequency where a band has this input level.
 

@@ -1,9 +1,10 @@
 """What an aid may never exceed: the gain of a band, and the level of what comes out.
 
-The most that comes out is the level at which a tone becomes uncomfortable, as predicted from the
-threshold (Pascoe 1988), and never more than an aid sold over the counter may give. The most gain is
-what does not whistle, and what keeps the peaks of conversational speech below that level. All of
-them are means over people: they are to be verified on the ear.
+The most that comes out is the level that one ear in ten finds uncomfortable whose threshold is the
+same, and never more than an aid sold over the counter may give. Beside a band of which little may
+come out it is less, since no aid tells them apart (`band_limits.py`). The most gain is what does
+not whistle, and what keeps the peaks of conversational speech below that level. All of them come
+from other people: they are to be verified on the ear.
 """
 
 from dataclasses import dataclass
@@ -14,24 +15,29 @@ import numpy as np
 import numpy.typing as npt
 
 from device.calibration.retspl import TABLES
+from device.hearing_aid.band_limits import held_by_neighbours
 from device.hearing_aid.fit import GAIN_LIMIT_DB, OUTPUT_CEILING_DB_SPL
 from device.hearing_aid.speech import FloatArray, speech_in_bands
 
-# Discomfort is at 100 dB HL up to a threshold of 40, and rises by half of what is above: the two
-# lines that Oetting, Brand & Ewert (Hearing Research 316 (2014) 16-27, their program) draw through
-# the pooled data of Pascoe, Clinical measurements of the auditory dynamic range and their relation
-# to formulas for hearing aid gain, in Jensen (ed.), Hearing aid fitting, 13th Danavox Symposium
-# (1988) 129-152, table 4.
-DISCOMFORT_DB_HL: Final = 100.0
-DISCOMFORT_RISES_FROM_DB_HL: Final = 40.0
-DISCOMFORT_SHARE: Final = 0.5
-# Where people's own levels were measured (Oldenburg Hearing Health Record, 10.5281/zenodo.16919812,
-# 1,094 ears), they lay so much below that prediction on average, and people with the same threshold
-# differ by such an SD. Between the frequencies on a line over log frequency, beyond them held.
-MEASURED_EARS: Final = 1094
+# From which level tones are uncomfortable, dB HL, for one, five and nine of ten ears: a row a
+# frequency of `MEASURED_HZ`, a column a threshold of `KNOTS_DB_HL`. Rounded down from what
+# `host_tools/research/discomfort.py` learned from 579 ears of 290 people (Oldenburg Hearing Health
+# Record, 10.5281/zenodo.16919812, CC BY 4.0); the highest are limits of its audiometer.
+MEASURED_EARS: Final = 579
 MEASURED_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
-PREDICTED_TOO_HIGH_DB: Final = (5.5, 7.0, 6.6, 8.8)
-DISCOMFORT_SD_DB: Final = (11.4, 10.8, 10.0, 9.6)
+KNOTS_DB_HL: Final = (0.0, 50.0, 80.0)
+UNCOMFORTABLE_DB_HL: Final[dict[float, tuple[tuple[float, ...], ...]]] = {
+    0.1: ((75.0, 84.0, 103.0), (75.0, 84.0, 99.0), (74.0, 85.0, 96.0), (72.0, 83.0, 98.0)),
+    0.5: ((90.0, 95.0, 111.0), (88.0, 94.0, 113.0), (88.0, 95.0, 108.0), (86.0, 94.0, 106.0)),
+    0.9: (
+        (108.0, 110.0, 114.0),
+        (103.0, 106.0, 121.0),
+        (105.0, 108.0, 115.0),
+        (97.0, 111.0, 113.0),
+    ),
+}
+RISE_BEYOND: Final = 0.5  # dB for each dB of threshold above the last knot, as between the last two
+LOUD_FOR_FEW, LOUD_FOR_HALF, LOUD_FOR_MOST = UNCOMFORTABLE_DB_HL  # those shares
 
 # 0 dB HL in a free field, from the front, with both ears (ISO 389-7:2005), dB SPL.
 FIELD_HZ: Final = (125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
@@ -58,24 +64,29 @@ class Reason(StrEnum):
     """What a limit is there for."""
 
     FEEDBACK = "feedback"  # more gain may whistle
-    DISCOMFORT = "discomfort"  # more is predicted to be uncomfortable
+    DISCOMFORT = "discomfort"  # more is uncomfortable for one ear in ten
     CEILING = "ceiling"  # more than an aid sold over the counter may give
+    NEIGHBOUR = "neighbour"  # more would be too much in a band beside it
 
 
 @dataclass(frozen=True)
 class Limits:
     """The limits of the bands of an ear, (..., m)."""
 
-    discomfort_db_spl: FloatArray  # where a tone becomes uncomfortable, in the field
+    discomfort_db_spl: FloatArray  # where one ear in ten is uncomfortable, in the field
     output_max_db_spl: FloatArray
     feedback_db: FloatArray  # the most gain that does not whistle
     gain_max_db: FloatArray  # of all reasons
-    # whether the most that comes out is the ceiling, and whether it is what limits the gain
+    # whether the most that comes out is the ceiling, or less than that for a band beside it, and
+    # whether it is what limits the gain
     at_ceiling: npt.NDArray[np.bool_]
+    by_neighbour: npt.NDArray[np.bool_]
     gain_by_output: npt.NDArray[np.bool_]
 
     def why_output(self, k: int) -> Reason:
         """Return why no more comes out of a band of one ear."""
+        if self.by_neighbour[k]:
+            return Reason.NEIGHBOUR
         return Reason.CEILING if self.at_ceiling[k] else Reason.DISCOMFORT
 
     def why_gain(self, k: int) -> Reason:
@@ -102,9 +113,11 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
     """
     if coupling not in FEEDBACK_DB:
         raise ValueError(f"coupling is {coupling!r}; allowed are {', '.join(FEEDBACK_DB)}")
-    discomfort_db_spl = discomfort_db_hl(thresholds_db_hl) + field_db_spl(center_hz)
+    discomfort_db_spl = discomfort_db_hl(center_hz, thresholds_db_hl) + field_db_spl(center_hz)
     ceiling_db_spl = output_ceiling_db_spl(center_hz)
-    output_max_db_spl: FloatArray = np.minimum(discomfort_db_spl, ceiling_db_spl).round(1)
+    own_db_spl = np.minimum(discomfort_db_spl, ceiling_db_spl).round(1)
+    output_max_db_spl = held_by_neighbours(center_hz, own_db_spl).round(1)
+    by_neighbour = output_max_db_spl < own_db_spl
     feedback_db: FloatArray = np.interp(
         np.log2(center_hz), np.log2(FEEDBACK_HZ), FEEDBACK_DB[coupling]
     )
@@ -112,23 +125,37 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
     gain_max_db: FloatArray = np.clip(np.minimum(feedback_db, comfort_db), 0.0, GAIN_LIMIT_DB)
     return Limits(
         discomfort_db_spl, output_max_db_spl, feedback_db, gain_max_db.round(1),
-        at_ceiling=discomfort_db_spl > ceiling_db_spl, gain_by_output=comfort_db < feedback_db,
+        at_ceiling=(discomfort_db_spl > ceiling_db_spl) & ~by_neighbour,
+        by_neighbour=by_neighbour, gain_by_output=comfort_db < feedback_db,
     )  # fmt: skip
 
 
-def discomfort_db_hl(thresholds_db_hl: FloatArray) -> FloatArray:
-    """Return the level at which a tone becomes uncomfortable, dB HL (Pascoe 1988)."""
-    above_db = np.maximum(thresholds_db_hl - DISCOMFORT_RISES_FROM_DB_HL, 0.0)
-    return DISCOMFORT_DB_HL + DISCOMFORT_SHARE * above_db
+def at_knots(thresholds_db_hl: FloatArray) -> FloatArray:
+    """Return how much each of `KNOTS_DB_HL` counts at thresholds, (..., 3); beyond them held."""
+    first, middle, last = KNOTS_DB_HL
+    below = np.clip((middle - thresholds_db_hl) / (middle - first), 0.0, 1.0)
+    above = np.clip((thresholds_db_hl - middle) / (last - middle), 0.0, 1.0)
+    return np.stack((below, 1.0 - below - above, above), axis=-1)
 
 
-def own_discomfort_db_spl(
-    center_hz: FloatArray, predicted_db_spl: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return where a person's own level of discomfort lies, given the prediction: mean and SD."""
+def beyond_knots_db(thresholds_db_hl: FloatArray) -> FloatArray:
+    """Return how much higher levels of discomfort are than at the last of `KNOTS_DB_HL`."""
+    return RISE_BEYOND * np.maximum(thresholds_db_hl - KNOTS_DB_HL[-1], 0.0)
+
+
+def discomfort_db_hl(
+    center_hz: FloatArray, thresholds_db_hl: FloatArray, share: float = LOUD_FOR_FEW
+) -> FloatArray:
+    """Return the level that a share of ears finds uncomfortable, dB HL, (..., m).
+
+    Between the measured frequencies it is on a line over log frequency, beyond them held.
+    `share`: one of `UNCOMFORTABLE_DB_HL`.
+    """
     at, known = np.log2(center_hz), np.log2(MEASURED_HZ)
-    sd_db: FloatArray = np.interp(at, known, DISCOMFORT_SD_DB)
-    return predicted_db_spl - np.interp(at, known, PREDICTED_TOO_HIGH_DB), sd_db
+    near = np.stack([np.interp(at, known, row) for row in np.eye(len(known))], axis=-1)
+    levels_db_hl = near @ np.array(UNCOMFORTABLE_DB_HL[share])
+    found: FloatArray = np.sum(at_knots(thresholds_db_hl) * levels_db_hl, axis=-1)
+    return found + beyond_knots_db(thresholds_db_hl)
 
 
 def field_db_spl(frequency_hz: FloatArray) -> FloatArray:

@@ -102,7 +102,7 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     show_result(screen, result, nominal=True)
     (ear,) = prescribe_session(session, "nal-r", "closed", uncalibrated=True)
     fit = fit_of_ears(session, [ear])
-    print_prescription([ear], fit, None, remarks(session, [ear], fit.for_whom))
+    print_prescription([ear], fit, None, remarks(session, [ear], fit))
     forms = {
         "screen": screen.file.getvalue(),  # type: ignore[attr-defined]
         "AUD": "\n".join(audiogram_lines(result, header.calibration)),

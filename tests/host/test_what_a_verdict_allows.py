@@ -303,7 +303,7 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
         prescribe_ear(session, "left", "nal-r")
     (ear,) = prescribe_session(session, "nal-r", "closed")
     assert ear.ear == "right"
-    said = prescription_remarks(session, [ear], ear.for_whom())
+    said = prescription_remarks(session, [ear], fit_of_ears(session, [ear]))
     assert any(line.startswith("left ear: nothing is prescribed, it") for line in said)
     assert say(SILENT) in said
 

@@ -213,7 +213,7 @@ class _Prescription:
         from host_tools.commands.prescribe.words import remarks
 
         self.ears, self._session, self._fit, self._against = ears, session, fit, against
-        self._remarks = remarks(session, ears, fit.for_whom)
+        self._remarks = remarks(session, ears, fit)
         figures = as_json(session, ears, fit, against)
         self.figures: dict[str, Any] = {**figures, "remarks": self._remarks}
 

@@ -10,7 +10,12 @@ import numpy.typing as npt
 from device.hearing_aid import candidacy
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.for_whom import Code, Finding
-from device.hearing_aid.limits import CLOSED, own_discomfort_db_spl
+from device.hearing_aid.limits import (
+    CLOSED,
+    UNCOMFORTABLE_DB_HL,
+    discomfort_db_hl,
+    field_db_spl,
+)
 from device.hearing_aid.prescription import (
     Prescribed,
     fit_of_thresholds,
@@ -36,12 +41,12 @@ from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
 
 HELD_DB: Final = 0.5  # less than the rule's gain by that: a limit holds it
-DEVIATIONS: Final = 1.96  # a normal distribution has its middle 95 % within so many SDs
+DEVIATIONS: Final = 1.28  # a normal distribution has its middle 80 % within so many SDs
 
 
 @dataclass(frozen=True)
 class Banded:
-    """What each band of an ear is set to, and the 95 % band of it, (m,)."""
+    """What each band of an ear is set to, and the band of it (95 % unless said), (m,)."""
 
     value: FloatArray
     low: FloatArray
@@ -67,7 +72,7 @@ class EarPrescription:
     knee_db_spl: Banded
     ratio: Banded
     output_max_db_spl: Banded
-    # where a person's own level of discomfort lies, with what people of one threshold differ by
+    # where a person's own level of discomfort lies: the middle, and that of four in five people
     discomfort_db_spl: Banded
     # of the thresholds that are known less well than the test wanted, by frequency: how far the 95
     # % band reaches to either side
@@ -164,7 +169,7 @@ def prescribe_ear(
         knee_db_spl=_banded(point.compression.knee_db_spl, drawn.compression.knee_db_spl),
         ratio=_banded(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_banded(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
-        discomfort_db_spl=_discomfort(centers_hz, point, drawn),
+        discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn),
         wide_db=_wide_db(thresholds, session.settings.wanted_half_width_db),
         doubtful_hz=tuple(found.frequency_hz for found in thresholds if read(found).doubtful),
         calibrated=session.calibration.state != UNCALIBRATED,
@@ -255,11 +260,16 @@ def _banded(value: FloatArray, drawn: FloatArray) -> Banded:
     return Banded(value, low, high)
 
 
-def _discomfort(center_hz: FloatArray, point: Prescribed, drawn: Prescribed) -> Banded:
+def _discomfort(center_hz: FloatArray, thresholds_db_hl: FloatArray, drawn: Prescribed) -> Banded:
     """Return a person's own levels of discomfort: people differ, and the threshold is unsure."""
-    middle, people_db = own_discomfort_db_spl(center_hz, point.limits.discomfort_db_spl)
-    reach_db = DEVIATIONS * np.hypot(people_db, drawn.limits.discomfort_db_spl.std(axis=0))
-    return Banded(middle, middle - reach_db, middle + reach_db)
+    few, half, most = (
+        discomfort_db_hl(center_hz, thresholds_db_hl, share) for share in UNCOMFORTABLE_DB_HL
+    )
+    unsure_db = DEVIATIONS * drawn.limits.discomfort_db_spl.std(axis=0)
+    middle = half + field_db_spl(center_hz)
+    return Banded(
+        middle, middle - np.hypot(half - few, unsure_db), middle + np.hypot(most - half, unsure_db)
+    )
 
 
 def _wide_db(

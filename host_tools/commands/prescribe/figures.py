@@ -91,6 +91,7 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
         "gain_max_db": within.gain_max_db,
         "speech_db_spl": ear.prescribed.compression.speech_db_spl,
         "discomfort_db_spl": within.discomfort_db_spl,
+        "limited_from_db_spl": fit.of_ear(ear.ear).limited_from_db_spl,
     }
     for level, gain in ear.gain_at_db.items():
         columns |= _with_band(_name("gain{}", level), gain)

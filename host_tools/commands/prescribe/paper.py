@@ -32,6 +32,7 @@ class Frame:
 
     session: RecordedSession
     ears: Sequence[EarPrescription]
+    fit: Fit  # of these ears, tuned or not
     heading: Heading
     language: str
 
@@ -112,7 +113,7 @@ class Frame:
         """
         words = self.words
         limits = words.limits(self.ears, gains=gains)
-        said = (first, *words.given(self.ears), *limits, words.spread())
+        said = (first, *words.given(self.ears), *limits, words.spread(), words.limited(self.fit))
         return document.note(" ".join(said))
 
     def end(self, remarks: Sequence[str]) -> list[Block]:
@@ -142,7 +143,7 @@ class PrescriptionPaper:
 
     def document(self) -> Document:
         """Return it as a document."""
-        frame = Frame(self.session, self.ears, self.heading, self.language)
+        frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
         record, words = frame.record, frame.words
         svg = prescription_svg(self.ears, self.fit, record.catalogue, self.against)
         return Document(

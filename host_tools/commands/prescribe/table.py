@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WORDS: Final = PrescriptionWords.of(ENGLISH)
 COLUMNS: Final = (
     "gain,\ndB", "95 %\nband", "at 50\ndB SPL", "at 80\ndB SPL", "ratio",
-    "knee,\ndB SPL", "most\ngain", "most out,\ndB SPL",
+    "knee,\ndB SPL", "most\ngain", "most\nout,\ndB SPL", "limited\nfrom,\ndB SPL",
 )  # fmt: skip
 NOT_COMPRESSED: Final = 1.05  # a ratio of less is written as 1.0
 
@@ -42,22 +42,28 @@ def print_prescription(
     rule = WORDS.rule_and_source(ears[0].rule, ears[0].coupling)
     screen.print(f"[bold]{rule}[/bold]", soft_wrap=True)
     for ear in ears:
-        screen.print(_table(ear))
+        screen.print(_table(ear, fit))
     if against is not None:
         _print_difference(screen, fit, against)
     for remark in remarks:
         show(screen, remark, "yellow", soft_wrap=True)
 
 
-def _table(ear: EarPrescription) -> "Table":
+def _table(ear: EarPrescription, fit: Fit) -> "Table":
     from rich.table import Table
 
-    table = Table(title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False)
+    table = Table(
+        title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False,
+        collapse_padding=True,
+    )  # fmt: skip
     unit = unit_words(WORDS.catalogue, nominal=not ear.calibrated).replace(" ", "\n", 1)
     for heading in ("Hz", unit, *COLUMNS):
         table.add_column(heading, justify="right", no_wrap=True)
-    for k, frequency_hz in enumerate(ear.frequencies_hz):
-        table.add_row(str(frequency_hz), *_row(ear, k))
+    limited_from_db_spl = fit.of_ear(ear.ear).limited_from_db_spl
+    for k, (frequency_hz, from_db_spl) in enumerate(
+        zip(ear.frequencies_hz, limited_from_db_spl, strict=True)
+    ):
+        table.add_row(str(frequency_hz), *_row(ear, k), f"{from_db_spl:.0f}")
     return table
 
 

@@ -97,7 +97,7 @@ class TunedPaper:
 
     def document(self) -> Document:
         """Return it as a document."""
-        frame = Frame(self.session, self.ears, self.heading, self.language)
+        frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
         record, words = frame.record, frame.words
         against = None if self._setting == PRESCRIPTION else self.prescribed
         svg = prescription_svg(self.ears, self.fit, record.catalogue, against)

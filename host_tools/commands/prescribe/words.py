@@ -4,13 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from device.hearing_aid.candidacy import NORMAL_DB_HL
+from device.hearing_aid.chain import LIMITER_EARLY_DB
 from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, Fit
 from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.limits import (
-    DISCOMFORT_SD_DB,
+    LOUD_FOR_FEW,
+    LOUD_FOR_HALF,
     MEASURED_EARS,
-    PREDICTED_TOO_HIGH_DB,
+    UNCOMFORTABLE_DB_HL,
     Reason,
 )
 from device.hearing_aid.rules import RULES, rule_named, within_publication
@@ -224,6 +228,7 @@ class PrescriptionWords:
                 (Reason.FEEDBACK, f"held_feedback_{ears[0].coupling}"),
                 (Reason.DISCOMFORT, "held_discomfort"),
                 (Reason.CEILING, "held_ceiling"),
+                (Reason.NEIGHBOUR, "held_neighbour"),
             )
             if gains
             else ()
@@ -234,19 +239,29 @@ class PrescriptionWords:
 
             if where := self.where(ears, held):
                 said.append(self.say(key, where=where, ceiling=ceiling))
-        at_ceiling = self.where(ears, lambda ear, k: bool(ear.prescribed.limits.at_ceiling[k]))
-        if at_ceiling:
-            said.append(self.say("output_ceiling", where=at_ceiling, ceiling=ceiling))
+        for why, key in (
+            (Reason.CEILING, "output_ceiling"), (Reason.NEIGHBOUR, "output_neighbour")
+        ):  # fmt: skip
+
+            def limited(ear: EarPrescription, k: int, why: Reason = why) -> bool:
+                return ear.prescribed.limits.why_output(k) == why
+
+            if where := self.where(ears, limited):
+                said.append(self.say(key, where=where, ceiling=ceiling))
         return said
 
     def spread(self) -> str:
         """Say what the most output is worth."""
-        numbers = {
-            "low": min(PREDICTED_TOO_HIGH_DB), "high": max(PREDICTED_TOO_HIGH_DB),
-            "sd_low": min(DISCOMFORT_SD_DB), "sd_high": max(DISCOMFORT_SD_DB),
-        }  # fmt: skip
-        spread = {name: self.catalogue.number(value) for name, value in numbers.items()}
-        return self.say("output_spread", ears=str(MEASURED_EARS), **spread)
+        few, half = (np.array(UNCOMFORTABLE_DB_HL[x]) for x in (LOUD_FOR_FEW, LOUD_FOR_HALF))
+        low, high = (self.catalogue.number(float(db)) for db in np.quantile(half - few, (0, 1)))
+        return self.say("output_spread", ears=str(MEASURED_EARS), low=low, high=high)
+
+    def limited(self, fit: Fit) -> str:
+        """Say from which levels on the bands of a fit are held to the most output."""
+        levels_db_spl = np.concatenate([ear.limited_from_db_spl for ear in fit.ears])
+        low, high = (self.catalogue.number(float(end(levels_db_spl))) for end in (np.min, np.max))
+        early = self.catalogue.number(LIMITER_EARLY_DB, "g")
+        return self.say("limited_from", low=low, high=high, early=early)
 
     def remarks(self, session: RecordedSession) -> list[str]:
         """Return what of the session whoever fits an aid has to know."""
@@ -269,7 +284,7 @@ def sign_of(ear: EarPrescription, k: int) -> str:
 def remarks(
     session: RecordedSession,
     ears: Sequence[EarPrescription],
-    found: Sequence[Finding],
+    fit: Fit,
     language: str = ENGLISH,
 ) -> list[str]:
     """Return for whom a fit is, what its marks mean, and what else has to be known."""
@@ -281,11 +296,12 @@ def remarks(
         uncalibrated.append(words.say("uncalibrated_fit"))
     return [
         *uncalibrated,
-        *words.for_whom([ear.ear for ear in ears], found),
+        *words.for_whom([ear.ear for ear in ears], fit.for_whom),
         *words.marks(session, ears),
         *words.given(ears),
         *words.limits(ears),
         words.spread(),
+        words.limited(fit),
         *words.remarks(session),
         words.say("verify"),
     ]

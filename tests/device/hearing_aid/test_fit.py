@@ -126,6 +126,10 @@ def test_no_setting_leaves_the_limits_of_the_fit(fit: Fit, setting: Setting) -> 
             assert now.gain_max_db == band.gain_max_db
             assert now.output_max_db_spl == band.output_max_db_spl
             assert 0.0 <= min(now.gains_db) <= max(now.gains_db) <= band.gain_max_db
+        for band, level_db_spl in zip(after.bands, after.limited_from_db_spl, strict=True):
+            output = level_db_spl + np.interp(level_db_spl, INPUT_LEVELS_DB_SPL, band.gains_db)
+            assert output >= band.output_max_db_spl - 0.1
+            assert level_db_spl <= 0.0 or output <= band.output_max_db_spl + 0.1
 
 
 @budget(max_examples=examples(60))

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import read_fit, write_fit
+from device.hearing_aid.limits import limits
 from device.hearing_aid.rules import insertion_gain
 from device.hearing_aid.whose import Whose
 from device.simulator.audiogram import Audiogram
@@ -106,10 +107,12 @@ def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
 
     assert sum(inside) >= 5
     half_width_db = 0.25 * (high_db_hl - low_db_hl)
-    assert np.allclose(gain.low[inside], 0.5 * low_db_hl[inside], atol=0.12 * half_width_db[inside])
-    assert np.allclose(
-        gain.high[inside], 0.5 * high_db_hl[inside], atol=0.12 * half_width_db[inside]
-    )
+    centers_hz = np.array(ear.frequencies_hz, dtype=np.float64)
+    for found_db, level_db_hl in ((gain.low, low_db_hl), (gain.high, high_db_hl)):
+        room_db = limits(centers_hz, level_db_hl).gain_max_db - 0.5 * level_db_hl
+        off_db = np.abs(found_db - 0.5 * level_db_hl - np.minimum(room_db, 0.0))
+        # A table of gains rounds off the end of a line.
+        assert np.all((off_db <= np.where(room_db > 2.0, 0.12 * half_width_db, 0.5))[inside])
 
 
 def test_the_table_says_what_has_to_be_known(gp_pta: GpPta) -> None:
@@ -119,7 +122,8 @@ def test_the_table_says_what_has_to_be_known(gp_pta: GpPta) -> None:
     assert re.search(r"^8000 .*†", out, re.MULTILINE), "not published for 8 kHz"
     assert not re.search(r"^4000 .*†", out, re.MULTILINE)
     assert "†: the rule was not published for this frequency" in out
-    assert "people of one threshold differ by an SD of 10 to 11 dB" in out
+    assert "one in ten ears of the same threshold finds uncomfortable (learned from 579 ears" in out
+    assert "for half of them it lies 8 to 15 dB higher" in out
 
 
 def test_pictures_and_figures_are_the_same_each_time_and_never_written_over_another(
@@ -365,7 +369,7 @@ def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> No
     session.state.result = replace(session.result, ears=(replace(found, thresholds=thresholds),))
     ear = prescribe_ear(session, "left", "nal-r")
     said = "*: perhaps heard by the other ear; threshold and gain are the least there can be"
-    assert said in remarks(session, [ear], ear.for_whom())
+    assert said in remarks(session, [ear], fit_of_ears(session, [ear]))
     words = PrescriptionWords.of("en")
     for k, found_there in enumerate(thresholds):
         starred = found_there.mark == "measured"
@@ -435,9 +439,12 @@ def test_a_line_has_knee_ratio_and_limits(gp_pta: GpPta) -> None:
     (band,) = [b for b in ear["bands"] if b["frequency_hz"] == 1000]
     _, out, _ = gp_pta("prescribe", LEFT_S2)
     (line,) = re.findall(r"^1000 .*$", out, re.MULTILINE)
-    names = ("compression_ratio", "knee_db_spl", "gain_max_db", "output_max_db_spl")
+    names = (
+        "compression_ratio", "knee_db_spl", "gain_max_db", "output_max_db_spl",
+        "limited_from_db_spl",
+    )  # fmt: skip
     ratio, *others = (band[name] for name in names)
-    assert line.split()[-4:] == [f"{ratio:.1f}", *(f"{value:.0f}" for value in others)]
+    assert line.split()[-5:] == [f"{ratio:.1f}", *(f"{value:.0f}" for value in others)]
 
 
 def test_another_rule_is_compared_with(tmp_path: Path, gp_pta: GpPta) -> None:
