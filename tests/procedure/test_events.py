@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firmware_py.link.frames import SEQUENCE_MAX
 from firmware_py.procedure import events
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, reason
@@ -94,12 +95,13 @@ ACTION_RECORDS: list[tuple[events.RecordedAction, dict[str, Any]]] = [
 
 BUTTONS = (events.ButtonPressed, events.ButtonReleased)
 numbers = st.integers(0, events.NUMBER_MAX)
+counts = st.integers(0, SEQUENCE_MAX)  # of events: no board can number more
 EXPLAINED = (
     events.Paused, events.Aborted, events.BoardLost, events.BoardDisbelieved, events.NoiseRefused,
 )  # fmt: skip
 some_reasons = st.lists(
     st.one_of(
-        st.builds(partial(reason, Code.EVENTS_LOST), count=numbers),
+        st.builds(partial(reason, Code.EVENTS_LOST), count=counts),
         st.builds(partial(reason, Code.TONE_REFUSED), told=st.text()),
         st.builds(partial(reason, Code.SEVERAL_BOARDS), boards=st.lists(st.text(), min_size=1)),
     ),
