@@ -120,6 +120,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[UPDATED] = []
+    # Where files of one directory are named with one of a directory above it between them, pytest
+    # 9.1 collects the directory twice, and its fixtures belong to the first time only.
+    config.args.sort(key=lambda named: Path(named.partition("::")[0]).parts)
     gc.disable()  # to collect the tests makes a million objects that stay
     if VARIABLE not in os.environ and BESIDE.exists() and not is_made():
         raise pytest.UsageError("the library of kernels is of other kernels; run: make kernels")
