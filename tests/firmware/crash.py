@@ -4,8 +4,10 @@ Processes, ptys and the file system are real; tone generator and listener are si
 kill all that was on the disk before is still there, no tone was heard that is not recorded, and the
 session that comes out at last is the one of a firmware that nobody disturbed.
 
-`CRASH_ARGS="--board emulated"` kills it beside the real program in an emulated Pico, in that one's
-time; the sessions end with the last kill, or their own end, and replay bit for bit.
+`CRASH_ARGS="--what tunings"`, or `updates`, kills it while it tunes an aid, or receives an update:
+`crash_others.py` has what is checked then. `CRASH_ARGS="--board emulated"` kills it beside the real
+program in an emulated Pico, in that one's time; the sessions end with the last kill, or their own
+end, and replay bit for bit.
 """
 
 import argparse
@@ -36,6 +38,7 @@ from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from host_tools.live import IDLE_STATES
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
+from tests.firmware.crash_others import kill_tunings, kill_updates
 from tests.firmware.rig import Rig
 from tests.firmware.world import (
     a_listener,
@@ -53,6 +56,7 @@ LIFE_S_MAX: Final = 1.5  # of a firmware that is killed, from when it is ready .
 START_S_MAX: Final = 1.0  # ... or, of some, from the start
 KILLED_STARTING: Final = 4  # one in so many
 BIRTH_S_MAX: Final = 0.05  # from the operator's word until it is killed while the journal is begun
+OTHERS: Final = {"tunings": kill_tunings, "updates": kill_updates}
 STARTING: Final = "starting"
 SIMULATED: Final = "simulated"
 EMULATED: Final = "emulated"  # it goes in its own time, and a tone takes some seconds
@@ -299,12 +303,19 @@ def main() -> int:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--kills", type=int, default=200)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--what", choices=("tests", *OTHERS), default="tests", help="it is killed in")
     p.add_argument("--board", choices=(SIMULATED, EMULATED), default=SIMULATED)
     p.add_argument("--stopped", type=float, default=10.0, metavar="S", help="by SIGSTOP")
     arguments = p.parse_args()
     print(f"{arguments.kills} kills with seed {arguments.seed}")
     with tempfile.TemporaryDirectory(prefix="gp-pta-crash-") as name:
         directory = Path(name)
+        if kill_others := OTHERS.get(arguments.what):
+            chance, number = random.Random(arguments.seed), 0
+            for counts in kill_others(directory, chance, arguments.kills):
+                number += len(counts)
+                print(f"{number} kills in {arguments.what}, the last at {counts}", flush=True)
+            return 0
         if arguments.board == EMULATED:
             chance = random.Random(arguments.seed)
             records = [*kill_beside_emulated_board(directory, chance, arguments.kills)]

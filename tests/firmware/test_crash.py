@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.firmware.crash import (
+    OTHERS,
     Plan,
     assert_like_undisturbed,
     fill_disk,
@@ -31,6 +32,13 @@ def test_a_firmware_killed_at_random_moments_ends_as_undisturbed(
     records = [kill.records for kill in kills]
     assert 1 < len(records) <= KILLS
     assert records == sorted(records)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("what", OTHERS)
+def test_killed_in_a_tuning_or_an_update_it_loses_nothing(what: str, tmp_path: Path) -> None:
+    kills = [*OTHERS[what](tmp_path, random.Random(2), KILLS)]
+    assert sum(map(len, kills)) >= KILLS
 
 
 @pytest.mark.thorough  # in the world of tests/firmware a host stands still, too
