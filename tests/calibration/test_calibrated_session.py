@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,13 @@ from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
+from firmware_py.link.client import Client
+from firmware_py.procedure.events import Mask, Play
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import ReplayError, replay
+from firmware_py.sounds import TooLoudError, sound_of_test
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
@@ -152,15 +157,25 @@ def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) ->
 
 
 def test_a_calibration_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
+    """Its content, its board, the board of the test, and the day on which it was judged."""
     journal = world_with(tmp_path / "data", on_file()).live(LEFT)
     calibration_told = header_of(journal)["calibration"]
     calibration_told["content"]["left"]["level_max_db_spl"]["1000"] = 120.9
     header, *records = read_journal(journal).records
-    spoilt = tmp_path / "spoilt.journal"
-    write_again(spoilt, header | {"calibration": calibration_told}, records)
-
-    with pytest.raises(ReplayError, match="its digest is not that of its content"):
-        replay(read_journal(spoilt).records)
+    began = next(place for place, each in enumerate(records) if "board" in each.get("event", {}))
+    elsewhere = [*records]
+    elsewhere[began] = {**records[began], "event": {**records[began]["event"], "board": "sim e66"}}
+    for changes, followed, why in (
+        ({"calibration": calibration_told}, records, "its digest is not that of its content"),
+        ({"tone_generator": "sim e66"}, records, "and tone_generator is 'sim e66': it is not of"),
+        ({}, elsewhere, "and its board is 'sim e66': it is not of that tone generator"),
+        ({"started": "2026-02-01T08:00:00+00:00"}, records, "allowed is the same day"),
+    ):
+        spoilt = tmp_path / "spoilt.journal"
+        spoilt.unlink(missing_ok=True)
+        write_again(spoilt, header | changes, followed)
+        with pytest.raises(ReplayError, match=why):
+            replay(read_journal(spoilt).records)
 
 
 def test_a_tone_beyond_the_limit_is_never_sent(tmp_path: Path) -> None:
@@ -175,6 +190,24 @@ def test_a_tone_beyond_the_limit_is_never_sent(tmp_path: Path) -> None:
     assert world.board.played == []
     assert result_of(world.journal())["outcome"] == "aborted"
     world.close()
+
+
+@pytest.mark.parametrize("over_db", [0.0, 1.0])
+def test_no_sound_of_a_test_is_above_its_limits(
+    over_db: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the procedure asks for: the most of its settings, and the reach for noise."""
+    sent: list[str] = []
+    client = Client(lambda: "1")
+    monkeypatch.setattr(client, "request", lambda verb, **_: sent.append(verb))
+    in_force, settings = on_file().judged(DUE), Settings(level_max_db_hl=50.0)
+    reach_db_hl = in_force.highest_noise_db_hl("left", 1000.0)
+    tone = Play(1, "left", 1000.0, 50.0 + over_db, 225, 225, 3, 25, 0, 1)
+    noise = Mask(1, "left", 1000.0, reach_db_hl + over_db, reason(Code.NOMINAL))
+    for sound in (tone, noise):
+        with pytest.raises(TooLoudError) if over_db else nullcontext():
+            sound_of_test(client, in_force, settings, "1-1", sound)
+    assert sent == ([] if over_db else ["tone", "mask"])
 
 
 def _quiet() -> dict[str, float]:

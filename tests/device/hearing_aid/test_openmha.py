@@ -67,6 +67,11 @@ def test_nobody_else_reaches_it_and_it_reaches_no_file_of_ours(installation: Ins
                 engine.tell(line)
         engine.tell(f"?save:{WORK_PLACE}/x")
         assert [path.name for path in engine.place.iterdir()] == ["x"]
+        mounts = Path(f"/proc/{engine.process_id}/mountinfo").read_text().splitlines()
+        (root,) = [
+            options for _, _, _, _, place, options, *_ in map(str.split, mounts) if place == "/"
+        ]
+        assert root.startswith("ro,nosuid,nodev")
         status = Path(f"/proc/{engine.process_id}/status").read_text()
         rights = dict(line.split(":\t", 1) for line in status.splitlines() if "\t" in line)
         assert rights["NoNewPrivs"] == "1"

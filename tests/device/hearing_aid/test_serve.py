@@ -167,7 +167,9 @@ def test_a_connection_of_another_user_is_none(silent: Served, tmp_path: Path) ->
     if os.geteuid() == 0 and shutil.which("setpriv"):
         words = ["setpriv", "--reuid=65534", "--clear-groups", "bash", "-c"]
         stranger = f"exec 3<>/dev/tcp/127.0.0.1/{silent.port}; echo stop >&3; cat <&3"
-        said = subprocess.run([*words, stranger], capture_output=True, check=False).stdout
+        said = subprocess.run(
+            [*words, stranger], capture_output=True, check=False, timeout=ANSWER_S_MAX
+        ).stdout
         assert said == b"", "it is hung up on without a word"
     assert silent.ask("hello").startswith("ok"), "and takes no place"
 

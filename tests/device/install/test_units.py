@@ -77,6 +77,8 @@ def test_a_typo_is_noticed(staging: Staging, text: str, instead: str, words: str
 def test_the_firmware_is_closed_in(staging: Staging, console: str) -> None:
     staging.install(console)
     unit = staging.root / "etc/systemd/system/gp-pta-device.service"
+    network = {"PrivateNetwork=yes", "IPAddressDeny=any", "RestrictAddressFamilies=AF_UNIX"}
+    assert network <= {*unit.read_text().splitlines()}, "it has none"
     said = output_of("systemd-analyze", "security", "--offline=yes", "--no-pager", str(unit))
     reached = re.search(r"Overall exposure level for gp-pta-device.service: (\d+\.\d)", said)
     assert reached is not None, said

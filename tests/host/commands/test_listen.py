@@ -7,9 +7,11 @@ import sys
 import tempfile
 import time
 import wave
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -29,7 +31,7 @@ from host_tools.commands.listen import LIMIT_DBFS, climb, confirm
 from host_tools.errors import HostError
 from host_tools.extras import remedy
 from tests.firmware.world import records_of
-from tests.host.journals import Refused
+from tests.host.journals import GpPta, Refused
 
 REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 240.0  # on a very busy machine
@@ -345,6 +347,24 @@ def test_a_high_limit_is_climbed_to_and_ends_where_nobody_asks_for_more(
 def test_no_card_is_opened_before_loud_was_typed(
     monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
+    opened: list[str] = []
     monkeypatch.setattr("builtins.input", lambda _question: "no")
-    monkeypatch.setattr(listen, "_opened", lambda *_: pytest.fail("it was opened"))
+    monkeypatch.setattr(listen, "_opened", lambda *_: opened.append("it was opened"))
     assert "above -30 dBFS 'loud' has to be typed" in refused("listen", "--limit-dbfs", "-29")
+    assert opened == []
+
+
+def test_the_limit_of_the_board_is_the_one_that_was_climbed_to(
+    monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta
+) -> None:
+    limits_dbfs: list[float] = []
+    monkeypatch.setattr("builtins.input", lambda _question: "loud")
+    monkeypatch.setattr(listen, "_opened", lambda *_: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(listen, "Keyboard", nullcontext)
+    monkeypatch.setattr(listen, "climb", lambda _output, _keyboard, limit_dbfs: limit_dbfs - 7.0)
+    monkeypatch.setattr(
+        listen, "LocalBoard", lambda _o, _k, limit, _boot: limits_dbfs.append(limit)
+    )
+    monkeypatch.setattr(listen, "serve", lambda _board, announce: None)
+    assert gp_pta("listen", "--limit-dbfs", "-3")[0] == 0
+    assert limits_dbfs == [-10.0]
