@@ -88,7 +88,7 @@ def data_directory(out: Path | None, prefix: str) -> Path:
     if out is None:
         return Path(tempfile.mkdtemp(prefix=prefix))
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise HostError(f"--out {str(out)!r} cannot be made: {error.strerror}") from None
     return out

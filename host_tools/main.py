@@ -103,7 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         if is_of_output(error):
             raise
-        return _fault()
+        if not isinstance(error, PermissionError) or error.filename is None:
+            return _fault()
+        say_aside(f"gp-pta: {error.filename}: {error.strerror}")  # in a closed directory, say
+        return REFUSED
     except Exception:  # 1, as Python has it, would say something of a journal
         return _fault()
     return code

@@ -166,6 +166,7 @@ READS: dict[str, str] = {
     "firmware_py/journal/disk.py": "what the opener opens with",
     "firmware_py/platform/named_file.py": "the opener",
     "firmware_py/platform/memory.py": "the system's",
+    "firmware_py/platform/program.py": "what swallows all",
     "firmware_py/platform/serial_number.py": "the system's",
     "host_tools/catalogue": "the program's own",
     "host_tools/commands/export/formats.py": "the program's own",

@@ -36,6 +36,7 @@ CHANNELS: Final = 2
 SAMPLE: Final = np.dtype(">f4")
 BLOCK_BYTES: Final = BLOCK_FRAMES * CHANNELS * SAMPLE.itemsize
 GREETING_END: Final = b"\n\n"
+GREETING_BYTES_MAX: Final = 4096
 ANSWER_S_MAX: Final = 10.0
 # A gain moves no faster than this: slow enough not to startle, fast enough to be compared.
 GLIDE_DB_PER_S: Final = 20.0
@@ -70,6 +71,8 @@ class LiveAid:
         greeting = b""
         while not greeting.endswith(GREETING_END):
             greeting += self._received(1)
+            if len(greeting) > GREETING_BYTES_MAX:
+                raise OpenMhaError("openMHA does not come to the end of its greeting")
 
     @property
     def is_gliding(self) -> bool:

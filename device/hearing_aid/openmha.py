@@ -76,10 +76,14 @@ class Installation:
 
     def version(self) -> str:
         """Return its version; `OpenMhaError` if it does not run."""
-        told = subprocess.run(
-            [*self.command(self.directory), "--help"], capture_output=True, check=False
-        )
-        found = re.search(rb"server version (\S+)", told.stdout + told.stderr)
+        try:
+            told = subprocess.run(
+                [*self.command(self.directory), "--help"], capture_output=True, check=False,
+                timeout=START_S_MAX,
+            )  # fmt: skip
+            found = re.search(rb"server version (\S+)", told.stdout + told.stderr)
+        except (OSError, subprocess.TimeoutExpired):
+            found = None
         if found is None:
             raise OpenMhaError(f"openMHA in {str(self.directory)!r} does not run on this machine")
         return found[1].decode()

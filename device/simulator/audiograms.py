@@ -29,6 +29,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.platform.named_file import TEXT, opened
+from firmware_py.procedure.printable import shown
 
 THRESHOLD_DB_HL_MIN: Final = -30.0  # better ears than this are a unit mistake
 THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
@@ -83,9 +84,10 @@ def _both_named(name: str) -> dict[Ear, Audiogram]:
         )
     if file_name in ODD_EARS:
         return dict.fromkeys(EARS, _odd_ear(file_name, row))
-    if not re.fullmatch("[1-9][0-9]*", row, re.ASCII):
+    if not re.fullmatch("[1-9][0-9]{0,8}", row, re.ASCII):
         raise AudiogramError(
-            f"row {row!r} of {file_name}, allowed is a number from 1 on (the row after the header)"
+            f"row {shown(row)} of {file_name}, allowed is a number from 1 (the row after the "
+            "header) to 999999999"
         )
     return _from_table(Path(file_name), int(row))
 

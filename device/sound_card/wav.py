@@ -35,7 +35,8 @@ class WavOutput(SampledOutput):
 
     def __init__(self, path: Path) -> None:
         super().__init__(RATE_HZ)
-        self._raw = path.open("xb")
+        path.touch(0o600, exist_ok=False)  # at which tones somebody pressed is heard in it
+        self._raw = path.open("wb")
         self._file = wave.open(self._raw, "wb")  # noqa: SIM115 - `close` closes both
         self._file.setnchannels(CHANNELS)
         self._file.setsampwidth(SAMPLE_BYTES)

@@ -1,4 +1,4 @@
-"""How a program ends that somebody interrupts, or whose output goes nowhere."""
+"""How a program ends that somebody interrupts, or whose output goes nowhere, closed or full."""
 
 import errno
 import os
@@ -11,6 +11,7 @@ from firmware_py.platform.exit_codes import EXIT_CONFIGURATION
 # As a shell says that a program was ended by SIGINT or SIGPIPE.
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
+STANDARD_ERROR: Final = 2
 # Only standard output fails so here: a program names the files that it cannot write.
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -20,6 +21,7 @@ def ended(run: Callable[[], int | None], name: str = "") -> int:
 
     ^C, and a pipe that nobody reads any more, end it in silence; of a disk that is full it is said.
     """
+    open_standard_files()
     try:
         try:
             code = run() or 0
@@ -37,6 +39,19 @@ def ended(run: Callable[[], int | None], name: str = "") -> int:
         print(f"{name}: {words}" if name else words, file=sys.stderr)
         return EXIT_CONFIGURATION
     return code
+
+
+def open_standard_files() -> None:
+    """Put what swallows all in the place of a standard file that is closed.
+
+    A port or a journal that is opened first would have its number, and get what is printed.
+    """
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
+        continue
+    os.close(handle)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115 - it stays
 
 
 def is_of_output(error: OSError) -> bool:

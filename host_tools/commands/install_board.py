@@ -58,6 +58,7 @@ LIMIT_DBFS: Final = -20.0  # 112 dB HL where 0 dBFS is the nominal 132
 USUAL: Final = {
     "output": OUTPUTS[0], "limit_dbfs_left": LIMIT_DBFS, "limit_dbfs_right": LIMIT_DBFS,
 }  # fmt: skip
+PIN_DIGITS_MAX: Final = 3
 START_TIMEOUT_S: Final = 15.0
 HELLO_INTERVAL_S: Final = 1.0
 
@@ -166,7 +167,7 @@ def with_what_stays(given: dict[str, Any], on_board: str) -> dict[str, Any]:
 
 def _pin(word: str) -> tuple[str, int]:
     name, _, number = word.partition("=")
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > PIN_DIGITS_MAX:
         raise HostError(f"--pin is {word!r}; allowed is NAME=GP, such as heard=2")
     return name, int(number)
 

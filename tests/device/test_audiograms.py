@@ -125,7 +125,8 @@ class TestErrors:
             ("0", "row '0' of "),
             ("first", "row 'first' of "),
             ("", "row '' of "),
-            ("-1", "allowed is a number from 1 on (the row after the header)"),
+            ("-1", "allowed is a number from 1 (the row after the header) to 999999999"),
+            ("9" * 5000, "allowed is a number from 1 (the row"),
         ],
     )
     def test_of_rows_name_the_place(self, table: Path, row: str, words: str) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from device.hearing_aid.fit_file import write_fit
+from device.sound_card.wav import WavOutput
 from firmware_py.platform.data_directory import DataDirectory
 from host_tools.errors import HostError
 from host_tools.files import write_text, written
+from host_tools.live import data_directory
 from tests.device.hearing_aid.fits import plain_fit
 
 
@@ -50,13 +52,15 @@ def test_what_may_tell_of_a_person_is_for_its_owner_only(tmp_path: Path) -> None
         write_text(written_before, "of somebody")
         write_fit(tmp_path / "a.fit", plain_fit())
         write_text(tmp_path / "page.html", "of nobody", for_all=True)
+        data_directory(tmp_path / "out", "gp-pta-")
+        WavOutput(tmp_path / "heard.wav").close()
     finally:
         os.umask(before)
     modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
     assert modes.pop("page.html") == 0o644
-    assert modes.pop("data") == 0o700
+    assert modes.pop("data") == modes.pop("out") == 0o700
     assert modes == {"firmware.lock": 0o600, "session-000001.journal": 0o600, "report.html": 0o600,
-                     "a.fit": 0o600}  # fmt: skip
+                     "a.fit": 0o600, "heard.wav": 0o600}  # fmt: skip
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -175,6 +175,16 @@ def test_an_error_of_the_system_that_nobody_expected_is_shown_whole(
     assert err.endswith("OSError: [Errno 5] Input/output error\n")
 
 
+def test_a_directory_that_may_not_be_entered_is_named(
+    monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta
+) -> None:
+    def closed(_: object) -> int:
+        raise PermissionError(13, "Permission denied", "closed/x")
+
+    monkeypatch.setattr(replay, "run", closed)
+    assert gp_pta("replay", GOLDEN) == (2, "", "gp-pta: closed/x: Permission denied\n")
+
+
 def test_what_is_missing_is_named_with_the_smallest_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

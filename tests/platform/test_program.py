@@ -51,6 +51,15 @@ def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...], tmp_path: P
     assert process.returncode == BROKEN_PIPE
 
 
+def test_closed_standard_files_are_no_error_and_nothing_else_gets_their_numbers() -> None:
+    opened = "import os; print(1); raise SystemExit(os.open('/dev/zero', os.O_RDONLY))"
+    program = f"from firmware_py.platform.program import ended; ended(lambda: exec({opened!r}))"
+    shell = ["/bin/sh", "-c", 'exec "$@" <&- >&-', "sh", sys.executable, "-c", program]
+    done = subprocess.run(shell, cwd=ROOT, capture_output=True, check=False)
+    assert done.stderr == b""
+    assert done.returncode > 2
+
+
 def test_every_program_ends_in_one_place() -> None:
     for top in TOPS:
         for path in (ROOT / top).rglob("*.py"):

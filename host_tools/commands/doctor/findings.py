@@ -212,9 +212,9 @@ def _places() -> list[Place]:
 
 def _why_not(place: Path) -> str:
     """Say why a directory cannot be written, or made where it will be; "" if it can."""
-    while not place.exists() and place != place.parent:
-        place = place.parent
     try:
+        while not place.exists() and place != place.parent:
+            place = place.parent
         with tempfile.TemporaryFile(dir=place):
             state = os.statvfs(place)
     except OSError as error:

@@ -157,6 +157,8 @@ def _opened(place: Path) -> sqlite3.Connection:
 
 
 def _prepared(place: Path | str) -> sqlite3.Connection:
+    if isinstance(place, Path):
+        place.touch(0o600)  # identifiers are in it
     database = sqlite3.connect(place, timeout=LOCKED_S_MAX)
     try:
         if database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):

@@ -108,7 +108,7 @@ def test_an_update_raises_no_limit_that_it_does_not_name(
     assert found.pins["unsure"] == (9 if on_board == BEFORE else DEFAULT_PINS["unsure"])
 
 
-@pytest.mark.parametrize("word", ["heard", "heard=", "heard=x", "=-1"])
+@pytest.mark.parametrize("word", ["heard", "heard=", "heard=x", "=-1", "heard=" + "9" * 5000])
 def test_a_wrong_pin_is_refused(word: str) -> None:
     with pytest.raises(HostError, match=r"--pin is .*; allowed is NAME=GP"):
         install_board.run(arguments("--pin", word))
