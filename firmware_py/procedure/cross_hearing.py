@@ -16,7 +16,7 @@ from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB
-from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose
+from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose, Why
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.reasons import Code, Reason, reason
@@ -125,7 +125,7 @@ class CrossHearing:
         if not forgotten:
             return False
         self._judged_again.add(ear)
-        self._ears[ear].forget(forgotten)
+        self._ears[ear].ask_again(forgotten)
         return True
 
     def crossed(self, ear: str) -> list[Observation]:
@@ -178,7 +178,8 @@ class CrossHearing:
                 plateau.due = self._check(ear, plateau)
             if plateau.due is not None:
                 due = plateau.due
-                return ear, Presentation(Purpose.PLATEAU, due.frequency_hz, due.level_db_hl)
+                tone = Presentation(Purpose.PLATEAU, due.frequency_hz, due.level_db_hl)
+                return ear, replace(tone, why=Why.MORE_NOISE)
         return None
 
     def checked(self, ear: str, tone: Presentation, heard: bool | None, cover: Cover) -> None:

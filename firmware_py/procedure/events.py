@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Final, Protocol, Self
 
-from firmware_py.procedure.outcomes import UNSURE
+from firmware_py.procedure.outcomes import UNSURE, Why
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
 from firmware_py.procedure.settings import LEFT, RIGHT
@@ -205,6 +205,7 @@ class Play(RecordedAction, what="play"):
     """Present this tone; a press ends it where the board can, else the `Silence` that follows.
 
     `press_ms`: after the onset, from when on; `press_buttons`: of which, a bit for each button.
+    `why`: the reason to ask it.
     """
 
     number: int
@@ -217,6 +218,7 @@ class Play(RecordedAction, what="play"):
     rise_ms: int
     press_ms: int
     press_buttons: int
+    why: Why | None = None
 
 
 @dataclass(frozen=True)

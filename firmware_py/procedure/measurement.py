@@ -2,20 +2,15 @@
 
 import math
 from dataclasses import replace
-from typing import Final
 
 from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
 from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
 from firmware_py.procedure.bracketing import SAME_TONE_MAX, Bracketing
 from firmware_py.procedure.levels import near
-from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Observation, Presentation, without
 from firmware_py.procedure.settings import HONEST_PROFILES, STEP_UP_MAX_DB, Settings
-from firmware_py.procedure.stopping import Stop, StoppingRule
-
-ASK_ALL_SPARE_TONES: Final = 4  # for answers that were not expected, where all is to be asked
-DOUBTED_TONES_MAX: Final = 2  # of an ear, before it ends, where answers leave two explanations
 
 
 def give(estimator: ThresholdEstimator, evidence: Observation | bool) -> None:
@@ -44,25 +39,25 @@ class Measurement:
 
     Attributes
     ----------
+    bracketing : Bracketing
+        Which frequency is asked for its own sake.
+    again_hz : tuple of float
+        Only frequencies near these are asked, again; none: any.
     doubted_tones : int
         How many were asked again because their answer left two explanations.
     evidence : list of Observation or bool
         What the estimator was given, in order: answers, and whether a pause had a press.
     """
 
-    def __init__(self, settings: Settings, audiogram: Audiogram, rule: StoppingRule) -> None:
+    def __init__(self, settings: Settings, audiogram: Audiogram) -> None:
         self._settings = settings
         self._audiogram = audiogram
         self._estimator = audiogram.estimator
         self._levels = audiogram.levels
         self._tally = audiogram.tally
-        self._rule = rule
         self._asked = audiogram.asked
-        self._bracketing = Bracketing(settings, audiogram)
-        self._bracket: tuple[int, float] | None = None  # to be asked for its own sake, at a level
-        self._again_hz: tuple[float, ...] = ()  # what is asked again with noise
-        self._once_more_hz: int | None = None  # to be asked at its limit once more
-        self._doubted: Presentation | None = None  # its answer leaves two explanations
+        self.bracketing = Bracketing(settings, audiogram)
+        self.again_hz: tuple[float, ...] = ()  # what is asked again with noise
         self.doubted_tones = 0
         self.evidence: list[Observation | bool] = []
 
@@ -72,26 +67,17 @@ class Measurement:
         return self._asked.observations
 
     def tone(self, time: TrialTime | None = None) -> Presentation:
-        """Return the next tone.
+        """Return the tone that tells most.
 
         `time`: what a presentation takes, if information is to be per time.
         """
-        if self._once_more_hz is not None:
-            limit_db_hl = self._levels.limit_db_hl(self._once_more_hz)
-            return self._levels.tone(Purpose.MEASURE, self._once_more_hz, limit_db_hl)
-        if self._bracket is not None:
-            return self._levels.tone(Purpose.MEASURE, *self._bracket)
-        if self._doubted is not None:
-            return self._levels.tone(
-                Purpose.MEASURE, self._doubted.frequency_hz, self._doubted.level_db_hl
-            )
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
         at_bound = self._asked.all_silent_at_limit() + self._asked.all_heard_at_floor()
         exhausted_hz = [f for f, count in at_bound.items() if count >= SAME_TONE_MAX]
-        if self._again_hz:
+        if self.again_hz:
             known_hz = self._estimator.candidate_frequencies_hz
-            exhausted_hz += [f for f in known_hz if not near(f, self._again_hz)]
+            exhausted_hz += [f for f in known_hz if not near(f, self.again_hz)]
         elif self._settings.profile in HONEST_PROFILES:
             # Its bands can be trusted to say that a frequency needs no more tones; the others are
             # too sure of themselves, and choose by information alone.
@@ -121,9 +107,6 @@ class Measurement:
         if pressed is not None:
             new.insert(0, pressed)
         self.evidence += new
-        self.doubted_tones += self._doubted is not None and not _is_catch(observation)
-        if self._bracket is not None and observation.presentation.purpose == Purpose.MEASURE:
-            self._bracketing.presented(self._bracket[0])
         for each in new:
             give(self._estimator, each)
 
@@ -138,38 +121,8 @@ class Measurement:
         self._estimator.expect_listener(other)
         self._give_anew(self.evidence)
 
-    def judge(self) -> Stop | None:
-        """Return the end of the measurement, None if it goes on.
-
-        Before an end a frequency that may lie beyond its limit is asked there again, and those that
-        are known from others only are asked themselves. A tone whose answer leaves two
-        explanations, an accident or an unusual ear, is asked again, too.
-        """
-        self._once_more_hz = self._bracket = self._doubted = None
-        stop = self._rule.judge()
-        if stop is None:
-            wanted = self._bracketing.tones_missing() + ASK_ALL_SPARE_TONES
-            if self._settings.ask_all and self._rule.tones_left <= wanted:
-                self._bracket = self._bracketing.wanted(self._again_hz)
-            return None
-        if stop.outcome == Outcome.UNRELIABLE or self._rule.exhausted:
-            return stop
-        if stop.enough:
-            self._once_more_hz = self._perhaps_beyond_hz()
-        if self._once_more_hz is None:
-            self._bracket = self._bracketing.wanted(self._again_hz)
-        if self._once_more_hz is not None or self._bracket is not None:
-            return None
-        self._doubted = self._in_doubt() if stop.enough else None
-        return stop if self._doubted is None else None
-
-    def _in_doubt(self) -> Presentation | None:
-        """Return the tone whose answer is the most ambiguous, None if none is enough so.
-
-        Of all answers at most `DOUBTED_TONES_MAX` are for that: doubt can last.
-        """
-        if self.doubted_tones >= DOUBTED_TONES_MAX or not self._estimator.ambiguous:
-            return None
+    def most_doubted(self) -> Presentation:
+        """Return the tone whose answer is the most ambiguous."""
         tones = [each.presentation for each in self.observations if not _is_catch(each)]
         return tones[int(self._estimator.doubts.argmax())]
 
@@ -179,9 +132,8 @@ class Measurement:
         Only frequencies near theirs are asked.
         """
         self._asked.observations = without(self.observations, observations)
-        self._again_hz = tuple(each.presentation.frequency_hz for each in observations)
-        self._once_more_hz = self._bracket = self._doubted = None
-        self._bracketing.begin_again()
+        self.again_hz = tuple(each.presentation.frequency_hz for each in observations)
+        self.bracketing.begin_again()
         pauses = [each for each in self.evidence if isinstance(each, bool)]
         self.evidence = [*pauses, *self.observations]
         self._give_anew(self.evidence)
@@ -229,8 +181,7 @@ class Measurement:
         dropped = [each for each in self.evidence[place:] if isinstance(each, Observation)]
         self.evidence = self.evidence[:place]
         self._asked.observations = [e for e in self.evidence if isinstance(e, Observation)]
-        self._once_more_hz = self._bracket = self._doubted = None
-        self._bracketing.begin_again()
+        self.bracketing.begin_again()
         self._give_anew(self.evidence)
         return dropped, [each for each in self.evidence if isinstance(each, bool)]
 
@@ -249,16 +200,3 @@ class Measurement:
         tones = 1 + math.ceil(max(above_db, 0.0) / STEP_UP_MAX_DB)
         share = replace(wanted, information_bits=wanted.information_bits / tones)
         return share if _worth(share) > _worth(now) else now
-
-    def _perhaps_beyond_hz(self) -> int | None:
-        """Return a frequency that another answer at its limit may make sure; None: there is none.
-
-        Whoever hears at the limit, and misses there as well, has a threshold at the limit.
-        """
-        for each in self._audiogram.estimates():
-            f = each.frequency_hz
-            silent = self._asked.silent_at_limit(f)
-            heard = self._asked.heard_at_limit(f)
-            if each.mark == Outcome.INCOMPLETE and silent and silent + heard < SAME_TONE_MAX:
-                return f
-        return None

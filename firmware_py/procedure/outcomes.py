@@ -26,6 +26,27 @@ class Purpose(_Word):
     CONFIRM = "confirm"  # the classical rule, at chosen frequencies, after all of that
 
 
+class Why(_Word):
+    """Why a presentation comes next; in order, `reasons_to_ask` has when."""
+
+    WHICH_EAR = "which-ear"
+    STORY_IN_DOUBT = "story-in-doubt"
+    FAMILIARISE = "familiarise"
+    SILENCE_DUE = "silence-due"
+    LIMIT_ONCE_MORE = "limit-once-more"
+    BRACKET = "bracket"
+    DOUBTED_ANSWER = "doubted-answer"
+    LATE_START = "late-start"
+    WITHOUT_ATTENTION = "without-attention"
+    RETEST = "retest"
+    CLEAR_TONE = "clear-tone"
+    LAST_TONES_IN_DOUBT = "last-tones-in-doubt"
+    MOST_INFORMATIVE = "most-informative"
+    MORE_NOISE = "more-noise"
+    CONFIRM = "confirm"
+    WHO_HEARS = "who-hears"
+
+
 # What the tones that count are for; the familiarisation of a clinical test does not.
 ASKED: Final = (Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST)
 

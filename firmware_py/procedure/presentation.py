@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from firmware_py.procedure.outcomes import ASKED, Purpose
+from firmware_py.procedure.outcomes import ASKED, Purpose, Why
 from firmware_py.procedure.reasons import Reason
 
 Kept = TypeVar("Kept")
@@ -15,13 +15,14 @@ class Presentation:
     """One presentation: a tone, or for a catch trial the absence of one.
 
     `information_bits` is what the answer was expected to tell when the estimator chose the tone;
-    None of a tone that it did not choose.
+    None of a tone that it did not choose. `why`: the reason to ask it.
     """
 
     purpose: Purpose
     frequency_hz: float
     level_db_hl: float
     information_bits: float | None = field(default=None, compare=False)
+    why: Why | None = field(default=None, compare=False)
 
     @property
     def is_asked(self) -> bool:
@@ -29,7 +30,7 @@ class Presentation:
         return self.purpose in ASKED
 
 
-SILENCE: Final = Presentation(Purpose.CATCH, 0.0, 0.0)
+SILENCE: Final = Presentation(Purpose.CATCH, 0.0, 0.0, why=Why.SILENCE_DUE)
 
 
 @dataclass(frozen=True)

@@ -385,7 +385,8 @@ class Presenter:
 def _told(number: int, ear: str, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
     due = noise.due
     return tells.ToneTold(
-        number, ear, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.information_bits,
+        number, ear, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
+        tone.information_bits,
         noise_db_hl=due.level_db_hl if due else None,
         unmasked=noise.cover.why if due is None else None,
     )  # fmt: skip
@@ -395,4 +396,5 @@ def _play(number: int, ear: str, tone: Presentation, s: Settings, pulses: int) -
     return events.Play(
         number, ear, tone.frequency_hz, tone.level_db_hl,
         s.pulse_on_ms, s.pulse_off_ms, pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
+        tone.why,
     )  # fmt: skip

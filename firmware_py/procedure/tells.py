@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from firmware_py.procedure.events import Action
-from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome, Why
 from firmware_py.procedure.reasons import Reason, Reasons
 
 
@@ -22,13 +22,17 @@ def _all(told: Tell) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ToneTold(Tell, what="tone"):
-    """A tone is about to be played; `unmasked`: why it has no noise though it needs it."""
+    """A tone is about to be played, and the reason to ask it.
+
+    `unmasked`: why it has no noise though it needs it.
+    """
 
     number: int
     ear: str
     purpose: Purpose
     frequency_hz: float
     level_db_hl: float
+    why: Why | None = None
     information_bits: float | None = None
     noise_db_hl: float | None = None
     unmasked: Reason | None = None

@@ -12,14 +12,14 @@ the result; the answers are given to nobody else.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware_py.procedure import tells
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.familiarisation import FAMILIAR_UP_DB
 from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.outcomes import UNSURE, Purpose, WhichEar
+from firmware_py.procedure.outcomes import UNSURE, Purpose, WhichEar, Why
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.randomness import EAR_STREAM, uniform
 from firmware_py.procedure.reasons import Code, Reason, reason
@@ -101,7 +101,7 @@ class EarCheck:
         ear = question.ear or question.ears[question.tried]
         level_db_hl = question.level_db_hl
         tone = self._levels[ear].tone(Purpose.CHECK, FAMILIAR_FREQUENCY_HZ, level_db_hl)
-        return ear, tone
+        return ear, replace(tone, why=Why.WHICH_EAR)
 
     def answered(
         self, now_us: int, ear: str, tone: Presentation, heard: bool | None

@@ -18,7 +18,7 @@ from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.platform.waiting import SystemWaiting
-from firmware_py.procedure import ear as ear_test
+from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Action, Event, ToneEnded
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN
@@ -174,8 +174,8 @@ def test_age_and_sex_are_of_one_test_and_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next listener is not tested with this one's."""
-    real = ear_test._estimator
-    monkeypatch.setattr(ear_test, "_estimator", lambda settings, _: real(settings, UNKNOWN))
+    real = ear_parts._estimator
+    monkeypatch.setattr(ear_parts, "_estimator", lambda settings, _: real(settings, UNKNOWN))
     device = Device(tmp_path)
     answers = told_by(
         device, "SESS:STAR sex=f,LEFT,age=67.5", "SESS:ABOR", "SESS:STAR LEFT", "SESS:ABOR", "SETT?"

@@ -16,7 +16,7 @@ from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Missed, UnknownEvent
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-from firmware_py.procedure import ear as ear_test
+from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Aborted, ButtonPressed, Started, as_record
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
@@ -248,13 +248,13 @@ def test_an_event_that_is_not_of_the_wire_is_told_and_not_recorded(tmp_path: Pat
 
 def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Person] = []
-    real = ear_test._estimator
+    real = ear_parts._estimator
 
     def estimator(settings: Settings, person: Person) -> Any:
         told.append(person)
         return real(settings, UNKNOWN)
 
-    monkeypatch.setattr(ear_test, "_estimator", estimator)
+    monkeypatch.setattr(ear_parts, "_estimator", estimator)
     (tmp_path / "before").mkdir()
     world = World(tmp_path / "before", a_listener("S2"))
     world.begin(SETTINGS, Person(67.5, "F"))

@@ -11,9 +11,11 @@ from typing import Any, ClassVar, Final, NamedTuple
 from device.simulator.hearing import BoardClock, SimulatedTest
 from device.simulator.listener import Ear, Noise, Press
 from firmware_py.procedure import events
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.masking import Earphones
+from firmware_py.procedure.outcomes import Why
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import CatchTold, Tell
 
@@ -199,6 +201,13 @@ class Driver(SimulatedTest):
             if isinstance(action, Tell) and what == action.WHAT
             if about.items() <= action.figures().items()
         ]
+
+
+def familiar(ear: EarTest) -> EarTest:
+    """Return the test of an ear whose listener knows the task."""
+    ear.familiarisation.over = True
+    ear.ask_for(Why.MOST_INFORMATIVE)
+    return ear
 
 
 @lru_cache(SHARED_MAX)

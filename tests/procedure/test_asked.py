@@ -33,6 +33,7 @@ from tests.procedure.driver import (
     NeverPresses,
     Reaction,
     Tone,
+    familiar,
     finished,
     flat,
     left,
@@ -306,8 +307,7 @@ def test_beyond_a_limit_it_has_to_be_asked_at_the_limit(
 
 def test_two_silences_and_nothing_heard_are_no_measured_threshold() -> None:
     """As on a page that was taken away: 81 dB, which rested on two tones that were not heard."""
-    ear = EarTest("left", Settings(ears="left"))
-    ear.phase = Purpose.MEASURE
+    ear = familiar(EarTest("left", Settings(ears="left")))
     for frequency_hz, level_db_hl, heard in (
         (2000.0, 80.0, True), (2000.0, 70.0, False), (2000.0, 70.0, False), (8000.0, 90.0, True),
         (8000.0, 80.0, False), (8000.0, 80.0, False), (4000.0, 70.0, False), (4000.0, 74.0, False),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from firmware_py.link.frames import SEQUENCE_MAX
 from firmware_py.procedure import events
+from firmware_py.procedure.outcomes import Why
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
@@ -61,7 +62,7 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
         {"what": "noise-refused", "why": [{"code": "noise-refused", "told": "limit"}]},
     ),
 ]
-PLAY = events.Play(7, "left", 1335.0, 33.5, 225, 225, 3, 25, 100, 1)
+PLAY = events.Play(7, "left", 1335.0, 33.5, 225, 225, 3, 25, 100, 1, Why.BRACKET)
 PLAY_RECORD = {
     "what": "play",
     "number": 7,
@@ -74,6 +75,7 @@ PLAY_RECORD = {
     "rise_ms": 25,
     "press_ms": 100,
     "press_buttons": 1,
+    "why": "bracket",
 }
 MASK = events.Mask(7, "right", 1335.0, 45.0, reason(Code.CHECKED, ear="left", gap_db=20.0))
 MASK_RECORD = {

@@ -11,7 +11,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest, next_ear
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX, DOUBTED, LIKELY
-from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
+from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict, Why
 from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
 from firmware_py.procedure.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
@@ -334,10 +334,11 @@ def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None
     assert driver.ear("right")["verdict"] == Verdict.VALID
 
 
-@pytest.mark.parametrize("other", [Purpose.FAMILIARISE, Purpose.MEASURE])
-def test_a_check_is_made_in_the_ear_that_it_is_about(other: Purpose) -> None:
+@pytest.mark.parametrize("other", [Why.FAMILIARISE, Why.MOST_INFORMATIVE])
+def test_a_check_is_made_in_the_ear_that_it_is_about(other: Why) -> None:
     """That which ends the familiarisation of both ears, too."""
     test = HearingTest(Settings())
-    test.ears["right"].phase, test.ears["left"].phase = other, Purpose.CHECK
+    test.ears["right"].ask_for(other)
+    test.ears["left"].ask_for(Why.STORY_IN_DOUBT)
 
     assert next_ear(test.settings, test.ears.values()) == "left"

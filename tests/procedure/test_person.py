@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.procedure import ear as ear_test
+from firmware_py.procedure import ear_parts
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person, composed
 from firmware_py.procedure.settings import SettingError, Settings
@@ -109,7 +109,7 @@ def test_the_estimator_of_each_ear_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     def estimator(profile: str, **values: Any) -> None:
         told.append((values["age_years"], values["sex"]))
 
-    monkeypatch.setattr(ear_test, "ThresholdEstimator", estimator)
+    monkeypatch.setattr(ear_parts, "ThresholdEstimator", estimator)
     HearingTest(Settings(), Person(67.5, "F"))
 
     assert told == [(67.5, "F")] * 2

@@ -10,7 +10,7 @@ import pytest
 
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome, Why
 from firmware_py.procedure.pace import PAUSE_TOTAL_US_MAX, Pace
 from firmware_py.procedure.presenter import (
     FINISHED,
@@ -200,7 +200,7 @@ def test_a_tone_is_played_as_set() -> None:
     )
     play = Driver(settings).run_to_tone()
 
-    assert play == events.Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40, 120, 1)
+    assert play == events.Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40, 120, 1, Why.FAMILIARISE)
 
 
 # --- The response window, on the board's time ----------------------------------------------------

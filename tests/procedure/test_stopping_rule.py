@@ -33,6 +33,7 @@ from tests.procedure.driver import (
     NeverPresses,
     Reaction,
     Tone,
+    familiar,
     finished,
     flat,
     left,
@@ -233,8 +234,7 @@ def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_
 
 
 def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> None:
-    ear = EarTest("left", Settings(ears="left"))
-    ear.phase = Purpose.MEASURE
+    ear = familiar(EarTest("left", Settings(ears="left")))
     for frequency_hz in [1000.0, 2000.0, 4000.0] * 3:
         ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 100.0), False)
     assert not ear.over

@@ -1,0 +1,86 @@
+"""What the test of one ear consists of: what is known, what was asked, and who judges it."""
+
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.procedure.attention import ATTENTION_TONES_MAX, Attention
+from firmware_py.procedure.audiogram import Audiogram
+from firmware_py.procedure.catch_trials import CatchTrials
+from firmware_py.procedure.confirmation import Confirmation
+from firmware_py.procedure.familiarisation import Familiarisation
+from firmware_py.procedure.levels import Highest, Levels
+from firmware_py.procedure.listening import Listening
+from firmware_py.procedure.measurement import Measurement
+from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.presentation import Observation
+from firmware_py.procedure.reasons import Reasons
+from firmware_py.procedure.retest import Retest
+from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
+from firmware_py.procedure.tally import Tally
+
+
+class EarParts:
+    """The parts of the test of one ear, each with its own file.
+
+    Attributes
+    ----------
+    retest : Retest or None
+        Once it has begun.
+    confirmation : Confirmation or None
+        Once it has begun.
+    outcome : Outcome
+        What came out of the ear, as far as that is known.
+    why : reasons
+        For that outcome.
+    """
+
+    def __init__(self, ear: str, settings: Settings, person: Person, highest: Highest) -> None:
+        self.ear = ear
+        self.settings = settings
+        self.estimator = _estimator(settings, person)
+        self.levels = Levels(ear, settings, highest)
+        self.tally = Tally()
+        self.catch_trials = CatchTrials(settings, self.estimator)
+        self.audiogram = Audiogram(settings, self.estimator, self.levels, self.tally)
+        self.attention = Attention(self.audiogram)
+        self.rule = StoppingRule(settings, self.audiogram, self.catch_trials)
+        self.familiarisation = Familiarisation(settings.familiar_level_db_hl, self.levels)
+        self.measurement = Measurement(settings, self.audiogram)
+        self.listening = Listening(settings, self.estimator, self.levels, self.audiogram.asked)
+        self.retest: Retest | None = None
+        self.confirmation: Confirmation | None = None
+        self.outcome: Outcome = Outcome.INCOMPLETE
+        self.why: Reasons = ()
+
+    @property
+    def heard_nothing(self) -> bool:
+        """Return whether no tone was ever answered, or by accident or the other ear only."""
+        silent = all(each.heard is False for each in self.attention.answers)
+        return (self.tally.tones > 0 and silent) or self.outcome == Outcome.NO_RESPONSE
+
+    def forget(self, observations: list[Observation]) -> None:
+        """Measure as if these answers had not been given; only frequencies near them are asked."""
+        self.measurement.forget(observations)
+        if any(each.presentation.purpose == Purpose.RETEST for each in observations):
+            self.retest = None
+
+
+def _trials_max(settings: Settings) -> int:
+    again = AGAIN_TONES_MAX if settings.masked else 0
+    return settings.tones_max + again + ATTENTION_TONES_MAX
+
+
+def _estimator(settings: Settings, person: Person) -> ThresholdEstimator:
+    try:
+        return ThresholdEstimator(
+            settings.profile,
+            max_trials=_trials_max(settings),
+            response_noise_db=settings.response_noise_db,
+            unsure_half_width_db=settings.dead_zone_half_width_db,
+            age_years=person.age_years,
+            sex=person.sex,
+            level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),
+            frequency_range_hz=(settings.frequency_min_hz, settings.frequency_max_hz),
+        )
+    except ValueError as error:
+        raise SettingError(str(error)) from None
