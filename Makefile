@@ -16,6 +16,7 @@ AEPSYCH := numpy==1.26.4 aepsych==0.8.0
 CARD_ARGS ?=
 DEMO_ARGS ?=
 TEST_ARGS ?=
+ROOM ?=
 STEPS ?=
 ARM_ARGS ?=
 BENCH_ARGS ?=
@@ -59,10 +60,10 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --dist loadgroup -n $$(getconf _NPROCESSORS_ONLN)
 
 # One worker more than processors where many tests wait for a process, a port or a clock.
-test: set-up-test kernels ## run the quick tests on every processor; options in TEST_ARGS
-	@GP_PTA_KERNELS=jit $(BIN)/python -c 'from firmware_py.inference.kernel import prepare; prepare()'
-	$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(TEST_ARGS)
-	$(if $(GP_PTA_KERNELS)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
+test: set-up-test kernels ## run the quick tests on every processor, or those of a ROOM; options in TEST_ARGS
+	@$(if $(ROOM),,GP_PTA_KERNELS=jit $(BIN)/python -c 'from firmware_py.inference.kernel import prepare; prepare()')
+	$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(addprefix tests/,$(ROOM)) $(TEST_ARGS)
+	$(if $(GP_PTA_KERNELS)$(ROOM)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
 
 test-all: set-up-test kernels ## run every test, and go on where an earlier run ended; steps in STEPS
 	$(BIN)/python -m tests.everything $(STEPS)
