@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import ClassVar
 
-from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure.ear_parts import EarParts
+from firmware_py.procedure.objective import Objective
 from firmware_py.procedure.outcomes import Outcome, Purpose, Why
 from firmware_py.procedure.presentation import Observation, Presentation
 from firmware_py.procedure.stopping import Stop
@@ -76,13 +76,13 @@ class ReasonToAsk:
         return False  # it is begun by name, when both ears are known
 
     def propose(
-        self, ear: EarParts, due: "ReasonToAsk | None", _number: int, time: TrialTime | None
+        self, ear: EarParts, due: "ReasonToAsk | None", _number: int, objective: Objective
     ) -> Presentation | None:
         """Return what to present if this is the reason that is `due`, None otherwise."""
-        return self.presentation(ear, time) if due is self else None
+        return self.presentation(ear, objective) if due is self else None
 
-    def presentation(self, ear: EarParts, time: TrialTime | None) -> Presentation:
-        """Return what to present; `time`: what one takes, if information is to be per time."""
+    def presentation(self, ear: EarParts, objective: Objective) -> Presentation:
+        """Return what to present; `objective`: what the most informative tone is chosen for."""
         raise NotImplementedError
 
     def answered(self, ear: EarParts, observation: Observation) -> None:

@@ -9,13 +9,13 @@ unsure means outside the estimator, each phase says.
 
 from dataclasses import replace
 
-from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure.asking import Look, ReasonToAsk
 from firmware_py.procedure.confirmation import confirmation_of
 from firmware_py.procedure.ear_parts import EarParts
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.model_checks import Pauses
+from firmware_py.procedure.objective import BITS, Objective
 from firmware_py.procedure.outcomes import Outcome, Purpose, Why
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
@@ -82,14 +82,16 @@ class EarTest(EarParts):
         """Return the answers that count."""
         return self.measurement.observations
 
-    def next_presentation(self, number: int, time: TrialTime | None = None) -> Presentation:
+    def next_presentation(self, number: int, objective: Objective = BITS) -> Presentation:
         """Return what to present; `number` counts the presentations of the session.
 
-        `time`: what one takes, if information is to be per time.
+        `objective`: what the most informative tone is chosen for.
 
         A pure function of the answers so far: asked twice, it says the same.
         """
-        proposed = (each.propose(self, self._due, number, time) for each in self._reasons.values())
+        proposed = (
+            each.propose(self, self._due, number, objective) for each in self._reasons.values()
+        )
         reasons = zip(self._reasons, proposed, strict=True)
         return next(replace(tone, why=why) for why, tone in reasons if tone is not None)
 

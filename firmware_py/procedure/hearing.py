@@ -17,6 +17,7 @@ from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
+from firmware_py.procedure.objective import objective_of
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Presentation
@@ -253,8 +254,8 @@ class HearingTest:
         if ear is None:
             return self._finish(SessionOutcome.COMPLETE)
         self._expect_listener(self.ears[ear])
-        time = self.presenter.pace.trial_time if self.settings.per_second else None
-        presentation = self.ears[ear].next_presentation(self.number + 1, time)
+        objective = objective_of(self.settings, self.presenter.pace.trial_time)
+        presentation = self.ears[ear].next_presentation(self.number + 1, objective)
         return [*told, *self._present(now_us, ear, presentation, since_us)]
 
     def _present(

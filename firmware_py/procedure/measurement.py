@@ -1,16 +1,15 @@
 """The measurement of one ear: which tone tells most next, until the stopping rule says enough."""
 
-import math
 from dataclasses import replace
 
-from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
-from firmware_py.inference.trial_time import TrialTime
+from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
 from firmware_py.procedure.bracketing import SAME_TONE_MAX, Bracketing
 from firmware_py.procedure.levels import near
+from firmware_py.procedure.objective import Objective, best_within_reach
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Observation, Presentation, without
-from firmware_py.procedure.settings import HONEST_PROFILES, STEP_UP_MAX_DB, Settings
+from firmware_py.procedure.settings import HONEST_PROFILES, Settings
 
 
 def give(estimator: ThresholdEstimator, evidence: Observation | bool) -> None:
@@ -22,12 +21,6 @@ def give(estimator: ThresholdEstimator, evidence: Observation | bool) -> None:
     else:
         tone = evidence.presentation
         estimator.observe(tone.frequency_hz, tone.level_db_hl, evidence.heard, evidence.response_s)
-
-
-def _worth(stimulus: Stimulus) -> float:
-    """Return bits, or bits per second if the time of a presentation was given."""
-    seconds = stimulus.seconds
-    return stimulus.information_bits / (1.0 if math.isnan(seconds) else seconds)
 
 
 def _is_catch(observation: Observation) -> bool:
@@ -66,11 +59,8 @@ class Measurement:
         """Return the answers that count."""
         return self._asked.observations
 
-    def tone(self, time: TrialTime | None = None) -> Presentation:
-        """Return the tone that tells most.
-
-        `time`: what a presentation takes, if information is to be per time.
-        """
+    def tone(self, objective: Objective) -> Presentation:
+        """Return the best tone by an objective."""
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
         at_bound = self._asked.all_silent_at_limit() + self._asked.all_heard_at_floor()
@@ -82,7 +72,7 @@ class Measurement:
             # Its bands can be trusted to say that a frequency needs no more tones; the others are
             # too sure of themselves, and choose by information alone.
             exhausted_hz += self.settled_hz()
-        stimulus = self._most_informative(exhausted_hz, time)
+        stimulus = best_within_reach(objective, self._estimator, self._levels, exhausted_hz)
         tone = self._levels.tone(Purpose.MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)
 
@@ -184,19 +174,3 @@ class Measurement:
         self.bracketing.begin_again()
         self._give_anew(self.evidence)
         return dropped, [each for each in self.evidence if isinstance(each, bool)]
-
-    def _most_informative(self, exhausted_hz: list[float], time: TrialTime | None) -> Stimulus:
-        """Return the tone that tells most now, or the first of the climb to one that tells more.
-
-        The information of a tone above its ceiling is divided by the number of tones it takes to
-        get there. Without that, nothing is asked at the foot of a steep loss.
-        """
-        candidates_hz = self._estimator.candidate_frequencies_hz
-        allowed_db_hl = [self._levels.ceiling_db_hl(f) for f in candidates_hz]
-        now = self._estimator.next_stimulus(allowed_db_hl, exhausted_hz, time)
-        limits_db_hl = self._levels.limits_db_hl(candidates_hz)
-        wanted = self._estimator.next_stimulus(limits_db_hl, exhausted_hz, time)
-        above_db = wanted.level_db_hl - self._levels.ceiling_db_hl(wanted.frequency_hz)
-        tones = 1 + math.ceil(max(above_db, 0.0) / STEP_UP_MAX_DB)
-        share = replace(wanted, information_bits=wanted.information_bits / tones)
-        return share if _worth(share) > _worth(now) else now

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from firmware_py.inference.stories import Told
-from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure.asking import Look, ReasonToAsk
 from firmware_py.procedure.attention import RUN_AGAIN_TONES, RUNS_AGAIN_MAX
 from firmware_py.procedure.bracketing import SAME_TONE_MAX
 from firmware_py.procedure.ear_parts import EarParts
 from firmware_py.procedure.listening import CHECKS_MAX, story_reason
+from firmware_py.procedure.objective import Objective
 from firmware_py.procedure.outcomes import Outcome, Purpose, Why
 from firmware_py.procedure.presentation import SILENCE, Observation, Presentation
 from firmware_py.procedure.reasons import Code
@@ -48,7 +48,7 @@ class StoryInDoubt(ReasonToAsk):
         ear.listening.begin(story, ear.measurement.tones())
         return True
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return the next silence or tone of the check."""
         return ear.listening.presentation()
 
@@ -67,7 +67,7 @@ class Familiarise(ReasonToAsk):
         """Return whether it is not over."""
         return not ear.familiarisation.over
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return its next tone."""
         return ear.familiarisation.tone()
 
@@ -84,7 +84,7 @@ class SilenceDue(ReasonToAsk):
     purpose = Purpose.CATCH
 
     def propose(
-        self, ear: EarParts, due: ReasonToAsk | None, number: int, _time: TrialTime | None
+        self, ear: EarParts, due: ReasonToAsk | None, number: int, _objective: Objective
     ) -> Presentation | None:
         """Return a silence if one is due at this number of a presentation."""
         if due is None or due.purpose == Purpose.CHECK:
@@ -117,7 +117,7 @@ class LimitOnceMore(ReasonToAsk):
                 return f
         return None
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return the tone at the limit."""
         assert self._frequency_hz is not None
         limit_db_hl = ear.levels.limit_db_hl(self._frequency_hz)
@@ -143,7 +143,7 @@ class Bracket(ReasonToAsk):
         self._tone = measurement.bracketing.wanted(measurement.again_hz) if now else None
         return self._tone is not None
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return the tone at one end of the band."""
         assert self._tone is not None
         return ear.levels.tone(self.purpose, *self._tone)
@@ -164,7 +164,7 @@ class DoubtedAnswer(ReasonToAsk):
         doubted = ear.measurement.doubted_tones < DOUBTED_TONES_MAX and ear.estimator.ambiguous
         return look.enough and look.spare and doubted
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return the tone whose answer is the most ambiguous."""
         tone = ear.measurement.most_doubted()
         return ear.levels.tone(self.purpose, tone.frequency_hz, tone.level_db_hl)
@@ -183,9 +183,9 @@ class MostInformative(ReasonToAsk):
         """Return whether the answers are not enough."""
         return look.stop is None
 
-    def presentation(self, ear: EarParts, time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, objective: Objective) -> Presentation:
         """Return that tone."""
-        return ear.measurement.tone(time)
+        return ear.measurement.tone(objective)
 
 
 class LateStart(MostInformative):
@@ -241,7 +241,7 @@ class RetestDue(ReasonToAsk):
         """Return whether it is not over."""
         return ear.retest is not None and not ear.retest.over
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return its next tone."""
         assert ear.retest is not None
         return ear.retest.tone()
@@ -267,7 +267,7 @@ class ClearTone(ReasonToAsk):
         self._tone = ear.attention.next_check(tones) if look.enough else None
         return self._tone is not None
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return it."""
         assert self._tone is not None
         return ear.levels.tone(self.purpose, *self._tone)
@@ -298,7 +298,7 @@ class Confirm(ReasonToAsk):
         """Return whether it is not over."""
         return ear.confirmation is not None and not ear.confirmation.over
 
-    def presentation(self, ear: EarParts, _time: TrialTime | None) -> Presentation:
+    def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return its next tone."""
         assert ear.confirmation is not None
         return ear.confirmation.tone()

@@ -1,0 +1,96 @@
+"""What the most informative tone is: the objective that a test is given, and the climb to it.
+
+An objective of one's own is a class with `choose` and `worth`, and its place in `objective_of`.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
+from firmware_py.inference.trial_time import TrialTime
+from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
+
+
+class Objective(Protocol):
+    """What the next tone is chosen for."""
+
+    def choose(
+        self,
+        estimator: ThresholdEstimator,
+        allowed_db_hl: Sequence[float],
+        excluded_hz: Collection[float],
+    ) -> Stimulus:
+        """Return the best tone; `allowed_db_hl`: the highest level at each candidate frequency."""
+
+    def worth(self, stimulus: Stimulus) -> float:
+        """Return what a tone is worth."""
+
+
+@dataclass(frozen=True)
+class Bits:
+    """The most information from the answer: BALD (Houlsby et al. 2011), as in the paper."""
+
+    def choose(
+        self,
+        estimator: ThresholdEstimator,
+        allowed_db_hl: Sequence[float],
+        excluded_hz: Collection[float],
+    ) -> Stimulus:
+        """Return the tone whose answer tells most."""
+        return estimator.next_stimulus(allowed_db_hl, excluded_hz)
+
+    def worth(self, stimulus: Stimulus) -> float:
+        """Return the bits."""
+        return stimulus.information_bits
+
+
+BITS: Final = Bits()
+
+
+@dataclass(frozen=True)
+class BitsPerSecond:
+    """The most information per second: a tone that is not heard takes longer."""
+
+    time: TrialTime
+
+    def choose(
+        self,
+        estimator: ThresholdEstimator,
+        allowed_db_hl: Sequence[float],
+        excluded_hz: Collection[float],
+    ) -> Stimulus:
+        """Return the tone that tells most in its time."""
+        return estimator.next_stimulus(allowed_db_hl, excluded_hz, self.time)
+
+    def worth(self, stimulus: Stimulus) -> float:
+        """Return bits per second."""
+        return stimulus.information_bits / stimulus.seconds
+
+
+def objective_of(settings: Settings, time: TrialTime) -> Objective:
+    """Return the objective of a test, in which a presentation takes so long."""
+    return BitsPerSecond(time) if settings.per_second else BITS
+
+
+def best_within_reach(
+    objective: Objective,
+    estimator: ThresholdEstimator,
+    levels: Levels,
+    excluded_hz: Collection[float],
+) -> Stimulus:
+    """Return the best tone now, or the first of the climb to one that is worth more.
+
+    What a tone above its ceiling is worth is divided by the number of tones it takes to get there.
+    Without that, nothing is asked at the foot of a steep loss.
+    """
+    candidates_hz = estimator.candidate_frequencies_hz
+    allowed_db_hl = [levels.ceiling_db_hl(f) for f in candidates_hz]
+    now = objective.choose(estimator, allowed_db_hl, excluded_hz)
+    wanted = objective.choose(estimator, levels.limits_db_hl(candidates_hz), excluded_hz)
+    above_db = wanted.level_db_hl - levels.ceiling_db_hl(wanted.frequency_hz)
+    tones = 1 + math.ceil(max(above_db, 0.0) / STEP_UP_MAX_DB)
+    share = replace(wanted, information_bits=wanted.information_bits / tones)
+    return share if objective.worth(share) > objective.worth(now) else now
