@@ -255,9 +255,11 @@ def test_what_is_allowed_is_not_reported(path: str, source: str) -> None:
 # Sizes
 
 # What a reader can hold in his head: lines without the docstring for a function, all lines else.
-GOALS = {"module lines": 400, "class lines": 300, "function lines": 60, "parameters": 12}
+GOALS = {
+    "module lines": 400, "class lines": 300, "function lines": 60, "parameters": 12, "fields": 12,
+}  # fmt: skip
 # Today's worst, where the goal is not reached yet. A smaller one belongs here at once.
-WORST = {"parameters": 14}  # of `ThresholdEstimator`
+WORST = {"parameters": 14, "fields": 25}  # of `ThresholdEstimator`, of the board's `ToneGenerator`
 # Attributes of other modules that begin with an underscore: in the product, of libraries that
 # offer no other way.
 PRIVATE_IN_PRODUCT = 8
@@ -287,12 +289,25 @@ def _parameters(function: Function) -> int:
     return len(named) - of_object + (a.vararg is not None) + (a.kwarg is not None)
 
 
+def _fields(a_class: ast.ClassDef) -> int:
+    """Count what a class keeps of itself; what a dataclass declares is its purpose."""
+    return len({
+        node.attr
+        for node in ast.walk(a_class)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    })  # fmt: skip
+
+
 def sizes(path: str, source: str) -> Iterator[tuple[str, int, str]]:
     """Yield what is measured, its size, and where it is."""
     yield "module lines", source.count("\n"), path
     for node in _nodes(source):
         if isinstance(node, ast.ClassDef):
             yield "class lines", _lines(node), f"{path}: {node.name}"
+            yield "fields", _fields(node), f"{path}: {node.name}"
         if isinstance(node, Function):
             yield "function lines", _body_lines(node), f"{path}: {node.name}"
             yield "parameters", _parameters(node), f"{path}: {node.name}"
