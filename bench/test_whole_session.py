@@ -16,7 +16,7 @@ from firmware_py.link.client import Client
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.settings import Settings
-from firmware_py.runner import Runner
+from firmware_py.sessions.runner import Runner
 from tests.firmware.world import a_listener, records_of
 from tests.procedure.driver import Driver, Ears
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, warp

@@ -4,24 +4,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_py import desks
-from firmware_py.answers import pairs
-from firmware_py.board_connection import FALL_SILENT_S, BoardConnection
+from firmware_py.board.board_connection import FALL_SILENT_S, BoardConnection
+from firmware_py.board.self_check import ButtonWatch, clock_part
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
-from firmware_py.card_system import CardSystem
-from firmware_py.commands import COMMANDS
-from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.console import Console
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import UnderWay
-from firmware_py.console_connection import LAST_WORDS_S, ConsoleConnection
-from firmware_py.instrument import Instrument
+from firmware_py.installation.card_system import CardSystem
+from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
-from firmware_py.manual_tone import ManualTone
+from firmware_py.operator import desks
+from firmware_py.operator.answers import pairs
+from firmware_py.operator.commands import COMMANDS
+from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnection
+from firmware_py.operator.instrument import Instrument
+from firmware_py.operator.manual_tone import ManualTone
+from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.exit_codes import (
@@ -35,15 +37,13 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
-from firmware_py.resumption import another_board, doing_words
-from firmware_py.runner import Runner
-from firmware_py.self_check import ButtonWatch, clock_part
-from firmware_py.watch import Watch
+from firmware_py.sessions.resumption import another_board, doing_words
+from firmware_py.sessions.runner import Runner
 
 if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
-    from firmware_py.session import HearingSession
-    from firmware_py.tuner import Tuner
-    from firmware_py.tuning_record import TuningSession
+    from firmware_py.sessions.session import HearingSession
+    from firmware_py.tuning.tuner import Tuner
+    from firmware_py.tuning.tuning_record import TuningSession
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 # What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the

@@ -18,6 +18,7 @@ from firmware_py.procedure.printable import printable
 
 if TYPE_CHECKING:
     from firmware_py.firmware import Firmware
+    from firmware_py.installation.configuration import Configuration
     from firmware_py.platform.clock import SteadyClock
     from firmware_py.platform.ports import Port
 
@@ -175,7 +176,7 @@ class OfFile(argparse.Action):
         _option_string: str | None = None,
     ) -> None:
         """Do it and end."""
-        from firmware_py.configuration import ConfigurationError
+        from firmware_py.installation.configuration import ConfigurationError
         from firmware_py.platform.keys import KeyFileError
 
         try:
@@ -194,7 +195,7 @@ class TellCard(OfFile):
 
     def do(self, path: Path) -> None:
         """Print it in lines."""
-        from firmware_py.card_settings import card_lines
+        from firmware_py.installation.card_settings import card_lines
 
         print(*card_lines(path), sep="\n")
 
@@ -206,8 +207,8 @@ class HashNewPin(OfFile):
 
     def do(self, path: Path) -> None:
         """Print the file as it is then."""
-        from firmware_py.card_settings import with_hash_of_pin
         from firmware_py.console.pin import SALT_BYTES
+        from firmware_py.installation.card_settings import with_hash_of_pin
 
         sys.stdout.buffer.write(with_hash_of_pin(path, os.urandom(SALT_BYTES)))
 
@@ -243,14 +244,14 @@ def _program(argv: Sequence[str] | None) -> int:
 
 def _look(arguments: argparse.Namespace) -> int:
     """Say what can be said without running."""
-    from firmware_py.readiness import check, line, readiness
+    from firmware_py.installation.readiness import check, line, readiness
 
     parts = readiness(_ports(arguments), arguments.data, arguments.config, arguments.calibration)
     if not arguments.board_report:
         return check(parts)
     from datetime import UTC, datetime
 
-    from firmware_py import board_report
+    from firmware_py.board import board_report
 
     for told in board_report.lines(datetime.now(UTC), [line(part) for part in parts]):
         print(printable(told))
@@ -263,13 +264,21 @@ def _ports(arguments: argparse.Namespace) -> tuple["Port", "Port"]:
     return Port(arguments.tone_generator, "tone generator"), Port(arguments.console, "console")
 
 
+def _configuration(arguments: argparse.Namespace) -> "Configuration":
+    from firmware_py.installation.configuration import Configuration, read_configuration
+
+    return read_configuration(arguments.config) if arguments.config else Configuration()
+
+
 def _run(arguments: argparse.Namespace) -> int:
     # Nothing uses BLAS: its threads would only take memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported late: --help and a wrong argument do not wait for the kernels.
     from firmware_py.calibration.in_force import load_calibration
-    from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
     from firmware_py.inference.library import LibraryError, runs_on
+    from firmware_py.installation.configuration import (
+        ConfigurationError,
+    )
     from firmware_py.platform.board_time import BoardTimeError
     from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
     from firmware_py.platform.memory import limit_growth
@@ -289,9 +298,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except SupervisorError as error:
         return _refuse(str(error))
     try:
-        configuration = (
-            read_configuration(arguments.config) if arguments.config else Configuration()
-        )
+        configuration = _configuration(arguments)
         data = DataDirectory(arguments.data, configuration.seal_key, device=serial_number())
         calibration = load_calibration(arguments.calibration or configuration.calibration)
         from firmware_py.inference import kernel
@@ -301,8 +308,8 @@ def _run(arguments: argparse.Namespace) -> int:
         supervisor.ending(str(error))
         _say_at_console(arguments.console, str(error))
         return _refuse(str(error))
-    from firmware_py.card_system import CardSystem
     from firmware_py.firmware import Firmware, Ports
+    from firmware_py.installation.card_system import CardSystem
     from firmware_py.platform.ports import Port
 
     aid = Port(arguments.hearing_aid, "hearing aid") if arguments.hearing_aid else None
@@ -368,7 +375,7 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
 def _say_at_console(url: str, words: str) -> None:
     """Tell the operator, who may have nothing else to look at, why the firmware cannot start."""
     from firmware_py.console.grammar import SYSTEM_ERROR, ConsoleError
-    from firmware_py.console_connection import LAST_WORDS_S
+    from firmware_py.operator.console_connection import LAST_WORDS_S
     from firmware_py.platform.ports import Port, PortError
 
     console = Port(url, "console")

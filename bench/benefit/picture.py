@@ -8,7 +8,7 @@ from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, UNTESTED, Condi
 from bench.benefit.judging import Judged
 from bench.benefit.material import COMPARED_IN
 from bench.benefit.tables import Scores
-from host_tools.drawing import (
+from host_tools.drawings.drawing import (
     BLUE,
     COLOURS,
     DASHES,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-from firmware_py.identity import Identity
 from firmware_py.procedure.person import Person
-from firmware_py.session_record import checked_number, checked_start, checked_text
+from firmware_py.sessions.identity import Identity
+from firmware_py.sessions.session_record import checked_number, checked_start, checked_text
 
 FIELDS: Final = (
     "person", "session", "started", "device", "boards", "calibration", "thresholds"

@@ -6,9 +6,9 @@ from typing import Any
 from firmware_py.firmware import Firmware
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Notice
-from firmware_py.meter_tone import MeterTone
-from firmware_py.runner import Runner
-from firmware_py.tuner import Tuner
+from firmware_py.operator.meter_tone import MeterTone
+from firmware_py.sessions.runner import Runner
+from firmware_py.tuning.tuner import Tuner
 
 
 class SteppedFirmware(Firmware):

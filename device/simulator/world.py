@@ -19,17 +19,17 @@ from device.simulator.listener import Listener
 from device.simulator.stepped import SteppedFirmware
 from device.simulator.surroundings import Surroundings
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
-from firmware_py.configuration import Configuration
 from firmware_py.firmware import Ports
+from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, SealKey
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Notice
-from firmware_py.meter_tone import MeterTone
+from firmware_py.operator.meter_tone import MeterTone
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
-from firmware_py.runner import Runner
+from firmware_py.sessions.runner import Runner
 
 STEPS_MAX: Final = 100_000  # a session of two ears has some five thousand
 TURNS_MAX: Final = 100  # of the loop without time passing; usually some five

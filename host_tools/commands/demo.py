@@ -16,12 +16,9 @@ from device.simulator.preferences import HONEST, PEOPLE
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
-from host_tools import simulation
 from host_tools.commands.replay import command as replay
-from host_tools.errors import HostError
-from host_tools.extras import need
-from host_tools.files import check_name, write_text
-from host_tools.live import (
+from host_tools.devices import simulation
+from host_tools.devices.live import (
     add_test_arguments,
     check_test,
     data_directory,
@@ -30,9 +27,8 @@ from host_tools.live import (
     show_verdict,
     teller,
 )
-from host_tools.newest import DEMO_PREFIX, JOURNALS
-from host_tools.processes import FirmwareProcess
-from host_tools.simulation import (
+from host_tools.devices.processes import FirmwareProcess
+from host_tools.devices.simulation import (
     EMULATED,
     add_board_arguments,
     add_speed_argument,
@@ -41,12 +37,16 @@ from host_tools.simulation import (
     settings_of,
     started,
 )
+from host_tools.errors import HostError
+from host_tools.extras import need
+from host_tools.files import check_name, write_text
+from host_tools.recordings.newest import DEMO_PREFIX, JOURNALS
 from host_tools.terminal import say
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
 
-    from host_tools.fitting import Fitting
+    from host_tools.commands.fitting import Fitting
 
 NAME = "demo"
 SUMMARY = "measure a simulated listener from start to end and replay the journal"
@@ -132,7 +132,7 @@ def _check_fitting(arguments: argparse.Namespace) -> None:
     need("--fit", *NEEDS["--fit"], use=f"{NAME} --fit")
     if arguments.ear != BOTH:
         raise HostError(f"--fit with --ear {arguments.ear}: an aid has two ears; allowed is {BOTH}")
-    from host_tools.fitting import check_fitting
+    from host_tools.commands.fitting import check_fitting
 
     check_fitting()
 
@@ -140,7 +140,7 @@ def _check_fitting(arguments: argparse.Namespace) -> None:
 def _fitting(
     arguments: argparse.Namespace, journal: Path, data: Path, screen: "Console"
 ) -> "Fitting":
-    from host_tools.fitting import fit_and_tune
+    from host_tools.commands.fitting import fit_and_tune
 
     return fit_and_tune(arguments, journal, data, screen)
 

@@ -22,9 +22,9 @@ from device.tone_generator.settings import (
 )
 from firmware_py.link.frames import LineReader
 from host_tools.commands.raw_repl import BAUD_RATE, REPL_TIMEOUT_S, RawRepl
+from host_tools.devices.greeting import answer_to_hello, hello
+from host_tools.devices.told import Told
 from host_tools.errors import HostError
-from host_tools.greeting import answer_to_hello, hello
-from host_tools.told import Told
 
 NAME = "install-board"
 SUMMARY = "copy the tone generator's program to a Raspberry Pi Pico with MicroPython and check it"

@@ -24,10 +24,7 @@ from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE
 from host_tools.commands.replay import command as replay
-from host_tools.errors import HostError
-from host_tools.extras import need
-from host_tools.files import check_name
-from host_tools.live import (
+from host_tools.devices.live import (
     add_test_arguments,
     check_test,
     data_directory,
@@ -36,10 +33,13 @@ from host_tools.live import (
     show_verdict,
     teller,
 )
-from host_tools.newest import JOURNALS, LISTEN_PREFIX
-from host_tools.processes import ConsoleLine, FirmwareProcess
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess
+from host_tools.devices.unfinished import CARD_KIND, check_unfinished
+from host_tools.errors import HostError
+from host_tools.extras import need
+from host_tools.files import check_name
+from host_tools.recordings.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.terminal import say, say_aside
-from host_tools.unfinished import CARD_KIND, check_unfinished
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console

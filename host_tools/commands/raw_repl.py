@@ -9,9 +9,9 @@ from contextlib import redirect_stdout, suppress
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from host_tools.devices.greeting import BOARD_WANTED, IDENTIFY, IDENTITY, answer_to_hello, hello
+from host_tools.devices.told import Told
 from host_tools.errors import HostError
-from host_tools.greeting import BOARD_WANTED, IDENTIFY, IDENTITY, answer_to_hello, hello
-from host_tools.told import Told
 
 CHIP: Final = "RP2040"  # the program has its watchdog's address; a Pico 2 has an RP2350
 BAUD_RATE: Final = 115_200

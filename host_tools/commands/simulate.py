@@ -12,17 +12,17 @@ from device.simulator.faults import Board, FaultyBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import serve
 from firmware_py.platform.board_time import BoardTime, BoardTimeError
-from host_tools import simulation
-from host_tools.emulated_board import emulated_board
-from host_tools.errors import HostError
-from host_tools.processes import SERVED
-from host_tools.simulation import (
+from host_tools.devices import simulation
+from host_tools.devices.emulated_board import emulated_board
+from host_tools.devices.processes import SERVED
+from host_tools.devices.simulation import (
     EMULATED,
     add_board_arguments,
     check_board,
     faults_of,
     listener_of,
 )
+from host_tools.errors import HostError
 from host_tools.terminal import say, say_aside
 
 NAME = "simulate"

@@ -16,20 +16,20 @@ from device.sound_card.board import LocalBoard
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import NoOutput
 from firmware_py.calibration.in_force import UNCALIBRATED
-from firmware_py.identity import Identity, Meeting, differences
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.person import Person, composed
 from firmware_py.procedure.settings import SEED_MAX, SettingError
+from firmware_py.sessions.identity import Identity, Meeting, differences
 from host_tools.commands.prescribe.endings import AID_ENDINGS
+from host_tools.devices.hearing_aid import HearingAidProcess
+from host_tools.devices.live import data_directory, teller
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess
+from host_tools.devices.tuning import FINDINGS, show_result, tune
+from host_tools.devices.unfinished import check_tuning
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
-from host_tools.hearing_aid import HearingAidProcess
-from host_tools.live import data_directory, teller
-from host_tools.processes import ConsoleLine, FirmwareProcess
 from host_tools.terminal import say, show
-from host_tools.tuning import FINDINGS, show_result, tune
-from host_tools.unfinished import check_tuning
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -141,7 +141,7 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
         said = [f"{arguments.fit.name} as it was tuned: {verdict.journal.name}", *fit_words(tuned)]
         write_text(path, fit_as(_aid_ending(path), tuned, said))
     if arguments.picture is not None:
-        from host_tools.tuning_picture import draw_tuning
+        from host_tools.commands.replay.tuning_picture import draw_tuning
 
         title = f"{arguments.fit.name}, tuned: {FINDINGS[result.finding]}"
         draw_tuning(verdict.steps, arguments.picture, title)

@@ -11,14 +11,13 @@ from getpass import getpass
 from pathlib import Path
 from typing import Final
 
+from firmware_py.operator.update_desk import BUNDLE_BYTES_MAX, PIECE_BYTES_MAX
 from firmware_py.platform.named_file import content_of
-from firmware_py.update_desk import BUNDLE_BYTES_MAX, PIECE_BYTES_MAX
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import leave, unlock
+from host_tools.devices.told import told_values
 from host_tools.errors import HostError
-from host_tools.progress import watched
-from host_tools.terminal import say
-from host_tools.told import told_values
+from host_tools.terminal import say, watched
 
 NAME = "update"
 SUMMARY = "send a device that runs from a card a new system; sent by half, it is gone on with"

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.serve import at_first_signal
-from firmware_py.archive import UNFINISHED
 from firmware_py.console.grammar import header_pattern
 from firmware_py.platform.ports import Port, PortError
-from host_tools import simulation
+from firmware_py.sessions.archive import UNFINISHED
 from host_tools.commands.console import command as console
 from host_tools.commands.console.command import (
     EXIT_DONE,
@@ -25,10 +24,10 @@ from host_tools.commands.console.command import (
     typed_by_people,
 )
 from host_tools.commands.sessions.entry import entry_of
-from host_tools.errors import HostError
-from host_tools.live import IDLE_STATES, typed
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
-from host_tools.simulation import (
+from host_tools.devices import simulation
+from host_tools.devices.live import IDLE_STATES, typed
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.simulation import (
     SPEED,
     add_board_arguments,
     add_speed_argument,
@@ -38,8 +37,9 @@ from host_tools.simulation import (
     settings_of,
     started,
 )
+from host_tools.devices.unfinished import WAITS, why_of
+from host_tools.errors import HostError
 from host_tools.terminal import say, say_aside
-from host_tools.unfinished import WAITS, why_of
 
 NAME = "workbench"
 SUMMARY = "simulated board, firmware and the operator's console, together in this terminal"

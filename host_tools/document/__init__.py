@@ -11,10 +11,10 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from host_tools.drawing import DOTS_PER_INCH, drawable_with
+from host_tools.drawings.drawing import DOTS_PER_INCH, drawable_with
 from host_tools.errors import HostError
 from host_tools.files import write_bytes
-from host_tools.verdicts import ToldVerdict
+from host_tools.recordings.verdicts import ToldVerdict
 
 PDF: Final = ".pdf"
 SVG: Final = "<svg "  # so a drawing begins

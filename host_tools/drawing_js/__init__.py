@@ -8,7 +8,7 @@ import re
 from importlib.resources import files
 from typing import Final
 
-from host_tools.symbols import table_as_json
+from host_tools.drawings.symbols import table_as_json
 
 HERE: Final = files("host_tools.drawing_js")
 NAMES: Final = ("drawAudiogram", "xOf", "yOf")

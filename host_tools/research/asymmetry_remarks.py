@@ -21,8 +21,8 @@ from firmware_py.platform.program import ended
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, CLINICAL_ASCENDING, Settings
-from host_tools.progress import watched
 from host_tools.research.changed_ears import an_ear, rate_words
+from host_tools.terminal import watched
 
 EQUAL_NOISE_DB: Final = (2.0, 4.0)
 POORER_DB: Final = (15.0, 20.0)

@@ -35,7 +35,7 @@ from host_tools.commands.sessions.change import (
     change_between,
     refit_sd_db,
 )
-from host_tools.progress import watched
+from host_tools.terminal import watched
 
 WORSE_FROM_HZ: Final = 3000
 WORSE_DB: Final = (0.0, 15.0)

@@ -13,6 +13,7 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.clock import STARTED
 from device.simulator.listener import SimulatedListener
 from device.simulator.world import World
+from firmware_py.board.sounds import TooLoudError, sound_of_test
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
@@ -21,8 +22,7 @@ from firmware_py.procedure.events import Mask, Play
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import ReplayError, replay
-from firmware_py.sounds import TooLoudError, sound_of_test
+from firmware_py.sessions.session import ReplayError, replay
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file

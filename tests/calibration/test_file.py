@@ -29,7 +29,7 @@ from firmware_py.calibration.in_force import (
     load_calibration,
 )
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration, Curve
-from firmware_py.configuration import ConfigurationError, read_configuration
+from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Code, reason
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from device.simulator.listener import Listener
-from host_tools.live import IDLE_STATES
+from host_tools.devices.live import IDLE_STATES
 from tests.card.machine import Machine, MachineError, data_of, short_directory
 from tests.card.usb_board import UsbBoard
 from tests.firmware.rig import Served

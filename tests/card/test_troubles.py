@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from device.card.card import CARD_BYTES
-from firmware_py.board_report import TO_BE_SEEN
+from firmware_py.board.board_report import TO_BE_SEEN
 from tests.card.machine import BANNER, ROOM_BYTES
 from tests.card.rig import Rig
 from tests.card.usb_board import UsbBoard

@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from device.card.keys import keyring, make_keys
-from firmware_py.card_system import PART
-from firmware_py.update_desk import SYNCED_BYTES
+from firmware_py.installation.card_system import PART
+from firmware_py.operator.update_desk import SYNCED_BYTES
 from host_tools.commands.update import EXIT_GOOD
 from tests.card.cable import Cable
 from tests.card.machine import BANNER
@@ -225,7 +225,7 @@ def does_not_start(root: Path) -> None:
 
 def fails_self_test(root: Path) -> None:
     """Have the self-test find that the disk is at fault."""
-    (source,) = root.glob("opt/gp-pta/**/firmware_py/self_check.py")
+    (source,) = root.glob("opt/gp-pta/**/firmware_py/board/self_check.py")
     text = source.read_text()
     source.unlink()
     source.write_text(

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from firmware_py.commands import COMMANDS
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Number
 from firmware_py.console.console import OWN_COMMANDS, Console
@@ -18,6 +17,7 @@ from firmware_py.console.grammar import (
     ConsoleError,
 )
 from firmware_py.console.table import Command, UnderWay, When, page_lines
+from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
 from tests.console.instrument import PICTURE, Call, connected
 
@@ -146,7 +146,7 @@ def test_help_has_a_line_for_every_row_in_ascii_that_fits_a_terminal() -> None:
 
 
 def test_the_page_has_the_table_of_commands() -> None:
-    """As `python -m firmware_py.commands` prints it."""
+    """As `python -m firmware_py.operator.commands` prints it."""
     _, _, section = PAGE.read_text().partition("## The commands\n")
     lines = section.partition("\n## ")[0].splitlines()
     rows = [line for line in lines if re.match(r"\| (`|command)", line)]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.commands import COMMANDS
 from firmware_py.console.console import OWN_COMMANDS, Console
 from firmware_py.console.grammar import COMMAND_PROTECTED, ConsoleError
 from firmware_py.console.pin import (
@@ -21,6 +20,7 @@ from firmware_py.console.pin import (
     PinLock,
 )
 from firmware_py.console.table import page_lines
+from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
 from tests.console.instrument import Recorder, connected
 
@@ -237,7 +237,7 @@ def test_the_page_tells_what_needs_it_in_one_column() -> None:
     """As `HELP`, it is written from the table that the console goes by."""
     page = (Path(__file__).parents[2] / "firmware_py/console/README.md").read_text("utf-8")
     rows = page_lines((*OWN_COMMANDS, *COMMANDS))
-    assert "\n".join(rows) in page, "python -m firmware_py.commands prints it"
+    assert "\n".join(rows) in page, "python -m firmware_py.operator.commands prints it"
     told = {row.split("`")[1].split()[0]: row.split(" | ")[-1].strip("| ") for row in rows[2:]}
 
     assert {header for header, words in told.items() if words} == {

@@ -18,13 +18,13 @@ from device.simulator.aid import SimulatedAid
 from device.simulator.preferences import SimulatedWearer, drawn_wish_db
 from device.simulator.serve import served
 from firmware_py.journal import Recovered, read_journal
+from firmware_py.operator.update_desk import PIECE_BYTES_MAX, SYNCED_BYTES
 from firmware_py.procedure.tuning.space import DIMENSIONS
-from firmware_py.update_desk import PIECE_BYTES_MAX, SYNCED_BYTES
+from host_tools.commands.fitting import answering
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.commands.update import MAGIC, PIECES_AHEAD, pieces_of
-from host_tools.fitting import answering
-from host_tools.told import told_unasked, told_values
+from host_tools.devices.told import told_unasked, told_values
 from tests.firmware.rig import Rig
 
 SPEED: Final = 20.0

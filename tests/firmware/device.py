@@ -6,7 +6,7 @@ from typing import Any
 
 from device.simulator.listener import Listener
 from device.simulator.world import World
-from firmware_py.configuration import Configuration
+from firmware_py.installation.configuration import Configuration
 from tests.firmware.world import a_listener
 
 SPEED = 40

@@ -16,8 +16,8 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import served
 from firmware_py.calibration.simulated import SERIAL
-from host_tools.patience import Wait
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.patience import Wait
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import a_listener
 
 REPO: Final = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.board_report import TO_BE_SEEN, lines
+from firmware_py.board.board_report import TO_BE_SEEN, lines
 from firmware_py.main import main
 
 NOW = datetime(2026, 11, 24, 23, 42, tzinfo=UTC)

@@ -9,10 +9,10 @@ from typing import Final
 
 import pytest
 
-from firmware_py.card_settings import card_lines, with_hash_of_pin
-from firmware_py.configuration import ConfigurationError, read_configuration
 from firmware_py.console import pin as pins
 from firmware_py.console.pin import SALT_BYTES, PinHash
+from firmware_py.installation.card_settings import card_lines, with_hash_of_pin
+from firmware_py.installation.configuration import ConfigurationError, read_configuration
 
 PREPARE: Final = Path(__file__).parents[2] / "device/card/files/root/usr/lib/gp-pta/prepare"
 SALT: Final = bytes(SALT_BYTES)

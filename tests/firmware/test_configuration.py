@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
 from firmware_py.console.pin import SALT_BYTES, PinHash
+from firmware_py.installation.configuration import (
+    Configuration,
+    ConfigurationError,
+    read_configuration,
+)
 from firmware_py.journal import SealKey
 from firmware_py.platform.keys import make_key_file, read_key_file
 from firmware_py.procedure.person import UNKNOWN, Person

@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 from device.simulator.board import PlayedNoise, SimulatedBoard
 from device.simulator.clock import S, VirtualClock
 from device.simulator.world import World
-from firmware_py import archive
-from firmware_py.answers import state_words
-from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
+from firmware_py.board.self_check import PARTS
 from firmware_py.calibration import simulated
-from firmware_py.configuration import Configuration
 from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
+from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import read_journal
+from firmware_py.operator.answers import state_words
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.finished import finished
@@ -32,10 +31,11 @@ from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
-from firmware_py.self_check import PARTS
+from firmware_py.sessions import archive
+from firmware_py.sessions.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
-from host_tools.recorded import read_session
+from host_tools.recordings.recorded import read_session
 from tests.budget import examples
 from tests.firmware.device import Device, told_by
 from tests.firmware.world import a_listener, lines_of_session, result_of, run_session

@@ -20,13 +20,13 @@ from device.simulator.hand import DuePress
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import load_calibration
-from firmware_py.configuration import Configuration
 from firmware_py.firmware import FirmwareError
+from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.exit_codes import EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import replay
+from firmware_py.sessions.session import replay
 from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
 from host_tools.commands.replay.command import replay_journal
 from tests.budget import quick

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from device.simulator.clock import S
-from firmware_py.board_connection import FALL_SILENT_S
-from firmware_py.console_connection import LAST_WORDS_S
+from firmware_py.board.board_connection import FALL_SILENT_S
 from firmware_py.firmware import EXIT_S_MAX, WRITES_AT_THE_END
+from firmware_py.operator.console_connection import LAST_WORDS_S
 from firmware_py.platform.ports import CLOSE_S, DRAIN_LOOK_S, WRITE_TIMEOUT_S
 from tests.firmware.device import Device
 

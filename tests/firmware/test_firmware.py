@@ -9,11 +9,11 @@ import pytest
 
 from device.simulator.clock import S
 from device.simulator.lines import SimulatedLine
-from firmware_py.configuration import Configuration
 from firmware_py.console.words import readable
 from firmware_py.firmware import (
     FirmwareError,
 )
+from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
@@ -27,8 +27,8 @@ from firmware_py.procedure.settings import (
     INTER_OCTAVE_FREQUENCIES_HZ,
     Settings,
 )
-from firmware_py.runner import Runner
-from firmware_py.session import HearingSession, Session
+from firmware_py.sessions.runner import Runner
+from firmware_py.sessions.session import HearingSession, Session
 from tests.firmware.device import Device, told_by
 from tests.firmware.world import a_listener, result_of
 from tests.host.journals import recorded

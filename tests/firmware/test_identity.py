@@ -13,20 +13,20 @@ import pytest
 from device.simulator.board import SimulatedBoard
 from device.simulator.clock import S
 from device.simulator.world import World
-from firmware_py.broken_off import Course
 from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.configuration import Configuration
-from firmware_py.identity import RULES, Identity, Meeting, Rule, differences
+from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import read_journal
 from firmware_py.platform import clock
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import SENTENCES, say
-from firmware_py.session import replay
-from firmware_py.session_course import inputs_and_outputs
-from firmware_py.session_record import SessionHeader
+from firmware_py.sessions.broken_off import Course
+from firmware_py.sessions.identity import RULES, Identity, Meeting, Rule, differences
+from firmware_py.sessions.session import replay
+from firmware_py.sessions.session_course import inputs_and_outputs
+from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import MADE, calibration
 from tests.firmware.world import a_listener
 from tests.said import said

@@ -13,7 +13,7 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.clock import MS
 from device.simulator.world import World
 from firmware_py.link.notices import Refused
-from firmware_py.meter_tone import ON_MS, STEP_MS, ToneError
+from firmware_py.operator.meter_tone import ON_MS, STEP_MS, ToneError
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.world import a_listener, result_of, run_session
@@ -179,4 +179,4 @@ def test_only_one_module_gives_sounds_to_an_ear() -> None:
         whose = {ast.unparse(node.value) for node in named if node.attr in gives}
         if whose - by_sounds or of_the_wire.search(text):
             found.add(str(path.relative_to(root)))
-    assert found == {"sounds.py", "link/client.py", "link/aid.py"}
+    assert found == {"board/sounds.py", "link/client.py", "link/aid.py"}

@@ -8,9 +8,9 @@ import pytest
 
 from device.simulator.clock import S
 from device.simulator.world import World
-from firmware_py.configuration import Configuration
 from firmware_py.console.pin import PinHash
-from firmware_py.console_connection import SILENCE_S
+from firmware_py.installation.configuration import Configuration
+from firmware_py.operator.console_connection import SILENCE_S
 from firmware_py.procedure.settings import Settings
 from tests.firmware.world import a_listener
 

@@ -16,7 +16,7 @@ from firmware_py.main import main
 from firmware_py.platform.ports import Port
 from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
 from host_tools.commands.replay.command import replay_journal
-from host_tools.processes import ConsoleLine
+from host_tools.devices.processes import ConsoleLine
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Rig
 from tests.firmware.world import a_listener, run_session

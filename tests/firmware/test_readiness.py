@@ -8,12 +8,12 @@ import pytest
 
 from device.simulator.clock import VirtualClock
 from device.simulator.serve import raw_pty
+from firmware_py.board.self_check import YEAR_MIN
 from firmware_py.inference import estimator
+from firmware_py.installation.readiness import CODES, check, readiness
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port
-from firmware_py.readiness import CODES, check, readiness
-from firmware_py.self_check import YEAR_MIN
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from tests.firmware.device import Device, told_by

@@ -23,9 +23,9 @@ from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, as_json, reason
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, SettingError, Settings
-from firmware_py.runner import Runner
-from firmware_py.session import HearingSession, Session
-from firmware_py.session_record import SessionHeader
+from firmware_py.sessions.runner import Runner
+from firmware_py.sessions.session import HearingSession, Session
+from firmware_py.sessions.session_record import SessionHeader
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from host_tools.errors import HostError

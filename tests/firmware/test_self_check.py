@@ -1,7 +1,7 @@
 """The watch over the buttons: what is held down for ever, by the board's time alone."""
 
+from firmware_py.board.self_check import STUCK_US, ButtonWatch
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed
-from firmware_py.self_check import STUCK_US, ButtonWatch
 
 S = 1_000_000
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from device.simulator.clock import S, VirtualClock
+from firmware_py.board.standstill import PRESENTATION_S_MAX, STATE_S_MAX, Standstill
 from firmware_py.procedure.presenter import FINISHED, LATE, LISTENING, PAUSE_BEFORE, PAUSED, READY
-from firmware_py.standstill import PRESENTATION_S_MAX, STATE_S_MAX, Standstill
 
 
 class Watched:

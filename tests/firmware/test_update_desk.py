@@ -10,13 +10,13 @@ from typing import Final
 
 import pytest
 
-from firmware_py.card_system import CardSystem
+from firmware_py.board.self_check import Part
 from firmware_py.console.console import Console, Left
 from firmware_py.console.table import UnderWay, page_lines
+from firmware_py.installation.card_system import CardSystem
+from firmware_py.operator.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.self_check import Part
-from firmware_py.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from host_tools.commands.update import pieces_of
 from tests.strange_files import full, link, second_name
 
@@ -67,7 +67,7 @@ def card(tmp_path: Path) -> Iterator[Card]:
 
 
 def test_the_page_of_the_console_has_the_table() -> None:
-    """As `python -m firmware_py.update_desk` prints it."""
+    """As `python -m firmware_py.operator.update_desk` prints it."""
     assert "\n".join(page_lines(COMMANDS)) in PAGE.read_text()
 
 

@@ -22,10 +22,10 @@ from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tuning.events import KINDS
 from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.session import Replay, Session
-from firmware_py.session_course import Input, inputs_and_outputs
-from firmware_py.session_record import BoardMark, SessionHeader, SessionRecordError
-from firmware_py.tuning_record import TuningHeader
+from firmware_py.sessions.session import Replay, Session
+from firmware_py.sessions.session_course import Input, inputs_and_outputs
+from firmware_py.sessions.session_record import BoardMark, SessionHeader, SessionRecordError
+from firmware_py.tuning.tuning_record import TuningHeader
 from tests.calibration.calibrations import MADE, on_file
 from tests.journal.simulated_disk import SimulatedDisk
 

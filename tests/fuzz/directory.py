@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from firmware_py.card_system import CardSystem
 from firmware_py.console.console import Console
+from firmware_py.installation.card_system import CardSystem
 from firmware_py.journal import Disk, JournalError, JournalWriter, read_journal
+from firmware_py.operator.update_desk import COMMANDS, UpdateDesk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.wrong_pins import COUNT_MAX, WrongPinsOnDisk
-from firmware_py.update_desk import COMMANDS, UpdateDesk
 from host_tools.commands.update import pieces_of
 
 BUNDLE: Final = b"hsqs of nobody"

@@ -17,20 +17,20 @@ from device.simulator.aid import SimulatedAid
 from device.simulator.audiograms import AudiogramError, audiogram_named
 from device.simulator.board import SimulatedBoard
 from firmware_py.calibration.file import CalibrationError, read_calibration
-from firmware_py.configuration import ConfigurationError, read_configuration
 from firmware_py.inference.mixture.population_prior import (
     AGE_LIMITS_YEARS,
     PopulationPrior,
     PriorError,
     shipped_prior,
 )
+from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.journal import JournalError, JournalWriter, read_journal
 from firmware_py.journal.errors import JournalDamagedError, JournalRecordError
 from firmware_py.journal.records import RESERVED_KEYS, encode_line
 from firmware_py.link.aid import AidClient, AidGone, AidGreeted, SpeechPlayed
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
-from firmware_py.session import ReplayError, replay
+from firmware_py.sessions.session import ReplayError, replay
 from host_tools.research.methods.population import PopulationError, read_population
 from tests.console.instrument import connected
 from tests.fuzz.commands import BYTES_MAX, commands, trial_of

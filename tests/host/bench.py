@@ -16,13 +16,13 @@ from device.simulator.clock import microseconds
 from device.simulator.listener import Listener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
-from firmware_py.configuration import Configuration
+from firmware_py.installation.configuration import Configuration
 from host_tools.commands.console import command as console
 from host_tools.commands.console.command import Talk
 from host_tools.commands.workbench import OperatorsEnd
-from host_tools.patience import Wait
-from host_tools.processes import ConsoleLine, FirmwareProcess, Simulator
-from host_tools.simulation import Started, listener_of
+from host_tools.devices.patience import Wait
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
+from host_tools.devices.simulation import Started, listener_of
 
 # How long a look at the console takes at most that waits for nothing: while there is a test it goes
 # on until something is said, and without one an operator may be slow.

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from host_tools import fitting
-from host_tools.commands import demo, workbench
+from host_tools.commands import demo, fitting, workbench
 from host_tools.main import main
 from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused

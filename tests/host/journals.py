@@ -20,9 +20,9 @@ from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Reason
-from firmware_py.session_course import RESUMED
+from firmware_py.sessions.session_course import RESUMED
 from host_tools.commands.report.history import History
-from host_tools.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded import RecordedSession, read_session
 from tests.calibration import calibrations
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"

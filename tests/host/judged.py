@@ -13,7 +13,7 @@ from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason, as_json, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
-from host_tools.recorded import RecordedSession
+from host_tools.recordings.recorded import RecordedSession
 from tests.firmware.world import a_listener
 from tests.host.journals import BOTH, recorded
 

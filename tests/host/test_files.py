@@ -8,9 +8,9 @@ import pytest
 from device.hearing_aid.fit_file import write_fit
 from device.sound_card.wav import WavOutput
 from firmware_py.platform.data_directory import DataDirectory
+from host_tools.devices.live import data_directory
 from host_tools.errors import HostError
 from host_tools.files import write_text, written
-from host_tools.live import data_directory
 from tests.device.hearing_aid.fits import plain_fit
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from firmware_py.procedure.person import Person
 from host_tools.errors import HostError
-from host_tools.heading import COMMENTS_LETTERS_MAX, NO_HEADING, read_heading
+from host_tools.recordings.heading import COMMENTS_LETTERS_MAX, NO_HEADING, read_heading
 
 TESTED = "2026-03-07T10:00:00+01:00"
 

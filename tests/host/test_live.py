@@ -9,10 +9,10 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from host_tools import live
+from host_tools.devices import live
+from host_tools.devices.patience import SILENT_S_MAX, Wait
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.errors import HostError
-from host_tools.patience import SILENT_S_MAX, Wait
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 
 LOOKS_PER_SILENCE = 6
 

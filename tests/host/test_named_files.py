@@ -12,8 +12,8 @@ from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.sound import SoundError, read_wav
 from device.simulator.traces import TraceError, read_runs
 from firmware_py.calibration.file import read_calibration
-from firmware_py.configuration import read_configuration
 from firmware_py.inference.mixture.population_prior import shipped_prior
+from firmware_py.installation.configuration import read_configuration
 from firmware_py.main import main as device
 from firmware_py.platform.named_file import content_of, content_or_stream, opened
 from host_tools.commands.calibrate.readings import Readings
@@ -21,7 +21,7 @@ from host_tools.commands.protect import make_identity
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.commands.unprotect import read_identity
 from host_tools.errors import HostError
-from host_tools.heading import read_heading
+from host_tools.recordings.heading import read_heading
 from host_tools.research.methods.population import read_population, table_bytes
 from tests.device.hearing_aid.fits import plain_fit
 from tests.host.journals import LEFT_S2, GpPta

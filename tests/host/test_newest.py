@@ -9,7 +9,7 @@ import pytest
 
 from host_tools.errors import HostError
 from host_tools.main import main
-from host_tools.newest import journal_or_newest
+from host_tools.recordings.newest import journal_or_newest
 from tests.host.journals import GOLDEN, LEFT_S2, Refused
 
 RECORDED: Final = LEFT_S2.read_bytes()

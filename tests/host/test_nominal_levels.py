@@ -10,8 +10,8 @@ from typing import Final
 import pytest
 from rich.console import Console
 
-from firmware_py.answers import audiogram_lines, pairs, result_words
 from firmware_py.journal import read_journal
+from firmware_py.operator.answers import audiogram_lines, pairs, result_words
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
@@ -31,10 +31,10 @@ from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
+from host_tools.devices.live import show_result
 from host_tools.document import Document
-from host_tools.heading import NO_HEADING
-from host_tools.live import show_result
-from host_tools.recorded import RecordedSession, read_session
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.recorded import RecordedSession, read_session
 from tests.host.journals import LEFT_S2, NoSteps, write_again
 
 # Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told

@@ -25,9 +25,9 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.world import World
-from firmware_py.answers import result_words
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
+from firmware_py.operator.answers import result_words
 from firmware_py.procedure import asymmetry
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
@@ -48,9 +48,9 @@ from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
-from host_tools.heading import NO_HEADING
-from host_tools.live import show_result
-from host_tools.recorded import RecordedSession, read_session
+from host_tools.devices.live import show_result
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.recorded import RecordedSession, read_session
 from tests.host.javascript import computed
 from tests.host.journals import NoSteps
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from host_tools import patience
+from host_tools.devices import patience
+from host_tools.devices.patience import LOOK_S, WORK_S, Wait, processor_s
 from host_tools.errors import HostError
-from host_tools.patience import LOOK_S, WORK_S, Wait, processor_s
 
 SILENT_S_MAX = 60.0
 LONGEST_S = 600.0

@@ -13,10 +13,10 @@ from typing import cast
 
 import pytest
 
-from host_tools import patience, processes
+from host_tools.devices import patience, processes
+from host_tools.devices.patience import SILENT_S_MAX, Wait
+from host_tools.devices.processes import SERVED, ConsoleLine, FirmwareProcess, Operator, Simulator
 from host_tools.errors import HostError
-from host_tools.patience import SILENT_S_MAX, Wait
-from host_tools.processes import SERVED, ConsoleLine, FirmwareProcess, Operator, Simulator
 
 WAIT_S = 60.0  # on a very busy machine
 

@@ -12,9 +12,10 @@ from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools import audiogram_paper as paper
-from host_tools import drawing, drawing_js
-from host_tools.symbols import REACH, arrow_marker, symbol_marker, table
+from host_tools import drawing_js
+from host_tools.drawings import audiogram_paper as paper
+from host_tools.drawings import drawing
+from host_tools.drawings.symbols import REACH, arrow_marker, symbol_marker, table
 
 WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
 

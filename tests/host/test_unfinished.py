@@ -12,12 +12,12 @@ from device.simulator.aid import SimulatedAid
 from device.simulator.board import SimulatedBoard
 from device.simulator.clock import S
 from device.simulator.world import World
-from firmware_py.identity import Identity
 from firmware_py.platform.data_directory import SESSION, TUNING
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
+from firmware_py.sessions.identity import Identity
+from host_tools.devices.unfinished import check_tuning, unfinished
 from host_tools.main import main
-from host_tools.unfinished import check_tuning, unfinished
 from tests.device.hearing_aid.fits import plain_fit
 from tests.firmware.world import a_listener
 from tests.host.journals import GpPta, Refused
@@ -67,7 +67,7 @@ def test_nothing_of_another_kind_of_board_is_taken_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("host_tools.simulation.board_image", lambda: None)
+    monkeypatch.setattr("host_tools.devices.simulation.board_image", lambda: None)
     before = left(kind, "pico")
     why = refused(*words, tmp_path / "data")
     assert f"'{tmp_path / 'data'}' has an unfinished {kind}: {kind} 1 of P-A, begun 2026-" in why

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from firmware_py.answers import result_words
+from firmware_py.operator.answers import result_words
 from firmware_py.procedure import beside, reasons
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.norms import AgeNorm
@@ -51,11 +51,11 @@ from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
+from host_tools.devices.live import show_result
 from host_tools.errors import HostError
-from host_tools.heading import NO_HEADING
-from host_tools.live import show_result
-from host_tools.recorded import Trial, read_session
-from host_tools.verdicts import short_verdict, told_verdicts
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.recorded import Trial, read_session
+from host_tools.recordings.verdicts import short_verdict, told_verdicts
 from tests.host.commands.export.test_bundle import resources_of
 from tests.host.javascript import computed
 from tests.host.journals import BOTH, GpPta

@@ -13,10 +13,10 @@ from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
-from host_tools.heading import NO_HEADING
-from host_tools.record import RecordOfTest
-from host_tools.recorded import RecordedSession
-from host_tools.simulation import add_board_arguments, listener_of
+from host_tools.devices.simulation import add_board_arguments, listener_of
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.record import RecordOfTest
+from host_tools.recordings.recorded import RecordedSession
 from tests.host.journals import BOTH, LEFT_S2, recorded
 
 TOLD = {

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from firmware_py import link
-from firmware_py.board_connection import LOSSES_MAX, SOUND_S, TRUE_S
-from firmware_py.configuration import Configuration
+from firmware_py.board.board_connection import LOSSES_MAX, SOUND_S, TRUE_S
+from firmware_py.board.standstill import PRESENTATION_S_MAX, STATE_S_MAX
+from firmware_py.installation.configuration import Configuration
 from firmware_py.link.board import (
     BEHIND_US,
     DISORDER_US,
@@ -28,7 +29,6 @@ from firmware_py.link.notices import (
     ToneStarted,
     UnknownEvent,
 )
-from firmware_py.standstill import PRESENTATION_S_MAX, STATE_S_MAX
 from tests.link.misfits import Clock, MisfitBoard, MisfitServer
 from tests.link.test_client import STEP_US, TONE, Line, connected, make_board, make_client
 

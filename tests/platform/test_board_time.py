@@ -16,7 +16,7 @@ from firmware_py.platform.board_time import (
     BoardTime,
     BoardTimeError,
 )
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import a_listener
 
 MS: Final = 1000

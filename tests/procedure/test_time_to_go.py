@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from firmware_py.answers import state_words
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.operator.answers import state_words
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import CLINICAL, CONDUCTS, Settings
 from firmware_py.procedure.tells import AnswerTold
-from firmware_py.session_record import SessionHeader
+from firmware_py.sessions.session_record import SessionHeader
 from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import SHARES, Course, course_of
 from tests import budget

@@ -21,8 +21,8 @@ from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.session import replay
-from firmware_py.tuning_record import replay_tuning
+from firmware_py.sessions.session import replay
+from firmware_py.tuning.tuning_record import replay_tuning
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.board import WatchedBoard
 from tests.simulation.given import DATA, check_seals

@@ -9,9 +9,9 @@ from device.simulator.clock import S
 from firmware_py.console import grammar
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY
-from firmware_py.runner import Runner
-from firmware_py.session import HearingSession
-from firmware_py.tuner import Tuner
+from firmware_py.sessions.runner import Runner
+from firmware_py.sessions.session import HearingSession
+from firmware_py.tuning.tuner import Tuner
 from tests.simulation.board import WatchedBoard
 from tests.simulation.story import MISFITS
 from tests.simulation.violation import Violation

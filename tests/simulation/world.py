@@ -15,9 +15,9 @@ from device.simulator.lines import SimulatedLine
 from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.calibration.simulated import BOARD_NAME, SERIAL
-from firmware_py.configuration import Configuration
+from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
-from firmware_py.session import HearingSession
+from firmware_py.sessions.session import HearingSession
 from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.aids import WatchedAid
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard

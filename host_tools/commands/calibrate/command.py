@@ -15,7 +15,7 @@ from device.calibration.retspl import (
 )
 from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
-from firmware_py.meter_tone import DBFS_LIMITS
+from firmware_py.operator.meter_tone import DBFS_LIMITS
 from host_tools.commands.calibrate.guide import (
     APART_MIN_DB,
     SOFT_DBFS,

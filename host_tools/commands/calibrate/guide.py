@@ -10,7 +10,7 @@ from typing import Final
 from device.calibration.measurement import ImplausibleError, Point, Reading, point_of
 from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.levels import FREQUENCIES_HZ
-from firmware_py.meter_tone import DBFS_LIMITS
+from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.calibrate.readings import Readings
 from host_tools.commands.console.command import Talk

@@ -14,11 +14,11 @@ from host_tools.commands.export.formats import (
     encoder,
     schema_text,
 )
-from host_tools.convention import add_convention_argument
-from host_tools.doubles import without_doubles
 from host_tools.errors import HostError, NonsenseError
 from host_tools.extras import need
 from host_tools.files import check_name, write_bytes, write_text
+from host_tools.recordings.convention import add_convention_argument
+from host_tools.recordings.doubles import without_doubles
 from host_tools.terminal import say, say_aside
 
 NAME = "export"

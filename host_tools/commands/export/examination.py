@@ -4,16 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from firmware_py.archive import (
-    UNFINISHED,
-    ArchiveError,
-    ForeignError,
-    UnfinishedError,
-    recorded_result,
-)
-from firmware_py.broken_off import Course
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.identity import Identity
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.finished import finished
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
@@ -22,11 +13,20 @@ from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.procedure.statements import as_told
-from firmware_py.session_record import SessionHeader
-from firmware_py.simulation import is_simulated
-from host_tools.doubles import About
+from firmware_py.sessions.archive import (
+    UNFINISHED,
+    ArchiveError,
+    ForeignError,
+    UnfinishedError,
+    recorded_result,
+)
+from firmware_py.sessions.broken_off import Course
+from firmware_py.sessions.identity import Identity
+from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.sessions.simulation import is_simulated
 from host_tools.errors import HostError, NonsenseError
 from host_tools.files import digest_of
+from host_tools.recordings.doubles import About
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def marks_of(found: ThresholdResult) -> list[str]:
 
 def _so_far(path: Path, convention: str | None) -> Examination:
     # Only this needs the procedure, and with it Numba.
-    from host_tools.recorded import read_true_session
+    from host_tools.recordings.recorded import read_true_session
 
     session = read_true_session(path)
     return _examination(path, session.header, session.result, session.course, convention)

@@ -4,13 +4,14 @@ from dataclasses import fields
 from typing import Any, Final, get_args
 
 from firmware_py import __version__
-from firmware_py.commands import COMMANDS
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command
-from firmware_py.identity import RULES, Meeting
-from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
-from firmware_py.paper_desk import COMMANDS as OF_PAPER
+from firmware_py.operator.commands import COMMANDS
+from firmware_py.operator.identity_desk import COMMANDS as OF_IDENTITY
+from firmware_py.operator.paper_desk import COMMANDS as OF_PAPER
+from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
+from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.procedure import reasons
 from firmware_py.procedure.asymmetry import CRITERIA
 from firmware_py.procedure.grades import GRADES_DB_HL
@@ -23,11 +24,10 @@ from firmware_py.procedure.settings import (
     LOUD_DB_HL,
     Settings,
 )
-from firmware_py.setting_desk import COMMANDS as OF_SETTINGS
-from firmware_py.tuning_desk import COMMANDS as OF_TUNING
+from firmware_py.sessions.identity import RULES, Meeting
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
 from host_tools.commands.export import bundle
-from host_tools.verdicts import PLACE as OF_VERDICTS
+from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 
 PLACE: Final = "page"
 INSTRUCTION: Final = "instruction"

@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_py.archive import COMPLETE
-from firmware_py.identity import Meeting, Rule, differences
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.sessions.archive import COMPLETE
+from firmware_py.sessions.identity import Meeting, Rule, differences
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.prescribe.endings import AID_ENDINGS, FIT, OPENMHA, TYMPAN
-from host_tools.drawing import PICTURE_ENDINGS
+from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
-from host_tools.heading import EXAMPLE as HEADING_EXAMPLE
-from host_tools.heading import Heading, add_heading_argument, read_heading
-from host_tools.newest import add_journal_argument, journal_or_newest
+from host_tools.recordings.heading import EXAMPLE as HEADING_EXAMPLE
+from host_tools.recordings.heading import Heading, add_heading_argument, read_heading
+from host_tools.recordings.newest import add_journal_argument, journal_or_newest
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
     from device.hearing_aid.fit import Fit
     from host_tools.commands.prescribe.ears import EarPrescription
-    from host_tools.recorded import RecordedSession
+    from host_tools.recordings.recorded import RecordedSession
 
 NAME = "prescribe"
 SUMMARY = "fit a hearing aid from a session, by a published rule"
@@ -95,7 +95,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prescribe, print a table, and write what was asked for."""
-    from host_tools.recorded import read_true_session
+    from host_tools.recordings.recorded import read_true_session
 
     _check_tuning(arguments)
     for path in arguments.out:
@@ -219,7 +219,7 @@ class _Prescription:
 
     def print(self, asked: Sequence[str]) -> None:
         """Print it; of the ears that were asked for, those without a prescription are named."""
-        from firmware_py.answers import whose_line
+        from firmware_py.operator.answers import whose_line
         from host_tools.commands.prescribe.table import print_prescription
 
         without = sorted({*asked} - {ear.ear for ear in self.ears})

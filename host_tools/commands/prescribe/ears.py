@@ -38,7 +38,7 @@ from host_tools.commands.prescribe.taken import (
     taken,
 )
 from host_tools.errors import HostError
-from host_tools.recorded import RecordedSession
+from host_tools.recordings.recorded import RecordedSession
 
 HELD_DB: Final = 0.5  # less than the rule's gain by that: a limit holds it
 DEVIATIONS: Final = 1.28  # a normal distribution has its middle 80 % within so many SDs

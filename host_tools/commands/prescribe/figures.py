@@ -16,7 +16,7 @@ from device.hearing_aid.speech import (
 )
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.commands.prescribe.ears import Banded, EarPrescription
-from host_tools.recorded import RecordedSession
+from host_tools.recordings.recorded import RecordedSession
 
 
 def as_json(

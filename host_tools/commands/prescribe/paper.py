@@ -17,11 +17,11 @@ from host_tools.commands.prescribe.ears import EarPrescription
 from host_tools.commands.prescribe.picture import prescription_svg
 from host_tools.commands.prescribe.words import PrescriptionWords
 from host_tools.document import Block, Document, write_document
-from host_tools.drawing import EAR_COLOURS
-from host_tools.heading import Heading
-from host_tools.record import RecordOfTest, simulated_words
-from host_tools.recorded import RecordedSession
-from host_tools.verdicts import told_verdicts
+from host_tools.drawings.drawing import EAR_COLOURS
+from host_tools.recordings.heading import Heading
+from host_tools.recordings.record import RecordOfTest, simulated_words
+from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.verdicts import told_verdicts
 
 PAPERS: Final = "report"  # the table of what other papers say, too
 

@@ -14,7 +14,6 @@ from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.limits import field_db_spl
 from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.outcomes import Outcome
-from host_tools.audiogram_paper import name_ear
 from host_tools.catalogue import Catalogue
 from host_tools.commands.prescribe.ears import EarPrescription
 from host_tools.commands.prescribe.figures import differences_db
@@ -25,7 +24,8 @@ from host_tools.commands.prescribe.words import (
     PrescriptionWords,
     sign_of,
 )
-from host_tools.drawing import (
+from host_tools.drawings.audiogram_paper import name_ear
+from host_tools.drawings.drawing import (
     EAR_COLOURS,
     FONT,
     GREY,
@@ -38,7 +38,7 @@ from host_tools.drawing import (
     new_figure,
     svg_of,
 )
-from host_tools.symbols import symbol_marker
+from host_tools.drawings.symbols import symbol_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

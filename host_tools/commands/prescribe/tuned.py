@@ -12,14 +12,14 @@ from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.fit_file import fit_digest
 from device.hearing_aid.for_whom import Finding as ForWhom
 from firmware_py import __version__
-from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.console.words import readable
-from firmware_py.identity import Identity, Meeting, differences
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
-from firmware_py.tuning_record import TuningHeader
+from firmware_py.sessions.archive import COMPLETE, UNFINISHED
+from firmware_py.sessions.identity import Meeting, differences
+from firmware_py.tuning.tuning_record import TuningHeader, identity_of_tuning
 from host_tools import document
 from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import HELD_DB, EarPrescription
@@ -31,10 +31,10 @@ from host_tools.commands.replay.tuning import (
     verdict_words,
 )
 from host_tools.document import Block, Document, write_document
-from host_tools.drawing import EAR_COLOURS
+from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.errors import HostError
-from host_tools.heading import Heading
-from host_tools.recorded import RecordedSession
+from host_tools.recordings.heading import Heading
+from host_tools.recordings.recorded import RecordedSession
 
 OF_THE_PAGE: Final = "page"  # the table of what the four numbers are called
 NOTHING: Final = "-"
@@ -52,7 +52,7 @@ def tuning_of(
         journal does not replay to what it says.
     """
     header = header_of_tuning(journal)
-    of_fit, of_tuning = fit.of.identity(fit_digest(fit)), Identity.of_tuning(header)
+    of_fit, of_tuning = fit.of.identity(fit_digest(fit)), identity_of_tuning(header)
     for each in differences(Meeting.TUNE, of_tuning, of_fit):
         if each.field == "identifier":
             raise HostError(f"--tuning {journal}: {each.words}: it is of another person")

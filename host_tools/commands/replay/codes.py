@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
-    from firmware_py.session import Difference
+    from firmware_py.sessions.session import Difference
 
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
 DIFFERENCES_MAX: Final = 10  # that are listed

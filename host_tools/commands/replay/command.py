@@ -22,15 +22,15 @@ from host_tools.commands.replay.codes import (
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
-from host_tools.newest import add_journal_argument, journal_or_newest
-from host_tools.seals import NO_SEALS, Seals, read_keys, seals_of
+from host_tools.recordings.newest import add_journal_argument, journal_or_newest
+from host_tools.recordings.seals import NO_SEALS, Seals, read_keys, seals_of
 from host_tools.terminal import say
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.procedure.results import SessionResult
-    from firmware_py.session import Difference
+    from firmware_py.sessions.session import Difference
     from host_tools.commands.replay.what_if.comparison import Comparison
-    from host_tools.recorded import RecordedSession
+    from host_tools.recordings.recorded import RecordedSession
 
 NAME = "replay"
 SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
@@ -83,7 +83,7 @@ class Verdict:
 
 def replay_journal(path: Path) -> Verdict:
     """Replay a journal; `HostError` if the file cannot be replayed at all."""
-    from host_tools.recorded import read_session
+    from host_tools.recordings.recorded import read_session
 
     return verdict_of(read_session(path))
 
@@ -132,7 +132,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Replay, and say what came out, or what would have come out."""
     from host_tools.commands.replay.tuning import is_of_tuning
-    from host_tools.recorded import read_session
+    from host_tools.recordings.recorded import read_session
 
     path, keys = journal_or_newest(arguments.journal), read_keys(arguments.key)
     if is_of_tuning(path):
@@ -162,7 +162,7 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
         _check_name_of_picture(asked)
     verdict = replay_tuning_journal(path, keys)
     if asked.picture is not None:
-        from host_tools.tuning_picture import draw_tuning
+        from host_tools.commands.replay.tuning_picture import draw_tuning
 
         draw_tuning(verdict.steps, asked.picture, f"tuning of {verdict.state.header.started[:10]}")
     say(*([json.dumps(verdict.as_json())] if asked.json else verdict_words(verdict)))
@@ -195,7 +195,7 @@ def _check_picture(asked: argparse.Namespace) -> None:
 
 def _check_name_of_picture(asked: argparse.Namespace) -> None:
     need("--picture", *NEEDS["--picture"], use=f"{NAME} --picture")
-    from host_tools.drawing import PICTURE_ENDINGS
+    from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)
 

@@ -9,9 +9,9 @@ from firmware_py.journal import JournalDamagedError, JournalError, Record, SealK
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.platform.named_file import opened
 from firmware_py.procedure.events import Action, Event
-from firmware_py.session import ReplayError
-from firmware_py.session_record import SessionRecordError
-from firmware_py.tuning_record import TuningHeader, TuningReplay, is_tuning, replay_tuning
+from firmware_py.sessions.session import ReplayError
+from firmware_py.sessions.session_record import SessionRecordError
+from firmware_py.tuning.tuning_record import TuningHeader, TuningReplay, is_tuning, replay_tuning
 from host_tools.commands.replay.codes import (
     DAMAGED,
     DIFFERENT,
@@ -21,7 +21,7 @@ from host_tools.commands.replay.codes import (
     difference_lines,
 )
 from host_tools.errors import HostError, NonsenseError
-from host_tools.seals import Seals, seals_of
+from host_tools.recordings.seals import Seals, seals_of
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,11 @@ from firmware_py.procedure.norms import AgeNorm, norm_of
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import may_conclude
-from host_tools.audiogram_paper import (
+from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.commands.report.drawn import asked_tones, drawn_tones, watermark
+from host_tools.commands.report.findings import EarFindings, Findings, Threshold
+from host_tools.commands.report.words import Words, masking_sign
+from host_tools.drawings.audiogram_paper import (
     BOTTOM_DB_HL,
     DB_PER_OCTAVE,
     GRID,
@@ -25,11 +29,7 @@ from host_tools.audiogram_paper import (
     in_octaves,
     octaves,
 )
-from host_tools.commands.report.curves import curve_of, frequencies_hz
-from host_tools.commands.report.drawn import asked_tones, drawn_tones, watermark
-from host_tools.commands.report.findings import EarFindings, Findings, Threshold
-from host_tools.commands.report.words import Words, masking_sign
-from host_tools.drawing import (
+from host_tools.drawings.drawing import (
     EAR_COLOURS,
     GREY,
     INK,
@@ -39,8 +39,8 @@ from host_tools.drawing import (
     new_figure,
     svg_of,
 )
-from host_tools.recorded import RecordedSession, Trial
-from host_tools.symbols import REACH, arrow_marker, marker, symbol_marker, table
+from host_tools.drawings.symbols import REACH, arrow_marker, marker, symbol_marker, table
+from host_tools.recordings.recorded import RecordedSession, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Final
 from host_tools.catalogue import add_language_argument
 from host_tools.commands.replay.codes import DAMAGED, DIFFERENT, UNFINISHED
 from host_tools.commands.replay.command import verdict_of
-from host_tools.convention import add_convention_argument
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
-from host_tools.heading import EXAMPLE as HEADING_EXAMPLE
-from host_tools.heading import Heading, add_heading_argument, read_heading
-from host_tools.newest import add_journal_argument, journal_or_newest
+from host_tools.recordings.convention import add_convention_argument
+from host_tools.recordings.heading import EXAMPLE as HEADING_EXAMPLE
+from host_tools.recordings.heading import Heading, add_heading_argument, read_heading
+from host_tools.recordings.newest import add_journal_argument, journal_or_newest
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.procedure.hearing import HearingTest
     from host_tools.commands.report.findings import Findings
     from host_tools.commands.report.history import History
-    from host_tools.recorded import RecordedSession, Trial, TrialWatcher
+    from host_tools.recordings.recorded import RecordedSession, Trial, TrialWatcher
 
 NAME = "report"
 SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from host_tools.commands.report.findings import findings_of
     from host_tools.commands.report.history import History
-    from host_tools.recorded import read_session, unwatched
+    from host_tools.recordings.recorded import read_session, unwatched
 
     history = History(arguments.convention)
     page = out is not None and out.suffix == PAGE

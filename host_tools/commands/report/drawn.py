@@ -11,12 +11,12 @@ from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.statements import has_thresholds, may_conclude
-from host_tools.audiogram_paper import level_key
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.words import Words
-from host_tools.recorded import RecordedSession, Trial
-from host_tools.verdicts import verdict_word
+from host_tools.drawings.audiogram_paper import level_key
+from host_tools.recordings.recorded import RecordedSession, Trial
+from host_tools.recordings.verdicts import verdict_word
 
 JsonObject = dict[str, Any]
 

@@ -12,7 +12,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.findings import EarFindings, Threshold
 from host_tools.commands.report.words import Words, hertz
-from host_tools.verdicts import reasons_of, verdict_word
+from host_tools.recordings.verdicts import reasons_of, verdict_word
 
 # In the order in which they are said, after what was measured.
 PARTS: Final = {

@@ -6,9 +6,6 @@ Everything comes from the recorded result and from the estimators after the last
 from dataclasses import dataclass
 from typing import Any, Self
 
-from firmware_py.archive import UNFINISHED
-from firmware_py.broken_off import BrokenOff, Waited
-from firmware_py.identity import Identity
 from firmware_py.procedure.beside import asymmetries_beside, norm_beside
 from firmware_py.procedure.convention import in_convention, shift_db
 from firmware_py.procedure.finished import mean_as_json, person_as_json, threshold_with_width
@@ -29,12 +26,15 @@ from firmware_py.procedure.results import (
 )
 from firmware_py.procedure.settings import RIGHT
 from firmware_py.procedure.statements import may_conclude
+from firmware_py.sessions.archive import UNFINISHED
+from firmware_py.sessions.broken_off import BrokenOff, Waited
+from firmware_py.sessions.identity import Identity
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.report.norms import norm_title, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
 from host_tools.commands.report.referral import asymmetry_words
-from host_tools.recorded import RecordedSession
-from host_tools.verdicts import why_nothing_follows
+from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.verdicts import why_nothing_follows
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.findings import Findings
 from host_tools.commands.report.words import Words
-from host_tools.drawing import EAR_COLOURS, GREY, INK
-from host_tools.symbols import ear_colour, table
+from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
+from host_tools.drawings.symbols import ear_colour, table
 
 HALF: Final = 8.0  # the drawing reaches so far to every side
 SYMBOL_UNITS: Final = 5.5

@@ -4,7 +4,7 @@ from firmware_py.procedure.beside import NoNorm
 from firmware_py.procedure.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm
 from firmware_py.procedure.person import FEMALE, Person
 from host_tools.catalogue import Catalogue
-from host_tools.verdicts import PLACE as OF_VERDICTS
+from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 
 
 def norm_title(norm: AgeNorm, catalogue: Catalogue) -> str:

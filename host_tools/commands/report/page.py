@@ -25,10 +25,10 @@ from host_tools.commands.report.masking_levels import masking_levels, noise_leve
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import NOTHING, Words
-from host_tools.drawing import EAR_COLOURS, GREY, INK
-from host_tools.heading import NO_HEADING, Heading
-from host_tools.record import RecordOfTest
-from host_tools.recorded import RecordedSession, Trial
+from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
+from host_tools.recordings.heading import NO_HEADING, Heading
+from host_tools.recordings.record import RecordOfTest
+from host_tools.recordings.recorded import RecordedSession, Trial
 
 ASSETS: Final = files("host_tools.commands.report") / "assets"
 # The page's own colours in the place of the legend's: it has light and dark ones.

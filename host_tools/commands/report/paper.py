@@ -15,10 +15,10 @@ from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.document import Block, Document, write_document
-from host_tools.drawing import EAR_COLOURS
-from host_tools.heading import Heading
-from host_tools.record import RecordOfTest
-from host_tools.recorded import RecordedSession
+from host_tools.drawings.drawing import EAR_COLOURS
+from host_tools.recordings.heading import Heading
+from host_tools.recordings.record import RecordOfTest
+from host_tools.recordings.recorded import RecordedSession
 
 PEERS: Final = "column_peers"
 

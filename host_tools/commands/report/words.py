@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from firmware_py.archive import UNFINISHED
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.words import readable
 from firmware_py.procedure.convention import clinical_mean_db_hl
@@ -13,13 +12,14 @@ from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.results import MeanThreshold
+from firmware_py.sessions.archive import UNFINISHED
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
 from host_tools.catalogue.levels import band_words, unit_words
 from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
-from host_tools.drawing import WIDE_SIGN
-from host_tools.record import simulated_words
-from host_tools.verdicts import ToldVerdict, told_verdicts
+from host_tools.drawings.drawing import WIDE_SIGN
+from host_tools.recordings.record import simulated_words
+from host_tools.recordings.verdicts import ToldVerdict, told_verdicts
 
 CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level
 SEXES: Final = {"F": "female", "M": "male"}

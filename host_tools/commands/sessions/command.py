@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.calibration.in_force import STATES
 from firmware_py.console.verdicts import short_verdict
+from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from host_tools.catalogue import add_language_argument, catalogue_of
 from host_tools.commands.export.command import checked_format, export, once
 from host_tools.commands.export.examination import Examination, read_examination
@@ -18,11 +18,10 @@ from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
 from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
 from host_tools.commands.sessions.order import clock_was_set
-from host_tools.convention import add_convention_argument
 from host_tools.errors import NONSENSE, HostError
 from host_tools.files import check_name, write_text
-from host_tools.progress import watched
-from host_tools.terminal import say, say_aside
+from host_tools.recordings.convention import add_convention_argument
+from host_tools.terminal import say, say_aside, watched
 
 NAME = "sessions"
 SUMMARY = "list the journals of a directory, choose among them, export them together"

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware_py.archive import DAMAGED, UNFINISHED, Ends, read_ends, read_whole
 from firmware_py.journal import (
     JournalDamagedError,
     JournalReadError,
@@ -15,9 +14,10 @@ from firmware_py.journal.records import LineError
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.statements import as_told
-from firmware_py.session_record import SessionRecordError
-from host_tools.doubles import About
+from firmware_py.sessions.archive import DAMAGED, UNFINISHED, Ends, read_ends, read_whole
+from firmware_py.sessions.session_record import SessionRecordError
 from host_tools.files import digest_of
+from host_tools.recordings.doubles import About
 
 # In the place of an outcome, beside those of the archive.
 FOREIGN: Final = "foreign"  # no journal, or not of a session

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from firmware_py.self_check import clock_part
+from firmware_py.board.self_check import clock_part
 from host_tools.commands.sessions.entry import Entry
 
 

@@ -6,15 +6,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.archive import UNFINISHED, read_ends
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
-from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.journal.records import LineError
 from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.reading import threshold_as_json
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import FIFTY_PERCENT, LEFT, RIGHT
-from firmware_py.session_record import SessionHeader, SessionRecordError
+from firmware_py.sessions.archive import UNFINISHED, read_ends
+from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
+from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
 from host_tools.commands.sessions.change import Change, EarPosterior, change_between
 from host_tools.commands.sessions.entry import Entry
 from host_tools.commands.sessions.order import (
@@ -24,9 +24,9 @@ from host_tools.commands.sessions.order import (
     contradictions,
     in_order,
 )
-from host_tools.doubles import without_doubles
 from host_tools.errors import NONSENSE, HostError
-from host_tools.recorded import RecordedSession, read_true_session
+from host_tools.recordings.doubles import without_doubles
+from host_tools.recordings.recorded import RecordedSession, read_true_session
 
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
 NOBODY: Final = Identity()

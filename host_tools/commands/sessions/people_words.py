@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
-from firmware_py.identity import Difference
 from firmware_py.procedure.reading import SIGNS, Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL, CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_conclude
+from firmware_py.sessions.identity import Difference
 from host_tools.catalogue import NO_BREAK, Catalogue
 from host_tools.catalogue.levels import band_words, unit_words
 from host_tools.catalogue.remarks import PLACE as REMARKS
@@ -26,7 +26,7 @@ from host_tools.commands.sessions.change import (
 from host_tools.commands.sessions.entry import Entry
 from host_tools.commands.sessions.order import clock_was_set
 from host_tools.commands.sessions.people import Comparison, Person, Visit
-from host_tools.verdicts import short_verdict, verdict_word
+from host_tools.recordings.verdicts import short_verdict, verdict_word
 
 NOTHING: Final = "-"
 

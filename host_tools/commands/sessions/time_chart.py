@@ -8,7 +8,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.statements import Judged, may_conclude
 from host_tools.commands.report.page import escape
-from host_tools.symbols import table
+from host_tools.drawings.symbols import table
 
 LEFT: Final = 30.0
 RIGHT: Final = 162.0

@@ -13,12 +13,12 @@ from firmware_py.procedure.outcomes import ASKED, Purpose
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.statements import so_far
 from firmware_py.procedure.words import say
-from firmware_py.session import HearingReplay
+from firmware_py.sessions.session import HearingReplay
 from host_tools.commands.watch.view import Answered, View, under_way
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
-from host_tools.newest import JOURNALS
-from host_tools.recorded import RecordedSession, Trial, UnstartedError, read_session
+from host_tools.recordings.newest import JOURNALS
+from host_tools.recordings.recorded import RecordedSession, Trial, UnstartedError, read_session
 
 
 class DirectoryWatch:

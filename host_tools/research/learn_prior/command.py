@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Learn, check, write, draw."""
     os.environ[VARIABLE] = JIT  # some of its arithmetic is written as kernels that no library has
     components = _checked(arguments)
-    from host_tools.drawing import PICTURE_ENDINGS
+    from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(arguments.out, "-o", (".json",), arguments.force)
     picture = arguments.picture or arguments.out.with_suffix(".svg")

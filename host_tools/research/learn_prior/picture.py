@@ -8,7 +8,7 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from host_tools.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
+from host_tools.drawings.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
 from host_tools.research.learn_prior.checking import normal_cdf
 from host_tools.research.learn_prior.selecting import Size
 

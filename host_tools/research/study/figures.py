@@ -23,7 +23,16 @@ from device.simulator.audiograms import AudiogramError, audiogram_named
 from firmware_py.inference.laplace.selection import HALF_PI_LN2
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.inference.scales import scale_named
-from host_tools.drawing import BLUE, GREY, INK, ORANGE, PICTURE_ENDINGS, in_style, new_figure, save
+from host_tools.drawings.drawing import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    PICTURE_ENDINGS,
+    in_style,
+    new_figure,
+    save,
+)
 from host_tools.errors import HostError
 from host_tools.files import check_name
 from host_tools.research.methods.gp_pta import GpPta

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from host_tools.drawing import (
+from host_tools.drawings.drawing import (
     BLUE,
     COLOURS,
     DASHES,

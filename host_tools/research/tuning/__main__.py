@@ -7,7 +7,7 @@ from typing import Final
 
 from device.simulator.preferences import PEOPLE
 from firmware_py.platform.program import ended
-from host_tools.drawing import PICTURE_ENDINGS
+from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.research.tuning import footprint
 from host_tools.research.tuning.course import Course, run_course

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from host_tools.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
+from host_tools.drawings.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
 from host_tools.research.tuning.course import COMPARISONS, Course, regrets
 from host_tools.research.tuning.tables import GOAL
 

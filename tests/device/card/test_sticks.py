@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from device.card.card import SIGNATURE
 from device.card.kernel import INIT
 from device.card.root import FILES
-from firmware_py.card_system import CardSystem
+from firmware_py.installation.card_system import CardSystem
 from firmware_py.platform.data_directory import DataDirectory
 from tests.strange_files import full, hollow, link
 

@@ -13,7 +13,7 @@ from device.simulator.world import World
 from firmware_py.link import client
 from firmware_py.platform.board_time import BoardTime
 from firmware_py.procedure.settings import Settings
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.device.emulator.bench import MS, Bench
 from tests.firmware.world import a_listener, result_of, stimuli_of
 

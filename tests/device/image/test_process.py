@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from firmware_py.configuration import Configuration
+from firmware_py.installation.configuration import Configuration
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from tests.device.image.image import Image

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.configuration import read_configuration
+from firmware_py.board.self_check import YEAR_MIN
+from firmware_py.installation.configuration import read_configuration
 from firmware_py.main import parser
 from firmware_py.platform.supervisor import WATCHDOG_US_MIN
-from firmware_py.self_check import YEAR_MIN
 from tests.device.install.conftest import CONSOLES, INSTALL, Staging
 
 # systemd's own scale, from 0 to 10, best first. 0.4 is reached: what is left are mostly the two

@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from firmware_py.console.table import page_lines
+from firmware_py.operator.tuning_desk import COMMANDS
 from firmware_py.procedure.outcomes import SessionOutcome
-from firmware_py.tuning_desk import COMMANDS
 from tests.firmware.tuning.bench import DATA, Bench
 from tests.firmware.tuning.test_tuner import Chooser
 
@@ -30,7 +30,7 @@ def bench() -> Bench:
 
 
 def test_the_page_of_the_console_has_the_table() -> None:
-    """As `python -m firmware_py.tuning_desk` prints it."""
+    """As `python -m firmware_py.operator.tuning_desk` prints it."""
     assert "\n".join(page_lines(COMMANDS)) in PAGE.read_text()
 
 

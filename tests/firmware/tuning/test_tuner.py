@@ -26,7 +26,7 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.procedure.words import say
-from firmware_py.tuning_record import replay_tuning
+from firmware_py.tuning.tuning_record import replay_tuning
 from tests.budget import examples, quick
 from tests.firmware.tuning.bench import DATA, Bench
 from tests.firmware.world import a_listener

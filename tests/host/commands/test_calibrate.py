@@ -16,8 +16,8 @@ from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.calibration.simulated import SERIAL
-from firmware_py.configuration import Configuration, read_configuration
 from firmware_py.console.pin import PinHash
+from firmware_py.installation.configuration import Configuration, read_configuration
 from firmware_py.journal import read_journal
 from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate

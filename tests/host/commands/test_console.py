@@ -23,11 +23,11 @@ from host_tools.commands.console import command as console_module
 from host_tools.commands.console.command import history_path
 from host_tools.commands.console.lines import is_pin, words_of
 from host_tools.commands.console.prompt import completer
+from host_tools.devices.greeting import CONSOLE_WANTED
+from host_tools.devices.patience import LONGEST_S, Wait
+from host_tools.devices.processes import ConsoleLine
 from host_tools.errors import HostError
-from host_tools.greeting import CONSOLE_WANTED
 from host_tools.main import main
-from host_tools.patience import LONGEST_S, Wait
-from host_tools.processes import ConsoleLine
 from host_tools.terminal import say
 from tests.console.instrument import PICTURE, Recorder, connected
 from tests.firmware.rig import Served as BoardServed

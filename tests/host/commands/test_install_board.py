@@ -26,8 +26,8 @@ from host_tools.commands.install_board import (
     with_what_stays,
 )
 from host_tools.commands.raw_repl import deflated
+from host_tools.devices.greeting import BOARD_WANTED
 from host_tools.errors import HostError
-from host_tools.greeting import BOARD_WANTED
 from tests.console.instrument import Recorder, connected
 from tests.firmware.rig import Peer, Served
 from tests.firmware.world import a_listener

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.archive import recorded_result
 from firmware_py.journal import is_unbroken, read_journal
+from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.sessions import index
 from host_tools.commands.sessions.choice import Choice, chosen
 from host_tools.commands.sessions.entry import Entry, entry_of

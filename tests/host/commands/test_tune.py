@@ -20,9 +20,9 @@ from device.hearing_aid.whose import Whose
 from device.simulator.talker import made_up_speech
 from firmware_py.journal import read_journal
 from firmware_py.procedure.tuning.space import Setting
-from host_tools import fitting
+from host_tools.commands import fitting
 from host_tools.commands.replay.tuning import replay_tuning_journal
-from host_tools.hearing_aid import HearingAidProcess
+from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
 from tests.device.hearing_aid.refused import python_without_networks

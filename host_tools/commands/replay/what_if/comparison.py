@@ -14,7 +14,7 @@ from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.catalogue.levels import unit_words
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
-from host_tools.recorded import RecordedSession
+from host_tools.recordings.recorded import RecordedSession
 
 
 @dataclass(frozen=True)

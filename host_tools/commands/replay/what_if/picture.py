@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.procedure.outcomes import MaskingMark
-from host_tools.audiogram_paper import draw_paper, in_octaves, name_ear
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
-from host_tools.drawing import (
+from host_tools.drawings.audiogram_paper import draw_paper, in_octaves, name_ear
+from host_tools.drawings.drawing import (
     EAR_COLOURS,
     GREY,
     in_style,
     new_figure,
     save,
 )
-from host_tools.symbols import symbol_marker
+from host_tools.drawings.symbols import symbol_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.archive import recorded_result
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ConfirmedThreshold, ThresholdResult
+from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.calibration.calibrations import MADE, on_file
 from tests.host.journals import BOTH, GOLDEN

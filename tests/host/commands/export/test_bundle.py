@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from firmware_py import simulation
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.words import say
+from firmware_py.sessions import simulation
 from host_tools.commands.export.bundle import CLASSICAL, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.host.commands.export.sessions import JOURNALS, UNRELIABLE, inferred_and_confirmed, marked

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.archive import recorded_result
 from firmware_py.journal import read_journal
 from firmware_py.procedure.finished import threshold_with_width
 from firmware_py.procedure.outcomes import Outcome
@@ -16,11 +15,12 @@ from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
+from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.table import as_csv
-from host_tools.recorded import read_session
+from host_tools.recordings.recorded import read_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT
 from tests.host.journals import BOTH, GOLDEN, GpPta, gone_on_with, write_again, write_nonsense
 

@@ -25,12 +25,12 @@ from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
 from device.simulator.stepped import SteppedFirmware
 from device.simulator.surroundings import Surroundings
+from firmware_py.board.self_check import answer_as_json, clock_part
 from firmware_py.calibration.simulated import SERIAL
-from firmware_py.configuration import Configuration
 from firmware_py.console.pin import PinHash
 from firmware_py.firmware import Ports
+from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.self_check import answer_as_json, clock_part
 from tests.firmware.world import a_listener
 
 PIN: Final = "4711"

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Page, expect
 
-from firmware_py.archive import recorded_result
-from firmware_py.commands import COMMANDS
 from firmware_py.console.console import Console
 from firmware_py.console.table import Command
+from firmware_py.operator.commands import COMMANDS
+from firmware_py.sessions.archive import recorded_result
 from host_tools.catalogue import catalogue_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, NeverSet, StandIn, Stranger

@@ -28,9 +28,9 @@ from host_tools.commands.report.masking_levels import masking_levels, noise_leve
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
-from host_tools.heading import NO_HEADING, Heading
-from host_tools.record import RecordOfTest
-from host_tools.recorded import RecordedSession, read_session
+from host_tools.recordings.heading import NO_HEADING, Heading
+from host_tools.recordings.record import RecordOfTest
+from host_tools.recordings.recorded import RecordedSession, read_session
 from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held, StandIn

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from firmware_py.board.self_check import PARTS
 from firmware_py.console.table import help_lines
+from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.procedure import tells
 from firmware_py.procedure.settings import Settings
-from firmware_py.self_check import PARTS
-from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import PAGE_BYTES_MAX, exports_of, modules, page
 from host_tools.commands.page.bridge import BUSY, NO_PORT, UNPLUGGED

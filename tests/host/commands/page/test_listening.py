@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from firmware_py.archive import recorded_result
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.words import say
+from firmware_py.sessions.archive import recorded_result
 from tests.firmware.world import Leaves, a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device

@@ -39,9 +39,9 @@ from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.document import set_document
-from host_tools.heading import NO_HEADING
-from host_tools.recorded import RecordedSession, read_session
-from host_tools.verdicts import told_verdicts
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.verdicts import told_verdicts
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 from tests.host.commands.page.test_breadth import check_paper, finished

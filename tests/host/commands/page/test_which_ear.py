@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from firmware_py.archive import recorded_result
+from firmware_py.sessions.archive import recorded_result
 from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device

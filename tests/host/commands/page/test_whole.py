@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from firmware_py.archive import Found, recorded_result
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.procedure.reading import Kind, is_wide, read
+from firmware_py.sessions.archive import Found, recorded_result
 from host_tools.catalogue import catalogue_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn

@@ -17,15 +17,15 @@ from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.space import DIMENSIONS
-from firmware_py.tuning_record import TuningHeader
+from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe import tuned
 from host_tools.commands.prescribe.ears import EarPrescription, fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.tuned import TunedPaper, tuning_of
+from host_tools.devices.tuning import FINDINGS, show_result
 from host_tools.document import Document, set_document
 from host_tools.errors import HostError
-from host_tools.heading import NO_HEADING
-from host_tools.tuning import FINDINGS, show_result
+from host_tools.recordings.heading import NO_HEADING
 from tests.budget import quick
 from tests.firmware.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
 from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused, recorded_calibrated, write_again

@@ -22,13 +22,13 @@ from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import Difference
+from firmware_py.sessions.session import Difference
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
-from host_tools.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded import RecordedSession, read_session
 from tests.firmware.world import a_listener, records_of
 from tests.host.journals import GOLDEN, LEFT_S2, recorded
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host_tools.drawing import apart
+from host_tools.drawings.drawing import apart
 from host_tools.main import main
 from host_tools.research.study.figures import (
     STAGES,

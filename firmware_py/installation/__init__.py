@@ -1,0 +1,1 @@
+"""What is installed: the configuration, the card, and whether the device is ready."""

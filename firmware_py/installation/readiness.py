@@ -1,0 +1,136 @@
+"""Whether the firmware can start, part by part: `gp-pta-device --check`.
+
+It plays nothing, sends nothing to the tone generator, and touches nothing that a running firmware
+uses.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from firmware_py.board.self_check import Part, calibration_part, clock_part, disk_part
+from firmware_py.calibration.in_force import load_calibration
+from firmware_py.installation.configuration import (
+    Configuration,
+    ConfigurationError,
+    read_configuration,
+)
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.data_directory import (
+    DataDirectory,
+    DataDirectoryError,
+    DataDirectoryInUseError,
+)
+from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
+from firmware_py.platform.ports import Port, PortError
+from firmware_py.procedure.printable import printable
+from firmware_py.procedure.reasons import Code, reason
+
+# The exit code if this part is at fault. The firmware runs in spite of a part with 0, and every
+# result says what is wrong.
+CODES: Final = {
+    "configuration": EXIT_CONFIGURATION,
+    "calibration": EXIT_DONE,
+    "disk": EXIT_JOURNAL,
+    "tone generator": EXIT_CONFIGURATION,
+    "console": EXIT_CONFIGURATION,
+    "clock": EXIT_DONE,
+    "kernels": EXIT_FAULT,
+}
+
+
+def check(parts: Iterable[Part]) -> int:
+    """Print a line for every part; return the code of the first that is at fault, or 0."""
+    codes = []
+    for part in parts:
+        print(line(part), flush=True)
+        codes.append(_code(part))
+    return next(filter(None, codes), EXIT_DONE)
+
+
+def line(part: Part) -> str:
+    """Return a line on a part."""
+    verdict = "ok" if part.works else "FAULT" if _code(part) else "warning"
+    return printable(f"{verdict:8} {part.name:15} {part.words}")
+
+
+def _part(name: str, works: bool, told: str) -> Part:
+    return Part(name, works, reason(Code.TOLD, told=told))
+
+
+def _code(part: Part) -> int:
+    return EXIT_DONE if part.works else CODES[part.name]
+
+
+def readiness(
+    ports: tuple[Port, Port],
+    data: Path,
+    configuration: Path | None,
+    calibration: Path | None,
+) -> Iterator[Part]:
+    """Check one part after the other, in the order of `CODES`.
+
+    Parameters
+    ----------
+    ports : tuple of Port
+        Tone generator and console, not open.
+    data, configuration, calibration : Path or None
+        As given to the firmware.
+    """
+    part, configured = _configuration(configuration)
+    yield part
+    now = SteadyClock().date()
+    in_force = load_calibration(calibration or configured.calibration).judged(now.date())
+    yield calibration_part(in_force)
+    yield from _disk_and_ports(data, ports)
+    yield clock_part(now)
+    yield _kernels(configured.test.profile)
+
+
+def _configuration(path: Path | None) -> tuple[Part, Configuration]:
+    if path is None:
+        return _part("configuration", True, "no file, all as it comes"), Configuration()
+    try:
+        return _part("configuration", True, str(path)), read_configuration(path)
+    except ConfigurationError as error:
+        return _part("configuration", False, str(error)), Configuration()
+
+
+def _disk_and_ports(path: Path, ports: tuple[Port, Port]) -> Iterator[Part]:
+    try:
+        data = DataDirectory(path)
+    except DataDirectoryInUseError:
+        for name in ("disk", *(port.role for port in ports)):
+            yield _part(name, True, "not looked at: a running firmware has it")
+        return
+    except DataDirectoryError as error:
+        yield _part("disk", False, str(error))
+    else:
+        yield disk_part(data, write=True)
+        data.close()
+    yield from map(_port, ports)
+
+
+def _port(port: Port) -> Part:
+    try:
+        port.open()
+    except PortError as error:
+        return _part(port.role, False, str(error).removeprefix(f"{port.role}: "))
+    port.close()
+    return _part(port.role, True, port.url)
+
+
+def _kernels(profile: str) -> Part:
+    began_s = time.monotonic()
+    try:
+        # Imported late: this is what loads the kernels.
+        from firmware_py.inference.kernel import prepare
+
+        prepare()
+        from firmware_py.inference.estimator import ThresholdEstimator
+
+        ThresholdEstimator(profile, max_trials=1).next_stimulus()
+    except Exception as error:  # whatever it is, it is what the check found
+        return _part("kernels", False, f"{type(error).__name__}: {error}")
+    return _part("kernels", True, f"ready after {time.monotonic() - began_s:.1f} s")

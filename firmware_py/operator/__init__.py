@@ -1,0 +1,1 @@
+"""What the operator's commands do, and what the operator is told."""

@@ -1,0 +1,258 @@
+"""How the console's answers about tests, sessions and calibrations are written."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py import __version__
+from firmware_py.board.board_connection import BoardConnection
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.console.audiogram import axis_unit, draw_audiogram, legend
+from firmware_py.console.verdicts import verdict_lines, verdict_word, which_ear_words
+from firmware_py.console.words import figure, readable
+from firmware_py.journal import Disk
+from firmware_py.link.messages import WIRE_VERSION
+from firmware_py.platform.data_directory import session_number
+from firmware_py.procedure.attendance import check_of, why_checked
+from firmware_py.procedure.boards import serial_of
+from firmware_py.procedure.convention import in_convention
+from firmware_py.procedure.ear_result import verdict_so_far
+from firmware_py.procedure.finished import finished
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.presenter import FINISHED
+from firmware_py.procedure.reading import read
+from firmware_py.procedure.reasons import Reason, as_json
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    HUGHSON_WESTLAKE,
+    LEFT,
+    OFF,
+    RIGHT,
+)
+from firmware_py.procedure.statements import has_thresholds, is_final
+from firmware_py.procedure.words import say
+from firmware_py.sessions.archive import DAMAGED, Entry, glance
+from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.sessions.simulation import is_simulated
+
+UNKNOWN: Final = "-"
+SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
+
+
+def version_words(board: BoardConnection, slot: str) -> str:
+    """Return the versions of firmware and wire, and what answers at its end; `slot`: of a card."""
+    serial = serial_of(board.client.board) or UNKNOWN
+    return (
+        f"firmware {__version__},wire {WIRE_VERSION},tone generator {board.board or UNKNOWN},"
+        f"serial number {serial}{slot and f',{slot}'}"
+    )
+
+
+def state_words(test: HearingTest, resumed: int, header: SessionHeader, *, lost: bool) -> str:
+    """Return where the test of a session is.
+
+    `resumed`: how many times it was taken up again. `lost`: the tone generator does not answer.
+    """
+    ear = test.ear
+    state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
+    widest = ear.audiogram.widest()
+    to_go = UNKNOWN if lost else str(round(test.time_to_go.seconds()))
+    seconds_to_go = "0" if test.state == FINISHED else to_go
+    silences, false_positives = _silences(test)
+    return (
+        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
+        f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
+        f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
+        f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
+        f"silences={silences} false_positives={false_positives} so_far={verdict_so_far(ear)} "
+        f"calibration={header.calibration.state} session={header.session}"
+        f"{_board(lost=lost)}{_check(test)}"
+    )
+
+
+def idle_words(calibration: CalibrationInForce, *, lost: bool) -> str:
+    """Return the same without a test."""
+    return f"state=idle calibration={calibration.state}{_board(lost=lost)}"
+
+
+def _board(*, lost: bool) -> str:
+    return " board=lost" if lost else ""
+
+
+def _silences(test: HearingTest) -> tuple[int, int]:
+    """Return how many silences there were, pauses and catch trials, and those with a press."""
+    ears = test.ears.values()
+    pauses = [ear.attention.pauses for ear in ears]
+    catches = [ear.catch_trials for ear in ears]
+    return (
+        sum(each.count for each in pauses) + sum(each.count for each in catches),
+        sum(each.pressed for each in pauses) + sum(each.false_alarms for each in catches),
+    )
+
+
+def _check(test: HearingTest) -> str:
+    """Return which check is under way, if any, and why."""
+    check = check_of(test)
+    return f" check={check} {pairs({'why': why_checked(test)})}" if check else ""
+
+
+def _masking(test: HearingTest) -> str:
+    """Return the level of the noise, or whether there can be any, or that nobody looks."""
+    if not test.cross_hearing.watched:
+        return OFF
+    if test.presenter.noise.due is not None:
+        return f"{test.presenter.noise.due.level_db_hl:g}"
+    return "ready" if test.cross_hearing.can_mask else "none"
+
+
+def session_words(journal: Path, disk: Disk) -> str:
+    """Return number, outcome, start, ears and identifier of a session."""
+    number = session_number(journal)
+    seen = glance(journal, disk)
+    if seen.session != number:  # it has the name of another one
+        seen = Entry(DAMAGED)
+    words = (seen.outcome, seen.started, seen.ears, seen.identifier)
+    return ",".join((str(number), *(word or UNKNOWN for word in words)))
+
+
+def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:
+    """Return a result as JSON, between its verdict and whose it is; `named`: with the person."""
+    calibration, simulated = header.calibration, is_simulated(header, result)
+    about = {
+        "verdict": result.verdict,
+        "calibration": calibration.state,
+        "calibration_words": calibration.headline,
+        "session": header.session,
+        "started": header.started,
+        "simulated": simulated,
+        "speed": header.speed,
+        "nominal": calibration.nominal,
+        "final": is_final(result, nominal=calibration.nominal, simulated=simulated),
+    }
+    about |= {"person": header.person.as_record()} if named else {}
+    return json.dumps({**about, **_finished(result, header)})
+
+
+def mean_words(result: SessionResult, header: SessionHeader) -> str:
+    """Return the mean thresholds of a result as JSON, and of which session."""
+    told = _finished(result, header)
+    means = {ear["ear"]: ear["pta4"] for ear in told["ears"]}
+    about = {"session": header.session, "started": header.started}
+    return json.dumps({"ears": means, "grade": told["grade"], **about})
+
+
+def _finished(result: SessionResult, header: SessionHeader) -> dict[str, Any]:
+    """Return a result with thresholds as the setting of its test wants them."""
+    convention = header.settings.threshold_convention
+    return finished(in_convention(result, convention), header.settings, convention)
+
+
+def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
+    """Return frequency, level, SD and marks of every threshold of these ears, and the verdicts.
+
+    Which session it is stands between.
+    """
+    words = [f"{ear.ear}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
+    verdicts = ";".join(f"{ear.ear},{ear.verdict}" for ear in ears)
+    which = [f"session={header.session}", f"started={header.started}"]
+    calibration = f"calibration={header.calibration.state}"
+    return " ".join([*words, *which, f"verdict={verdicts}", calibration])
+
+
+def _figures(found: ThresholdResult) -> str:
+    reading, sd = read(found), found.sd_db
+    figures = "-,-" if sd is None else f"{reading.level_db_hl:.1f},{sd:.1f}"
+    marks = (m for m in (found.mark, found.masking) if m and m != MaskingMark.NOT_MASKED)
+    return f"{found.frequency_hz},{figures},{','.join(marks)}"
+
+
+def whose_line(header: SessionHeader, *, named: bool) -> str:
+    """Say whose result it is; `named`: by the identifier, too."""
+    identifier = header.person.identifier if named else None
+    of = f" of {identifier}" if identifier else ""
+    return f"session {header.session}{of}, begun {header.started}"
+
+
+def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> list[str]:
+    """Return the verdict, the audiogram in characters, and what came of each ear."""
+    found = {ear.ear: ear.thresholds for ear in result.ears if has_thresholds(ear)}
+    courses = [readable(_course(ear)) for ear in result.ears]
+    courses += [_confirmed(ear, calibration.unit) for ear in result.ears if ear.confirmed]
+    courses += which_ear_words(result)
+    remarks = [f"remark: {readable(say(remark))}" for remark in result.remarks]
+    axis = axis_unit(nominal=calibration.nominal)
+    drawn = [*draw_audiogram(found, unit=axis), legend(found)] if found else []
+    verdicts = verdict_lines(result.ears)
+    return [*verdicts, *drawn, *courses, *remarks, calibration.headline]
+
+
+def _course(ear: EarResult) -> str:
+    """Say what came of an ear, after how many tones, and why it ended."""
+    unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
+    heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
+    heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
+    why = f"; {say(ear.why)}" if ear.why else ""
+    return f"{ear.ear} ear: {_outcome(ear)}, {heard}{why}"
+
+
+def _outcome(ear: EarResult) -> str:
+    return ear.outcome if has_thresholds(ear) else verdict_word(ear.verdict)
+
+
+def _confirmed(ear: EarResult, unit: str) -> str:
+    """Say what the classical rule found."""
+    found = (
+        f"{each.frequency_hz} Hz "
+        + (each.mark if each.threshold_db_hl is None else f"{each.threshold_db_hl:g} {unit}")
+        + f" ({each.tones} tones)"
+        for each in ear.confirmed
+    )
+    return f"{ear.ear} ear confirmed by {HUGHSON_WESTLAKE}: {', '.join(found)}"
+
+
+def calibration_words(in_force: CalibrationInForce) -> str:
+    """Return the state of a calibration, and its figures as JSON values."""
+    words: dict[str, Any] = {"state": in_force.state}
+    if in_force.why is not None:
+        words["why"] = in_force.why.to_record()
+    if in_force.calibration is not None:
+        words |= {"digest": in_force.calibration.digest}
+        for table in ("calibration", "transducer"):
+            about = in_force.calibration.content.get(table, {})  # simulated, it has no meter
+            words |= {name: value for name, value in about.items() if isinstance(value, str)}
+    return json.dumps(words)
+
+
+def limit_words(highest_db_hl: Callable[[str, float], float], ear: str | None = None) -> str:
+    """Return the highest level at the audiogram frequencies, of both ears or of one."""
+
+    def limits(ear: str) -> str:
+        levels = ((f, highest_db_hl(ear, f)) for f in AUDIOGRAM_FREQUENCIES_HZ)
+        return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
+
+    ears = (each for each in (RIGHT, LEFT) if ear in (None, each))
+    return " ".join(f"{each}={limits(each)}" for each in ears)
+
+
+def pairs(about: Mapping[str, Any]) -> str:
+    """Return figures by name for an unasked line; reasons in words, and once more as JSON."""
+    told = [f"{name}={_word(value)}" for name, value in about.items()]
+    for value in about.values():
+        if value and isinstance(value, Reason | tuple):
+            several = (value,) if isinstance(value, Reason) else value
+            spaceless = json.dumps(as_json(several), separators=(",", ":")).replace(" ", SPACE)
+            told.append(f"reasons={spaceless}")
+    return " ".join(told)
+
+
+def _word(value: Any) -> str:
+    """Return a value for an unasked line: without spaces, or in quotes."""
+    if isinstance(value, Reason | tuple):
+        value = say(value)
+    if isinstance(value, float):
+        return figure(value)
+    text = str(value).lower() if isinstance(value, bool) else readable(str(value))
+    return json.dumps(text, ensure_ascii=False) if " " in text or text == "" else text

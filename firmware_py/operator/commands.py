@@ -1,0 +1,143 @@
+"""The table of commands of the operator's console: a new command is a row here."""
+
+import sys
+from operator import attrgetter
+from typing import Final
+
+from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.console import OWN_COMMANDS
+from firmware_py.console.table import Command, Pin, When, page_lines
+from firmware_py.operator.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
+from firmware_py.operator.meter_tone import DBFS_LIMITS
+from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
+from firmware_py.platform.program import ended
+from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
+from firmware_py.procedure.outcomes import UNSURE
+from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
+from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SEED_MAX
+
+SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
+
+EAR: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT})
+HEARER: Final = Choice({"OPERATOR": OPERATOR, "OTHER": OTHER_EAR, "NOBODY": NOBODY})
+NAMED: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT, "UNSURE": UNSURE})
+SWITCH: Final = Choice({"ON": True, "OFF": False, "1": True, "0": False})
+EARLIER: Final = Argument(
+    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
+)
+COUNT: Final = Argument(
+    "count", Number("COUNT", limits=(1, SESSIONS_LISTED_MAX), whole=True), optional=True
+)
+START: Final = (
+    Argument("EAR", Choice({"BOTH": BOTH, "LEFT": LEFT, "RIGHT": RIGHT}), optional=True, bare=True),
+    Argument("AGE", Number("YEARS", "years", (0.0, AGE_YEARS_MAX)), optional=True),
+    Argument("SEX", Choice({"F": FEMALE, "M": MALE}), optional=True),
+    Argument("ID", Word("WORD"), optional=True, any_script=True),
+    Argument("SEED", Number("NUMBER", limits=(0, SEED_MAX), whole=True), optional=True),
+)
+# The limits of a tone by hand depend on settings, calibration and the tone before: `ManualTone`.
+TONE: Final = (
+    Argument("ear", EAR),
+    Argument("frequency", Number("HZ", "Hz")),
+    Argument("level", Number("DBHL", "dB HL")),
+    Argument("noise", Number("NOISE", "dB"), optional=True),
+)
+CALIBRATION_TONE: Final = (
+    Argument("ear", EAR),
+    Argument("frequency", Number("HZ", "Hz", (FREQUENCIES_HZ[0], FREQUENCIES_HZ[-1]))),
+    Argument("level", Number("DBFS", "dBFS", DBFS_LIMITS)),
+)
+
+ALWAYS: Final = Pin(always=True)
+ABOUT_PEOPLE: Final = Pin(arguments=("AGE", "SEX", "ID"))
+# Who sits there now may see the own result; that of whoever sat there before needs the PIN.
+RESULTS: Final = Pin(arguments=("number",), earlier_test=True)
+LAST_RESULT: Final = Pin(earlier_test=True)
+
+COMMANDS: Final = (
+    Command("*IDN?", Instrument.identify, "maker, model, serial number, version"),
+    Command("*TST?", Instrument.self_test, "self-test: 0 and what was found, or what fails"),
+    Command("SYSTem:TEST?", Instrument.self_test_parts, "what the self-test found, as JSON"),
+    Command("*RST", Instrument.reset, "abort a running session, settings as configured"),
+    Command("SYSTem:VERSion?", Instrument.version, "versions of firmware and wire"),
+    Command("SYSTem:TIME?", Instrument.time, "date and time of day, ISO 8601"),
+    Command(
+        "SYSTem:EVENts", Instrument.set_events, "report events, in lines that begin with !",
+        (Argument("events", SWITCH),),
+    ),
+    Command("SYSTem:EVENts?", Instrument.events, "ON or OFF"),
+    Command("SYSTem:EXIT", Instrument.shut_down, "end the firmware within 2 s; a session is kept"),
+    Command(
+        "SESSion:STARt", Instrument.start, "start a test", START,
+        named=True, when=When.NOT_IN_TEST, pin=ABOUT_PEOPLE, undone=NOT_BEGUN,
+        refused=Instrument.start_refused,
+    ),
+    Command("SESSion:PAUSe", Instrument.pause, "pause the test", when=When.IN_TEST),
+    Command(
+        "SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST,
+        pin=Pin(waits=attrgetter("waits")),
+    ),
+    Command(
+        "SESSion:HEARd", Instrument.equipment_heard, "who hears tones of an ear that heard nothing",
+        (Argument("by", HEARER),), when=When.IN_TEST,
+    ),
+    Command(
+        "SESSion:EAR", Instrument.ear_named, "in which ear the listener hears the clear tone",
+        (Argument("named", NAMED),), when=When.IN_TEST,
+    ),
+    Command(
+        "SESSion:ABORt", Instrument.abort, "end the test; what was measured is kept",
+        when=When.IN_TEST,
+    ),
+    Command("SESSion:STATe?", Instrument.state, "state of the test"),
+    Command(
+        "SESSion:LIST?", Instrument.sessions, "number,outcome,start,ears,ID;...",
+        (COUNT,), pin=ALWAYS,
+    ),
+    Command(
+        "SESSion:RESult?", Instrument.result, "the result as JSON, so far or final", (EARLIER,),
+        pin=RESULTS,
+    ),
+    Command(
+        "SESSion:MEAN?", Instrument.means, "mean at 0.5, 1, 2 and 4 kHz and grade, as JSON",
+        pin=LAST_RESULT,
+    ),
+    Command(
+        "THReshold?", Instrument.threshold, "for each ear: Hz,dB HL,SD dB,mark;...",
+        (Argument("ear", EAR, optional=True), EARLIER), pin=RESULTS,
+    ),
+    Command("AUDiogram", Instrument.audiogram, "draw the audiogram", (EARLIER,), pin=RESULTS),
+    Command(
+        "TONE", Instrument.play_tone, "a tone while no test runs; noise in the other ear", TONE,
+        when=When.NOT_IN_TEST, undone=NOT_PLAYED,
+    ),
+    Command("TONE:LIMits?", Instrument.tone_limits, "lowest level, and Hz,highest level;... now"),
+    Command("TONE:STOP", Instrument.stop_tone, "end that tone"),
+    Command("CALibration?", Instrument.calibration, "calibration of the next test, as JSON"),
+    Command(
+        "CALibration:LIMits?", Instrument.calibration_limits, "Hz,dB HL;...",
+        (Argument("ear", EAR, optional=True),),
+    ),
+    Command(
+        "CALibration:NOBody", Instrument.nobody_listens, "say that no ears wear the earphones",
+        when=When.NOT_IN_TEST, pin=ALWAYS,
+    ),
+    Command(
+        "CALibration:TONE", Instrument.play_calibration_tone, "5 s, for a meter", CALIBRATION_TONE,
+        when=When.NOT_IN_TEST, pin=ALWAYS, undone=NOT_PLAYED,
+    ),
+    Command("CALibration:TONE?", Instrument.calibration_tone, "state of that tone"),
+    Command("CALibration:STOP", Instrument.stop_calibration_tone, "end the tone"),
+    Command(
+        "SETTing", Instrument.set_setting, "change a setting of the next test",
+        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=ALWAYS,
+    ),
+    Command(
+        "SETTing?", Instrument.setting, "one setting, or all as JSON",
+        (Argument("name", Word("NAME"), optional=True),),
+    ),
+)  # fmt: skip
+
+if __name__ == "__main__":  # for the page of the console
+    sys.exit(ended(lambda: print(*page_lines((*OWN_COMMANDS, *COMMANDS)), sep="\n")))

@@ -1,0 +1,364 @@
+"""What the operator can ask for at the console; `commands` says by which line.
+
+A query returns its answer, a command nothing. What cannot be done is a `ConsoleError`.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from firmware_py import __version__
+from firmware_py.board.board_connection import BoardConnection
+from firmware_py.board.self_check import (
+    ButtonWatch,
+    Part,
+    answer,
+    answer_as_json,
+    board_parts,
+    calibration_part,
+    clock_part,
+    disk_part,
+)
+from firmware_py.console import grammar
+from firmware_py.console.console import Left
+from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.pin import LOCKED, PinLock
+from firmware_py.installation.configuration import Configuration
+from firmware_py.operator.answers import (
+    audiogram_lines,
+    calibration_words,
+    idle_words,
+    limit_words,
+    mean_words,
+    result_words,
+    session_words,
+    state_words,
+    threshold_words,
+    version_words,
+    whose_line,
+)
+from firmware_py.operator.manual_tone import ManualTone
+from firmware_py.operator.refusals import refusing, require_hands_off
+from firmware_py.operator.results import Results
+from firmware_py.operator.setting_desk import SettingDesk
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.procedure.attendance import check_of
+from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
+from firmware_py.procedure.person import Person, Sex, composed
+from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.words import say
+from firmware_py.sessions.runner import Runner
+
+SESSIONS_LISTED: Final = 10
+NOT_BEGUN: Final = "no test was begun"
+NOT_PLAYED: Final = "nothing was played"
+ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"
+
+
+def _end_test(runner: Runner, code: Code) -> None:
+    """End the test at once: the operator's next line, in the same bytes, may begin another."""
+    runner.feed(Aborted.by(code))
+    runner.settle()
+
+
+class Instrument:
+    """What the console's commands do.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Its settings are those of a test where the operator has not changed them.
+    runner : Runner
+        Runs the tests.
+    board : BoardConnection
+        The connection to the tone generator.
+    manual_tone : ManualTone
+        Plays tones while no test is under way.
+    buttons : ButtonWatch
+        Knows which button is held down.
+    data : DataDirectory
+        Has the journals of earlier sessions.
+    clock : SteadyClock
+        Tells the date.
+    stop : callable
+        Ends the firmware.
+    tell : callable
+        Told what happens, in words and figures, for the operator.
+    lock : PinLock
+        Identifiers are told with results while it is open.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the device
+        self,
+        configuration: Configuration,
+        runner: Runner,
+        board: BoardConnection,
+        manual_tone: ManualTone,
+        buttons: ButtonWatch,
+        data: DataDirectory,
+        clock: SteadyClock,
+        stop: Callable[[], None],
+        tell: Callable[[str, dict[str, Any]], None],
+        lock: PinLock,
+    ) -> None:
+        self.events_on = configuration.events
+        self._configuration = configuration
+        self._runner = runner
+        self._board = board
+        self._manual_tone = manual_tone
+        self._buttons = buttons
+        self._data = data
+        self._results = Results(runner, data)
+        self._clock = clock
+        self._stop, self._tell = stop, tell
+        self._lock = lock
+        self.slot = ""  # of a card, in which the firmware's system is
+        self.setting_desk = SettingDesk(configuration)
+        self._was_refused = False  # the last SESS:STAR
+
+    # The device
+
+    def identify(self) -> str:
+        """Return maker, model, serial number and version."""
+        return f"GP-PTA,fitting device,{self._data.device or 0},{__version__}"
+
+    def version(self) -> str:
+        """Return the versions of firmware and wire."""
+        return version_words(self._board, self.slot)
+
+    def self_test(self) -> str:
+        """Return what is at fault, as a sum, and what was found of every part."""
+        return answer(self.parts())
+
+    def self_test_parts(self) -> str:
+        """Return what was found of every part, as JSON."""
+        return answer_as_json(self.parts())
+
+    def parts(self) -> list[Part]:
+        """Return what was found of every part.
+
+        A device that is not calibrated works, and says so.
+        """
+        return [
+            *board_parts(self._board),
+            self._buttons.part(self._board.client.told_until_us),
+            calibration_part(self._runner.calibration_today()),
+            # While a test is under way its own journal is the proof.
+            disk_part(self._data, write=not self._runner.running),
+            clock_part(self._clock.date()),
+        ]
+
+    def time(self) -> str:
+        """Return date and time of day; the clock is never set from here."""
+        return self._clock.date().isoformat(timespec="seconds")
+
+    def reset(self) -> None:
+        """Abort a running test; settings as configured."""
+        _end_test(self._runner, Code.RESET)
+        self._manual_tone.forget()
+        self.setting_desk.forget()
+
+    def end_tones(self) -> None:
+        """End tones by hand and for the meter: who wears the earphones now did not ask for them."""
+        self._manual_tone.forget()
+
+    def operator_left(self, left: Left) -> None:
+        """Forget what an operator has set up; a test under way goes on."""
+        self.end_tones()
+        names = self.setting_desk.forget(unasked=left is Left.UNASKED)
+        if names:
+            self._tell("settings", {"forgotten": names})
+        if left is Left.LINE:
+            self.events_on = self._configuration.events
+
+    def shut_down(self) -> None:
+        """End the firmware; a running test is kept."""
+        self._stop()
+
+    def set_events(self, on: bool) -> None:
+        """Switch the unasked lines on or off."""
+        was_on, self.events_on = self.events_on, on
+        if not was_on:
+            self._runner.tell_resumed()
+
+    def events(self) -> str:
+        """Return whether unasked lines are on."""
+        return "ON" if self.events_on else "OFF"
+
+    # The test
+
+    def start_refused(self) -> None:
+        """Take in that a test was not begun: what is shown then is not that person's."""
+        self._was_refused = True
+
+    def start(
+        self,
+        ears: str | None,
+        age_years: float | None,
+        sex: Sex | None,
+        identifier: str | None,
+        seed: int | None,
+    ) -> None:
+        """Start a hearing test; ears and seed are as set if they are not told."""
+        self._require_board()
+        told = {"ears": ears, "seed": seed}
+        changes = {name: value for name, value in told.items() if value is not None}
+        with refusing(NOT_BEGUN):
+            settings = self.setting_desk.of_test(changes)
+            require_hands_off(self._buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
+            person = Person(age_years, sex, None if identifier is None else composed(identifier))
+            self._runner.begin(settings, self._configuration.recorded(person))
+        if differences := self.setting_desk.differences():
+            self._tell("settings", {"differ": differences})
+        self.setting_desk.forget()
+        self._was_refused = False
+        self._manual_tone.forget()
+
+    def pause(self) -> None:
+        """Pause the test."""
+        self._runner.feed(Paused())
+
+    @property
+    def waits(self) -> bool:
+        """Return whether a test waits to be told whose it is."""
+        test = self._runner.last_test
+        return test is not None and check_of(test) == "identity"
+
+    def go_on(self) -> None:
+        """Go on with a paused test, or after a check."""
+        test = self._runner.last_test
+        if test is None or (test.state != PAUSED and not check_of(test)):
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
+        if self._runner.foreign_board:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, say(self._runner.foreign_board))
+        self._runner.feed(Continued())
+
+    def equipment_heard(self, by: str) -> None:
+        """Say who hears the tones of an ear that seems to hear none."""
+        test = self._runner.last_test
+        if test is None or self.waits or not test.takes_word_of(by):
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked who hears the tones")
+        self._runner.feed(EquipmentHeard(by))
+
+    def ear_named(self, named: str) -> None:
+        """Say in which ear the listener hears a clear tone."""
+        test = self._runner.last_test
+        if test is None or check_of(test) != "ear":
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked in which ear a tone is")
+        self._runner.feed(EarNamed(named))
+
+    def abort(self) -> None:
+        """End the test."""
+        _end_test(self._runner, Code.ABORTED)
+
+    def state(self) -> str:
+        """Return where the test is."""
+        runner, lost = self._runner, self._board.is_lost
+        if runner.last_test is None or runner.last_header is None:
+            return idle_words(runner.calibration_today(), lost=lost)
+        return state_words(runner.last_test, runner.last_resumed, runner.last_header, lost=lost)
+
+    # Results
+
+    def sessions(self, count: int | None) -> str:
+        """Return the newest sessions, the newest first."""
+        newest = reversed(self._results.journals()[-(count or SESSIONS_LISTED) :])
+        return ";".join(session_words(journal, self._data.disk) for journal in newest) or "-"
+
+    def result(self, number: int | None) -> str:
+        """Return the result as JSON: of the last test, so far or final, or of a session."""
+        return result_words(*self._results.of(number), named=self._may_name)
+
+    def means(self) -> str:
+        """Return the mean thresholds of the last test as JSON, so far or final."""
+        return mean_words(*self._results.of(None))
+
+    def threshold(self, ear: str | None, number: int | None) -> str:
+        """Return the thresholds of an ear, or of all that were tested."""
+        result, header = self._results.of(number)
+        chosen = [found for found in result.ears if ear in (None, found.ear)]
+        if ear is not None and not chosen:
+            tested = ", ".join(found.ear.upper() for found in result.ears)
+            words = f"{ear.upper()!r} was not tested; allowed: {tested}"
+            raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
+        return threshold_words(chosen, header)
+
+    def audiogram(self, number: int | None) -> list[str]:
+        """Return whose audiogram it is, and the audiogram in characters, line by line."""
+        result, header = self._results.of(number)
+        lines = [whose_line(header, named=self._may_name)]
+        if self._was_refused and number is None:
+            lines.append(ANOTHER)
+        return [*lines, *audiogram_lines(result, header.calibration)]
+
+    @property
+    def _may_name(self) -> bool:
+        """Return whether a person's identifier may be told with a result."""
+        return self._lock.state != LOCKED
+
+    # Tones and calibration
+
+    def play_tone(
+        self, ear: str, frequency_hz: float, level_db_hl: float, noise_db_hl: float | None
+    ) -> None:
+        """Play a tone by hand, with noise in the other ear or without."""
+        self._require_board()
+        today = self._runner.calibration_today()
+        with refusing(NOT_PLAYED):
+            self._manual_tone.play(
+                ear, frequency_hz, level_db_hl, self.setting_desk.of_tone(), today, noise_db_hl
+            )
+
+    def tone_limits(self) -> str:
+        """Return the softest tone by hand, and the loudest that may be played now."""
+        today = self._runner.calibration_today()
+        return self._manual_tone.limits(self.setting_desk.of_tone(), today)
+
+    def stop_tone(self) -> None:
+        """End the tone played by hand."""
+        self._manual_tone.stop()
+
+    def calibration(self) -> str:
+        """Return the calibration of the next test as JSON."""
+        return calibration_words(self._runner.calibration_today())
+
+    def calibration_limits(self, ear: str | None) -> str:
+        """Return the highest level that can be asked at the audiogram frequencies."""
+        today = self._runner.calibration_today()
+        asked_db_hl = self.setting_desk.settings().level_max_db_hl
+        return limit_words(lambda ear, f: min(asked_db_hl, today.highest_db_hl(ear, f)), ear)
+
+    def nobody_listens(self) -> None:
+        """Take in that nobody wears the earphones: tones for a sound level meter may be played."""
+        self._manual_tone.nobody_listens()
+
+    def play_calibration_tone(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
+        """Play a steady tone for a sound level meter; the first is as soft as one of a test."""
+        self._require_board()
+        today, settings = self._runner.calibration_today(), self.setting_desk.of_tone()
+        with refusing(NOT_PLAYED):
+            self._manual_tone.play_for_meter(ear, frequency_hz, level_dbfs, settings, today)
+
+    def calibration_tone(self) -> str:
+        """Return what became of the calibration tone."""
+        return self._manual_tone.for_meter.state
+
+    def stop_calibration_tone(self) -> None:
+        """End the calibration tone."""
+        self._manual_tone.for_meter.stop()
+
+    # Settings
+
+    def set_setting(self, name: str, text: str) -> None:
+        """Change a setting of the next test."""
+        with refusing():
+            self.setting_desk.change(name, text)
+
+    def setting(self, name: str | None) -> str:
+        """Return one setting as JSON, or all."""
+        return self.setting_desk.tell(name)
+
+    def _require_board(self) -> None:
+        if not self._board.client.connected:
+            raise ConsoleError(grammar.HARDWARE_MISSING, "the tone generator does not answer")

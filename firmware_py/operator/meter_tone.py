@@ -1,0 +1,160 @@
+"""The tone for the sound level meter: steady, limited, and over by itself.
+
+It is far louder than a listener is played without warning. So it is played only after the operator
+has said that nobody wears the earphones. That word holds until a test, a tone by hand, a press of
+the button, another board or another operator. A loud tone is climbed to, in soft ones of a second:
+who wears the earphones in spite of it has the time to take them off.
+"""
+
+from collections import deque
+from contextlib import suppress
+from typing import Final
+
+from firmware_py.board.sounds import Climb, TooLoudError, play_for_the_meter
+from firmware_py.link.client import Client, Tone
+from firmware_py.link.notices import (
+    ButtonPressed,
+    Greeted,
+    Lost,
+    Notice,
+    Refused,
+    ToneEnded,
+    ToneStarted,
+)
+from firmware_py.procedure.settings import STEP_UP_MAX_DB
+
+# Up to full scale: a test never plays above the highest level that was measured, so what this
+# lacks the device lacks. What the board is not to play, its own limit says.
+DBFS_LIMITS: Final = (-80.0, 0.0)
+ON_MS: Final = 5000  # the longest pulse of the wire; a slow meter settles in 3 s
+STEP_MS: Final = 1000  # of a tone on the way to a louder one
+RISE_MS: Final = 25
+NUMBERS: Final = 10_000  # an id has at most 8 characters: "cal-9999"
+ID_PREFIX: Final = "cal-"
+
+SILENT: Final = "silent"  # none yet, or the last was stopped
+ASKED: Final = "asked"  # or climbed to
+SOUNDING: Final = "sounding"
+OVER: Final = "over"
+REFUSED: Final = "refused"
+LOST: Final = "lost"  # the tone generator does not answer
+
+NOT_SAID: Final = (
+    "nobody has said that the earphones are on no ears: CAL:NOB says it, until a test, a tone by "
+    "hand or a press of the button"
+)
+
+
+class ToneError(ValueError):
+    """A tone for the meter that may not be played."""
+
+
+class MeterTone:
+    """Plays tones for the meter, one at a time.
+
+    Parameters
+    ----------
+    client : Client
+        The wire to the tone generator.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._number = 0
+        self._climb = Climb()
+        self._steps: deque[Tone] = deque()  # after the one that sounds
+        self._sounding: Tone | None = None
+        self.nobody_listens = False  # as the operator said
+        self.state = SILENT
+
+    @property
+    def sounds(self) -> bool:
+        """Return whether one sounds, or is about to."""
+        return self.state in (ASKED, SOUNDING)
+
+    def play(self, ear: str, frequency_hz: float, level_dbfs: float, first_dbfs: float) -> None:
+        """Play a tone, after those on the way to it; one that sounds is ended.
+
+        Parameters
+        ----------
+        ear : str
+        frequency_hz, level_dbfs : float
+        first_dbfs : float
+            At most so loud is the first tone in an ear.
+
+        Raises
+        ------
+        ToneError
+            If it would be too loud or far too soft, or somebody may hear it; nothing was done.
+        """
+        low_dbfs, high_dbfs = DBFS_LIMITS
+        if not low_dbfs <= level_dbfs <= high_dbfs:
+            raise ToneError(f"{level_dbfs:g} dBFS: allowed is {low_dbfs:g} to {high_dbfs:g} dBFS")
+        if not self.nobody_listens:
+            raise ToneError(NOT_SAID)
+        self.stop()
+        (next_dbfs,) = self._climb.limit("tone", ear, max(first_dbfs, low_dbfs)).values()
+        while next_dbfs < level_dbfs:
+            self._steps.append(self._tone(ear, frequency_hz, next_dbfs, STEP_MS))
+            next_dbfs += STEP_UP_MAX_DB
+        self._steps.append(self._tone(ear, frequency_hz, level_dbfs, ON_MS))
+        self.state = ASKED
+        self._go_on(first_dbfs)
+
+    def _tone(self, ear: str, frequency_hz: float, level_dbfs: float, on_ms: int) -> Tone:
+        self._number = (self._number + 1) % NUMBERS
+        return Tone(
+            f"{ID_PREFIX}{self._number}", ear, frequency_hz, level_dbfs, on_ms, 0, 1, RISE_MS
+        )
+
+    def _go_on(self, first_dbfs: float = DBFS_LIMITS[0]) -> None:
+        tone = self._sounding = self._steps.popleft()
+        first_dbfs = max(first_dbfs, DBFS_LIMITS[0])
+        limits = self._climb.limit("tone", tone.ear, first_dbfs)
+        try:
+            play_for_the_meter(self._client, tone, {"the loudest": DBFS_LIMITS[1], **limits})
+        except TooLoudError as error:
+            self.stop()
+            raise ToneError(str(error)) from None
+
+    def stop(self) -> None:
+        """End the tone, if one sounds."""
+        self._steps.clear()
+        if self.sounds:
+            self._client.silence()
+            self.state = SILENT
+
+    def forget(self) -> None:
+        """Stop, and forget what became of the last one, and that nobody listens."""
+        self.stop()
+        self._climb.forget()
+        self.nobody_listens = False
+        self.state = SILENT
+
+    def notice(self, notice: Notice) -> None:
+        """Take in what came over the wire."""
+        tone_id = self._sounding.tone_id if self._sounding else ""
+        match notice:
+            case ToneStarted(_, started) if started == tone_id and self.sounds:
+                self._started()
+            case ToneEnded(_, ended) if ended == tone_id and self.sounds:
+                if self._steps:
+                    with suppress(ToneError):  # its start was not told: it is over then
+                        self._go_on()
+                else:
+                    self.state = OVER
+            case Refused("tone", code, name) if self.state == ASKED:
+                self._steps.clear()
+                self.state = f"{REFUSED} {code} {name}".strip()
+            case ButtonPressed():  # by somebody
+                self.forget()
+            case Lost() | Greeted():
+                state = LOST if self.sounds and isinstance(notice, Lost) else self.state
+                self.forget()
+                self.state = state
+
+    def _started(self) -> None:
+        assert self._sounding is not None
+        self._climb.sounded(self._sounding.ear, self._sounding.level_dbfs)
+        if not self._steps:
+            self.state = SOUNDING

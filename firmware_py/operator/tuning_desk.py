@@ -1,0 +1,186 @@
+"""What the operator can ask of a tuning at the console."""
+
+import json
+import sys
+from operator import attrgetter
+from typing import Final
+
+from firmware_py.console import grammar
+from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.table import Command, Pin, When, page_lines
+from firmware_py.inference.preference.answers import Answer
+from firmware_py.installation.configuration import Configuration
+from firmware_py.journal import JournalError
+from firmware_py.link.aid import AidGreeted
+from firmware_py.operator.answers import pairs
+from firmware_py.operator.setting_desk import seed_by_chance
+from firmware_py.platform.data_directory import DataDirectoryError
+from firmware_py.platform.program import ended
+from firmware_py.procedure.events import Aborted, Continued, Paused
+from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.record_checks import ResultError
+from firmware_py.procedure.settings import SEED_MAX, SettingError
+from firmware_py.procedure.tuning.events import Answered
+from firmware_py.procedure.tuning.settings import TuningSettings
+from firmware_py.procedure.tuning.tuning import State, Tuning
+from firmware_py.procedure.words import say
+from firmware_py.sessions.identity import Identity, Meeting, differences
+from firmware_py.sessions.session_record import SessionRecordError
+from firmware_py.tuning.tuner import NO_AID, Tuner
+from firmware_py.tuning.tuning_record import identity_of_tuning
+
+NOT_BEGUN: Final = "no tuning was begun"
+NONE_YET: Final = "there was no tuning yet: TUNE:STAR starts one"
+
+
+class TuningDesk:
+    """What the console's commands of a tuning do.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Says how a person may be named in a journal.
+    tuner : Tuner
+        Runs the tunings.
+    """
+
+    def __init__(self, configuration: Configuration, tuner: Tuner) -> None:
+        self._configuration = configuration
+        self._tuner = tuner
+
+    def start(self, identifier: str | None, count: int | None, seed: int | None) -> None:
+        """Start a tuning."""
+        greeted = self._tuner.aid.greeted
+        if greeted is None:
+            words = f"{NO_AID}: {self._tuner.aid.why}; {NOT_BEGUN}"
+            raise ConsoleError(grammar.HARDWARE_MISSING, words)
+        try:
+            settings = TuningSettings(
+                greeted.fit, greeted.ranges_db, greeted.prior_sd_db,
+                TuningSettings.comparisons_max if count is None else count,
+                seed=seed_by_chance() if seed is None else seed,
+            )  # fmt: skip
+            person = Person(identifier=None if identifier is None else composed(identifier))
+            self._tuner.begin(settings, self._whose(person, greeted))
+        except (ResultError, SessionRecordError, SettingError) as error:
+            raise ConsoleError(grammar.ILLEGAL_PARAMETER, f"{error}; {NOT_BEGUN}") from None
+        except (JournalError, DataDirectoryError) as error:
+            raise ConsoleError(grammar.MASS_STORAGE, f"{error}; {NOT_BEGUN}") from None
+
+    def _whose(self, person: Person, aid: AidGreeted) -> str | None:
+        """Return who is tuned, as a journal names him: the one for whom the aid is fitted."""
+        recorded = self._configuration.recorded(person).identifier
+        for each in differences(Meeting.TUNE, Identity.of_aid(aid), Identity(recorded)):
+            words = f"the fit is somebody else's: {say(each.reason)}; {NOT_BEGUN}"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        return recorded or aid.person
+
+    def pause(self) -> None:
+        """Pause the tuning."""
+        self._tuner.feed(Paused())
+
+    @property
+    def waits(self) -> bool:
+        """Return whether a tuning waits to be told whose it is."""
+        return self._tuner.session is not None and bool(self._tuner.session.test.waits_why)
+
+    def go_on(self) -> None:
+        """Go on with a paused tuning."""
+        if self._tuner.last is None or self._tuner.last.state != State.PAUSED:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "the tuning is not paused")
+        if self._tuner.foreign:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, say(self._tuner.foreign))
+        self._tuner.feed(Continued())
+
+    def abort(self) -> None:
+        """End the tuning; the aid is left at the best setting so far."""
+        self._tuner.feed(Aborted.by(Code.ABORTED))
+        self._tuner.settle()
+
+    def answer(self, answer: Answer) -> None:
+        """Tell the person's answer in place of the button."""
+        if self._tuner.last is None or not self._tuner.last.takes_answers:
+            words = "there is nothing to answer yet: both have to be heard first"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        self._tuner.feed(Answered(answer))
+
+    def state(self) -> str:
+        """Return where the tuning is."""
+        aid = self._tuner.aid.greeted
+        words = f"aid={'lost' if aid is None else 'ready'} fit={'-' if aid is None else aid.fit}"
+        tuning = self._tuner.last
+        if tuning is None:
+            return f"state=idle {words}"
+        outcome = f" outcome={tuning.outcome}" if tuning.outcome else ""
+        number = f" tuning={self._tuner.last_header.session}" if self._tuner.last_header else ""
+        return (
+            f"state={tuning.state}{outcome}{number} "
+            f"comparisons={tuning.estimator.comparison_count} of={tuning.settings.comparisons_max} "
+            f"expected_regret={tuning.estimator.expected_regret:.2f} {words}"
+            f"{self._check(tuning)}"
+        )
+
+    def _check(self, tuning: Tuning) -> str:
+        """Say that the tuning waits for the operator's word, and why; "" if it does not."""
+        why = self._tuner.foreign or tuning.waits_why
+        return f" check=identity {pairs({'why': why})}" if why and not tuning.outcome else ""
+
+    def identity(self) -> str:
+        """Return whose the last tuning is, and with what, as JSON."""
+        tuning, header = self._tuner.last, self._tuner.last_header
+        if tuning is None or header is None:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
+        who = identity_of_tuning(header, tuning.board)
+        told = {
+            name: getattr(who, name) for name in ("identifier", "device", "board", "aid", "fit")
+        }
+        return json.dumps({"tuning": header.session, "started": header.started, **told})
+
+    def result(self) -> str:
+        """Return the result of the last tuning as JSON, so far or final."""
+        tuning, header = self._tuner.last, self._tuner.last_header
+        if tuning is None or header is None:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
+        return json.dumps({"tuning": header.session, **tuning.result().to_record()})
+
+
+START: Final = (
+    Argument("ID", Word("WORD"), optional=True, any_script=True),
+    Argument("COUNT", Number("NUMBER", limits=(5, 40), whole=True), optional=True),
+    Argument("SEED", Number("NUMBER", limits=(0, SEED_MAX), whole=True), optional=True),
+)
+ANSWERS: Final = Choice({each.upper(): each for each in Answer})
+
+COMMANDS: Final = (
+    Command(
+        "TUNE:STARt", TuningDesk.start, "tune the hearing aid by preference", START,
+        named=True, when=When.NOT_IN_TEST, pin=Pin(arguments=("ID",)), undone=NOT_BEGUN,
+    ),
+    Command("TUNE:PAUSe", TuningDesk.pause, "pause the tuning", when=When.IN_TUNING),
+    Command(
+        "TUNE:CONTinue", TuningDesk.go_on, "go on after a pause", when=When.IN_TUNING,
+        pin=Pin(waits=attrgetter("waits")),
+    ),
+    Command(
+        "TUNE:ABORt", TuningDesk.abort, "end it; the best setting so far is kept",
+        when=When.IN_TUNING,
+    ),
+    Command(
+        "TUNE:ANSWer", TuningDesk.answer, "which was better, in place of the button",
+        (Argument("answer", ANSWERS),), when=When.IN_TUNING,
+    ),
+    Command("TUNE:STATe?", TuningDesk.state, "state of the tuning and of the hearing aid"),
+    Command(
+        "TUNE:RESult?", TuningDesk.result, "the result as JSON, so far or final",
+        pin=Pin(always=True),
+    ),
+    Command(
+        "TUNE:IDENtity?", TuningDesk.identity, "whose the last tuning is, as JSON",
+        pin=Pin(always=True),
+    ),
+)  # fmt: skip
+
+if __name__ == "__main__":  # for the page of the console
+    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))

@@ -1,0 +1,109 @@
+"""Pauses a test that cannot go on: its button is held down, it stands still, nobody is there."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from firmware_py.board.self_check import ButtonWatch
+from firmware_py.board.standstill import Standstill
+from firmware_py.console import grammar
+from firmware_py.link.client import Client
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.procedure.events import Paused
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.reasons import Code, Reason
+from firmware_py.procedure.settings import Settings
+from firmware_py.sessions.resumption import Absence, Waits
+from firmware_py.sessions.runner import Runner
+
+if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
+    from firmware_py.sessions.session import HearingSession
+    from firmware_py.tuning.tuning_record import TuningSession
+
+
+class Watch:
+    """Watches the test under way.
+
+    Parameters
+    ----------
+    runner : Runner
+        Runs the tests.
+    client : Client
+        The wire to the tone generator.
+    buttons : ButtonWatch
+        Knows which button is held down.
+    clock : SteadyClock
+        Of the tests.
+    """
+
+    def __init__(
+        self, runner: Runner, client: Client, buttons: ButtonWatch, clock: SteadyClock
+    ) -> None:
+        self._runner = runner
+        self._client = client
+        self._buttons = buttons
+        self._standstill = Standstill(clock.of_wire())
+        self._pause = Absence(clock, runner.absence.within_s, Code.WAITS_PAUSED)
+        self._waits = Waits()
+        self._calibration_told: Reason | None = None  # what is wrong with it
+        self._buttons_told_us = 0  # by which the button was looked at last
+
+    def look_at_calibration(self) -> Iterator[tuple[int, str]]:
+        """Yield once what is wrong with the calibration, at the start and with another board."""
+        today = self._runner.calibration_today()
+        why, self._calibration_told = self._calibration_told, today.why
+        if today.why not in (None, why):
+            yield grammar.CALIBRATION, today.headline
+
+    def look_at_buttons(self) -> Iterator[tuple[int, str]]:
+        """Pause a test whose listener cannot answer, before silence counts as not heard.
+
+        Yields
+        ------
+        int, str
+            The number of the error, and words.
+        """
+        told_us, before_us = self._client.told_until_us, self._buttons_told_us
+        self._buttons_told_us = told_us
+        if told_us == before_us:  # who goes on with a test waits for what the board says now
+            return
+        test = self._runner.last_test
+        if test is None or not self._runner.running or test.state == PAUSED:
+            return
+        settings = test.settings
+        button = self._buttons.held(told_us, _held_us_max(settings), settings.press_buttons)
+        if button is not None:
+            paused = "the test is paused: let go of it, then SESS:CONT"
+            yield grammar.BUTTON_STUCK, f"button {button} is held down; {paused}"
+            self._runner.feed(Paused())
+
+    def look_at_test(self) -> Iterator[tuple[int, str]]:
+        """Pause a test that does not go on, whatever the tone generator says; as the other."""
+        test = self._runner.last_test if self._runner.running else None
+        self._look_at_pause(test)
+        stands = self._standstill.look(test, answered=self._client.connected)
+        if stands:
+            paused = "the test is paused: SESS:CONT goes on with it"
+            yield grammar.TEST_STANDS, f"{stands}; {paused}"
+            self._runner.feed(Paused())
+
+    def _look_at_pause(self, test: HearingTest | None) -> None:
+        """Have a test that was paused for long wait to be told whose it is."""
+        if test is None or test.waits_why or test.state != PAUSED:
+            self._pause.ends()
+            return
+        self._pause.begins()
+        if why := self._pause.why:
+            self._runner.feed(Paused(why))
+
+    def look_at_waits(
+        self, test: "HearingSession | None", tuning: "TuningSession | None"
+    ) -> Iterator[tuple[int, str]]:
+        """Yield once what waits to be told whose it is, as the others."""
+        for waits in self._waits.new(test, tuning):
+            yield grammar.SESSION_WAITS, waits
+
+
+def _held_us_max(settings: Settings) -> int:
+    """Return how long after a press the next tone may be over, but cannot have been missed."""
+    return 1000 * (settings.pause_ms_min + settings.window_ms_min)

@@ -1,0 +1,1 @@
+"""Hearing sessions: how one runs, is recorded, taken up again and read."""

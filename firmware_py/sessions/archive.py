@@ -1,0 +1,160 @@
+"""Earlier sessions, as their journals recorded them: header and result, found by number.
+
+Nothing is computed again. So it is quick to look at an old session, and its result is the one that
+was found then, whatever this version would find.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firmware_py.journal import Disk, JournalError, read_journal
+from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
+from firmware_py.procedure.results import SessionResult
+from firmware_py.sessions.broken_off import Course
+from firmware_py.sessions.session_course import Output, inputs_and_outputs
+from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
+
+TAIL_BYTES: Final = 32 * 1024  # a result has at most 14 KiB, and only some notes come after it
+
+COMPLETE: Final = "complete"
+UNFINISHED: Final = "unfinished"  # in the place of an outcome
+DAMAGED: Final = "damaged"
+
+
+class ArchiveError(Exception):
+    """A session of which nothing can be said, and why."""
+
+
+class ForeignError(ArchiveError):
+    """A journal with a record that no session wrote."""
+
+
+class UnfinishedError(ArchiveError):
+    """A session that has no result yet."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One session, at a glance."""
+
+    outcome: str  # as in its result, or `UNFINISHED`; or `DAMAGED`: header or result cannot be read
+    started: str = ""  # ISO 8601
+    # `ears`, `identifier`: "" where unknown or not told
+    ears: str = ""
+    identifier: str = ""
+    session: int = 0  # its number by its header
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The beginning and the end of a session's journal; without a result it is not finished."""
+
+    header: SessionHeader
+    result: SessionResult | None
+    course: Course | None = None  # None: the records between were not read
+
+
+@dataclass(frozen=True)
+class Found(Ends):
+    """The same of a session that is finished."""
+
+    result: SessionResult
+
+
+def read_ends(path: Path, disk: Disk | None = None) -> Ends:
+    """Read the beginning and the end of a journal, whatever its size.
+
+    The records between are not checked: `read_whole` does that. The file system is the
+    machine's own by default, here and below.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    LineError
+        Its first line is no header of a journal.
+    SessionRecordError
+        Header or result are not those of a session.
+    """
+    disk = disk or Disk()
+    handle = disk.open(path, writable=False)
+    try:
+        head = disk.read(handle, 0, HEADER_BYTES_MAX)
+        line = head[: head.find(b"\n") + 1]
+        header = SessionHeader.from_record(decode_line(line, 0, "")[0])
+        tail_at = max(len(line), disk.size(handle) - TAIL_BYTES)
+        tail = disk.read(handle, tail_at, TAIL_BYTES)
+    finally:
+        disk.close(handle)
+    results = (_result(header, line) for line in reversed(tail.splitlines()))
+    return Ends(header, next(filter(None, results), None))
+
+
+def glance(path: Path, disk: Disk | None = None) -> Entry:
+    """Look at the beginning and the end of a journal, whatever its size."""
+    try:
+        ends = read_ends(path, disk)
+    except (OSError, LineError, SessionRecordError):
+        return Entry(DAMAGED)
+    header, result = ends.header, ends.result
+    return Entry(
+        result.outcome if result else UNFINISHED,
+        header.started,
+        header.settings.ears,
+        header.person.identifier or "",
+        header.session,
+    )
+
+
+def read_whole(path: Path, disk: Disk | None = None) -> Ends:
+    """Read a whole journal, with every check, and return its beginning and its end.
+
+    Raises
+    ------
+    JournalError
+        It cannot be read, or is damaged.
+    SessionRecordError
+        Header or result are not those of a session.
+    """
+    recovered = read_journal(path, disk=disk)
+    header = SessionHeader.from_record(recovered.header)
+    told = [*inputs_and_outputs(header, recovered.records)]
+    results = (each.result for each in reversed(told) if isinstance(each, Output))
+    return Ends(header, next(filter(None, results), None), Course.of(header, told))
+
+
+def recorded_result(path: Path, disk: Disk | None = None) -> Found:
+    """Return the header and the result of a journal that `read_whole` reads.
+
+    Raises
+    ------
+    UnfinishedError
+        There is no result.
+    ForeignError
+        It says what no session wrote.
+    ArchiveError
+        The journal cannot be read, or is damaged.
+    """
+    try:
+        ends = read_whole(path, disk)
+    except JournalError as error:
+        raise ArchiveError(str(error)) from None
+    except SessionRecordError as error:
+        raise ForeignError(f"{path}: {error}") from None
+    if ends.result is None:
+        raise UnfinishedError("it was not finished, so it has no result")
+    return Found(ends.header, ends.result, ends.course)
+
+
+def _result(header: SessionHeader, line: bytes) -> SessionResult | None:
+    """Return the result that a line tells, None if it tells none."""
+    if b'"finish"' not in line:
+        return None
+    try:
+        record = json.loads(line)
+        number, action = record["n"], record["action"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return header.result_of(number, action)

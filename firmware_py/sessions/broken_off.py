@@ -1,0 +1,89 @@
+"""When a session was broken off and gone on with, and why it waited: as its journal has it.
+
+A session that was gone on with on another day was made on several days, and whoever tells when it
+was says all of them.
+"""
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
+from firmware_py.procedure.events import Paused
+from firmware_py.procedure.reasons import Reasons
+from firmware_py.sessions.session_course import Input, Output
+from firmware_py.sessions.session_record import SessionHeader
+
+
+@dataclass(frozen=True)
+class BrokenOff:
+    """The firmware had ended, and the session was gone on with; both times in ISO 8601."""
+
+    left: str  # when the last input before it came; "": the clock does not say
+    resumed: str
+
+
+@dataclass(frozen=True)
+class Waited:
+    """The session waited for the operator's word."""
+
+    at: str  # ISO 8601
+    why: Reasons
+
+
+@dataclass
+class Course:
+    """When a session was."""
+
+    started: str
+    ended: str  # the last input
+    breaks: list[BrokenOff] = field(default_factory=list)
+    waits: list[Waited] = field(default_factory=list)
+    seconds: float = 0.0  # how long it took, without the breaks
+
+    @classmethod
+    def of(cls, header: SessionHeader, told: Iterable[Input | Output[Any]]) -> "Course":
+        """Take what a journal says."""
+        course = cls(header.started, header.started)
+        since, since_us = header.started, 0  # when it last began, and the time of the session then
+        last_us = 0
+        for each in told:
+            if not isinstance(each, Input):
+                continue
+            if each.resumed:
+                course.breaks.append(_broken_off(_later(since, last_us - since_us), each.resumed))
+                since, since_us = each.resumed, last_us
+            last_us = each.at_us
+            course.seconds = last_us / 1e6
+            course.ended = _later(since, last_us - since_us)
+            if isinstance(each.event, Paused) and each.event.why:
+                course.waits.append(Waited(course.ended, each.event.why))
+        return course
+
+    def calibration(self, at_start: CalibrationInForce) -> CalibrationInForce:
+        """Return a calibration as it was on the last day: one may have been due meanwhile."""
+        made = at_start.calibration
+        if made is None or not self.breaks:
+            return at_start
+        last_day = datetime.datetime.fromisoformat(self.ended).date()
+        return CalibrationOnFile(made).judged(last_day)
+
+    @property
+    def begun(self) -> list[str]:
+        """Return when it was begun, and gone on with."""
+        return [self.started, *(each.resumed for each in self.breaks)]
+
+
+def _broken_off(left: str, resumed: str) -> BrokenOff:
+    """Return a break; a clock that went back in it says nothing of when it began."""
+    one, other = map(datetime.datetime.fromisoformat, (left, resumed))
+    return BrokenOff(left if one <= other else "", resumed)
+
+
+def _later(since: str, us: int) -> str:
+    try:
+        time = datetime.datetime.fromisoformat(since) + datetime.timedelta(microseconds=us)
+    except OverflowError:
+        return since
+    return time.isoformat(timespec="seconds")

@@ -1,0 +1,101 @@
+"""What went into a session and what came out, in its journal: one rule for writer and reader."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic
+
+from firmware_py.journal import Record
+from firmware_py.procedure.events import Event
+from firmware_py.procedure.printable import shown
+from firmware_py.sessions.session_record import (
+    BoardMark,
+    Found_co,
+    Header,
+    SessionRecordError,
+    checked_start,
+    checked_text,
+)
+
+# A key of the first input after the firmware had ended: date and time of day, as of `started`.
+RESUMED: Final = "resumed"
+SESSION_US_MAX: Final = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Input:
+    """What went into the test."""
+
+    record: int  # its number
+    at_us: int  # session time
+    event: Event
+    board: BoardMark  # up to where the board's events are recorded by now
+    resumed: str  # when the firmware had been started again before it; "": it runs on
+
+
+@dataclass(frozen=True)
+class Output(Generic[Found_co]):
+    """What came out of it."""
+
+    record: int  # its number
+    action: Any  # JSON values
+    result: Found_co | None  # that the action tells; None: it is another one
+
+
+def inputs_and_outputs(
+    header: Header[Any, Found_co], records: Sequence[Record]
+) -> Iterator[Input | Output[Found_co]]:
+    """Check what the records after the header say, and return it in its order; notes are passed.
+
+    Raises
+    ------
+    SessionRecordError
+        At the first record that no such session wrote.
+    """
+    board = BoardMark()
+    for number, record in enumerate(records[1:], 1):
+        if record["kind"] == "input":
+            told = input_of(header, number, record, board)
+            board = told.board
+            yield told
+        elif record["kind"] == "output":
+            action = record.get("action")
+            yield Output(number, action, header.result_of(number, action))
+
+
+def input_of(header: Header[Any, Any], number: int, record: Record, before: BoardMark) -> Input:
+    """Check what a record says that went in; `before` it the board's events were recorded up to.
+
+    Raises
+    ------
+    SessionRecordError
+        If no such session wrote it.
+    """
+    try:
+        at_us = _session_us(record.get("at_us"))
+        event = header.event_from_record(record.get("event"))
+        board = _board(record, before).later(event)
+        resumed = checked_start(record[RESUMED]) if RESUMED in record else ""
+    except ValueError as error:
+        raise SessionRecordError(f"record {number}: {error}") from None
+    return Input(number, at_us, event, board, resumed)
+
+
+def _session_us(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= SESSION_US_MAX:
+        raise SessionRecordError(
+            f"at_us is {shown(value)}; allowed are whole numbers from 0 to {SESSION_US_MAX}"
+        )
+    return value
+
+
+def _board(record: Record, before: BoardMark) -> BoardMark:
+    """Return up to where the board's events are recorded."""
+    if "board" not in record:
+        return before
+    told = record["board"]
+    if not isinstance(told, list) or [type(each) for each in told] != [str, int] or told[1] < 0:
+        raise SessionRecordError(
+            f"board is {shown(told)}; allowed is a list of its boot and the number of its event"
+        )
+    boot = checked_text("board[0]", told[0])
+    return BoardMark(boot, told[1], before.us if boot == before.boot else 0)

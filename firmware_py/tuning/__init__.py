@@ -1,0 +1,1 @@
+"""Tunings of a hearing aid: how one runs, and is recorded."""

@@ -1,0 +1,67 @@
+"""The connection to the hearing aid: its port, its greeting, and what is done at a loss."""
+
+from contextlib import suppress
+
+from firmware_py.board.board_connection import Reopening
+from firmware_py.link.aid import AidClient, AidGone, AidGreeted, AidNotice
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.ports import Port, PortError
+
+
+class AidConnection:
+    """The connection to the hearing aid.
+
+    Parameters
+    ----------
+    port : Port
+        Not yet open.
+    clock : SteadyClock
+        That of the wire is never faster than real.
+    """
+
+    def __init__(self, port: Port, clock: SteadyClock) -> None:
+        self.port = port
+        self.client = AidClient()
+        self.greeted: AidGreeted | None = None  # by the one that answers now
+        self.why = "it was not reached yet"  # it does not answer
+        self._clock = clock.of_wire()
+        self._reopening = Reopening(port, clock)
+
+    def serve(self) -> list[AidNotice]:
+        """Take in what has come, and send what waits; open a lost port again if it is time."""
+        if self._reopening.try_again():
+            self.client.connect()
+        now_us = self._clock.now_us()
+        try:
+            told = self.client.receive(self.port.read(), now_us)
+            self.port.write(self.client.transmit(now_us))
+        except PortError as error:
+            told = [AidGone(str(error))]
+        for notice in told:
+            self._notice(notice)
+        return told
+
+    def seconds_to_wait(self) -> float | None:
+        """Return how long nothing has to be looked after, None for any time."""
+        deadline_us = self.client.next_deadline_us()
+        if deadline_us is None or not self.port.is_open:
+            return None
+        return self._clock.seconds_until(deadline_us)
+
+    def close(self, *, stop: bool = True) -> None:
+        """Close the port; `stop`: have the aid fall silent, as far as it can still be told."""
+        if stop and self.client.connected and not self.client.busy:
+            self.client.stop()
+            with suppress(PortError):
+                self.port.write(self.client.transmit(self._clock.now_us()))
+        self.port.close()
+
+    def _notice(self, notice: AidNotice) -> None:
+        match notice:
+            case AidGreeted():
+                self.greeted = notice
+            case AidGone(why):
+                self.greeted, self.why = None, why
+                self.client.disconnect()
+                self.port.close()
+                self._reopening.lost()

@@ -1,0 +1,151 @@
+"""From a session to a tuned hearing aid, with a simulated wearer: the second half of a demo."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from device.hearing_aid.chain import SAMPLE_RATE_HZ
+from device.hearing_aid.fit_file import write_fit
+from device.hearing_aid.openmha import Installation, OpenMhaError
+from device.hearing_aid.sound import write_wav
+from device.simulator.preferences import PEOPLE, SimulatedWearer, drawn_wish_db
+from device.simulator.talker import made_up_speech
+from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.tuning.result import TuningResult
+from firmware_py.procedure.tuning.space import DIMENSIONS
+from host_tools.catalogue import ENGLISH
+from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.paper import PrescriptionPaper
+from host_tools.commands.prescribe.tuned import TunedPaper
+from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal, verdict_words
+from host_tools.commands.replay.tuning_picture import draw_tuning
+from host_tools.devices.hearing_aid import HearingAidProcess
+from host_tools.devices.live import teller
+from host_tools.devices.simulation import started
+from host_tools.devices.told import Told
+from host_tools.devices.tuning import FINDINGS, Person, show_result, tune
+from host_tools.errors import HostError
+from host_tools.recordings.heading import Heading
+from host_tools.recordings.recorded import read_true_session
+from host_tools.terminal import show
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SPEECH_S: Final = 1.5
+TUNINGS: Final = "tuning-*.journal"
+RULE: Final = "nal-r"
+COUPLING: Final = "closed"
+SIMULATED: Final = Heading(comments="A simulated listener, and a simulated wearer.")
+
+
+def check_fitting() -> None:
+    """Refuse before anything is begun if there is no hearing aid; `HostError` says what to do."""
+    try:
+        Installation()
+    except OpenMhaError as error:
+        raise HostError(f"--fit: {error}") from None
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What came of it."""
+
+    result: TuningResult
+    verdict: TuningVerdict
+    wish_db: Sequence[float]
+
+
+def fit_and_tune(
+    arguments: argparse.Namespace,
+    journal: Path,
+    data: Path,
+    screen: "Console",
+    listen: Callable[[str], None] = lambda _: None,
+) -> Fitting:
+    """Prescribe from a session, and have a simulated person tune what was prescribed.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Those of the board; `person`: one of `PEOPLE`.
+    journal : Path
+        Of the session.
+    data : Path
+        Where the fits, the journal of the tuning and the pictures go.
+    screen : Console
+    listen : callable
+        Is called with everything that the firmware tells of the tuning.
+    """
+    session = read_true_session(journal)
+    # Nobody wears this aid; without a calibration all that is made of it says so.
+    ears = prescribe_session(session, RULE, COUPLING, None, uncalibrated=True)
+    if {LEFT, RIGHT} - {ear.ear for ear in ears}:
+        raise HostError("--fit: an aid has two ears, and one of them has no thresholds to fit")
+    fit = fit_of_ears(session, ears)
+    write_fit(data / "aid.fit", fit)
+    write_wav(
+        data / "speech.wav",
+        made_up_speech(SPEECH_S, SAMPLE_RATE_HZ, arguments.seed),
+        SAMPLE_RATE_HZ,
+    )
+    screen.print()
+    show(
+        screen,
+        f"{RULE.upper()} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated",
+    )
+    result, wish_db = _tuned(arguments, data, screen, listen)
+    verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
+    show_result(screen, result, wish_db)
+    for line in verdict_words(verdict):
+        show(screen, line, "green" if verdict.identical else "red", soft_wrap=True)
+    prescription = PrescriptionPaper(session, ears, fit, None, SIMULATED, ENGLISH)
+    header = verdict.state.header
+    tuned = TunedPaper(session, ears, fit, header, result, SIMULATED, ENGLISH)
+    write_fit(data / "tuned.fit", tuned.fit)
+    prescription.write(data / "fit.svg")
+    tuned.write(data / "tuned.svg")
+    title = f"a simulated wearer tunes: {FINDINGS[result.finding]}"
+    draw_tuning(verdict.steps, data / "tuning.svg", title, wish_db)
+    show(screen, f"in {data}: aid.fit, tuned.fit, fit.svg, tuned.svg, tuning.svg", soft_wrap=True)
+    return Fitting(result, verdict, wish_db)
+
+
+def _tuned(
+    arguments: argparse.Namespace,
+    data: Path,
+    screen: "Console",
+    listen: Callable[[str], None],
+) -> tuple[TuningResult, Sequence[float]]:
+    wish_db = drawn_wish_db([d.wish_sd_db for d in DIMENSIONS], arguments.seed)
+    wearer = SimulatedWearer(wish_db, arguments.person, seed=arguments.seed)
+    tell = teller(screen)
+    aid = HearingAidProcess(
+        data / "aid.fit", data / "speech.wav", ["--pace", str(arguments.speed)], tell
+    )
+    try:
+        with started(arguments, data, tell, aid.port) as bench:
+            person = answering(wearer, listen)
+            start = {"SEED": arguments.seed}
+            result = tune(bench.console, bench.firmware, start, screen, aid, person)
+    finally:
+        aid.end()
+    return result, wearer.wish_db
+
+
+def answering(wearer: SimulatedWearer, listen: Callable[[str], None]) -> Person:
+    """Return a person who answers at the console as soon as both sounds were begun."""
+    heard: dict[str, list[float]] = {}
+
+    def answer(what: str, about: Told) -> str:
+        listen(what)
+        if what != "speech":
+            return ""
+        heard[about["place"]] = [about.number(d.name) for d in DIMENSIONS]
+        if about["place"] != "second":
+            return ""
+        return f"TUNE:ANSW {wearer.answer(heard['first'], heard['second'])}"
+
+    return answer

@@ -1,0 +1,1 @@
+"""Devices that run here or at a cable: simulated, emulated or real, and what they tell."""

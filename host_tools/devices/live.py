@@ -1,0 +1,322 @@
+"""A test of a firmware in a process of ours, from its start to the picture of its result."""
+
+import argparse
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from device.simulator.audiogram import Audiogram
+from firmware_py.calibration.in_force import UNCALIBRATED
+from firmware_py.console.audiogram import INFERRED, TRUTH, axis_unit
+from firmware_py.console.words import readable
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.words import say
+from host_tools.colours import (
+    EAR_STYLES,
+    audiogram_in_colours,
+    calibration_style,
+    legend_in_colours,
+    verdicts_in_colours,
+)
+from host_tools.commands.replay import command as replay
+from host_tools.devices.patience import Wait
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.told import told_pairs
+from host_tools.devices.told_live import Progress, show_line
+from host_tools.devices.told_result import told_result
+from host_tools.devices.unfinished import WAITS, waiting_words
+from host_tools.errors import HostError
+from host_tools.terminal import show
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
+    from rich.text import Text
+
+    from host_tools.commands.replay.command import Verdict
+
+PANEL_COLUMNS: Final = 59
+TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
+TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
+IDLE_STATES: Final = ("state=idle", "state=finished")
+FOUND_WORDS: Final = {
+    Kind.ABOVE: "none",
+    Kind.AT_MOST: "all",
+    Kind.PERHAPS_ABOVE: "?",
+    Kind.UNKNOWN: "-",
+}
+
+
+def add_test_arguments(p: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add the options that say whom to test, and where the journal goes."""
+    p.add_argument("--ear", choices=("left", "right", "both"), default="both", help="default: both")
+    p.add_argument(
+        "--age", type=float, metavar="YEARS", help="of the listener, told to the firmware"
+    )
+    p.add_argument("--sex", metavar="F|M", help="of the listener, told to the firmware")
+    p.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="directory of the journal; continues an unfinished session there "
+        "(default: a new temporary directory)",
+    )
+
+
+def check_test(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> None:
+    """Refuse what a firmware would refuse, before one is started.
+
+    Raises
+    ------
+    HostError
+        If something is not allowed.
+    """
+    try:
+        Person(arguments.age, arguments.sex and arguments.sex.upper())
+        Settings(**settings)
+    except SettingError as error:
+        raise HostError(str(error)) from None
+
+
+def data_directory(out: Path | None, prefix: str) -> Path:
+    """Return a directory for the journal, made if need be; None: a new temporary one."""
+    if out is None:
+        return Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        out.mkdir(0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"--out {str(out)!r} cannot be made: {error.strerror}") from None
+    return out
+
+
+def begin(
+    operator: Operator,
+    arguments: argparse.Namespace,
+    settings: Mapping[str, Any],
+    screen: "Console",
+) -> bool:
+    """Start a test with these settings, or go on with the one that is unfinished.
+
+    Return whether levels are nominal, for want of a calibration.
+
+    Raises
+    ------
+    HostError
+        If the firmware does not start it.
+    """
+    state = operator.greet()
+    nominal = f"calibration={UNCALIBRATED}" in state.split()
+    if not state.startswith(IDLE_STATES):
+        words = f"going on with the unfinished session in this directory{_so_far(state)}"
+        show(screen, words, soft_wrap=True)
+        _go_on(operator, state, confirmed=getattr(arguments, "go_on", True))
+        return nominal
+    told = {
+        "EAR": arguments.ear.upper(),
+        "AGE": None if arguments.age is None else f"{arguments.age:g}",
+        "SEX": arguments.sex and arguments.sex.upper(),
+        "SEED": arguments.seed,
+    }
+    start = ",".join(f"{name}={value}" for name, value in told.items() if value is not None)
+    lines = [f"SETT {name},{typed(value)}" for name, value in settings.items()]
+    for line in [*lines, f"SESS:STAR {start}"]:
+        answer = operator.ask(line)
+        if answer != "OK":
+            raise HostError(f"the firmware did not start a test: {answer}")
+    return nominal
+
+
+def _go_on(operator: Operator, state: str, *, confirmed: bool) -> None:
+    """Have a session go on that waits for the operator's word; a simulated listener is the same."""
+    if WAITS not in state:
+        return
+    if not confirmed:
+        raise HostError(waiting_words(state))
+    if (answer := operator.ask("SESS:CONT")) != "OK":
+        raise HostError(f"the test does not go on: {answer}")
+
+
+def teller(screen: "Console") -> Callable[[str], None]:
+    """Return what shows a line about what is done before the test begins."""
+    return lambda line: show(screen, line, "dim", soft_wrap=True)
+
+
+def follow(
+    operator: Operator,
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    screen: "Console",
+    board_work_s: Callable[[], float] = lambda: 0.0,
+    *,
+    nominal: bool = False,
+) -> Iterator[str]:
+    """Show the test live until it is over, starting the firmware again whenever it was killed.
+
+    Parameters
+    ----------
+    board_work_s : callable
+        Returns the processor time of a board that is emulated: the test may wait for it.
+    nominal : bool
+        Levels are no dB HL.
+
+    Yields
+    ------
+    str
+        Each line when it has been shown, and nothing where none came for a moment.
+
+    Raises
+    ------
+    HostError
+        If the test does not go on.
+    """
+
+    def next_line() -> Wait:
+        def work_s() -> float:
+            return firmware.work_s() + board_work_s()
+
+        return Wait("the firmware", "tell of the test", work_s, teller(screen))
+
+    progress = Progress(nominal=nominal)
+    wait = next_line()
+    while not progress.over:
+        for line in console.lines(0.1):
+            wait = next_line()
+            wait.said(line)
+            show_line(line, progress, screen)
+            yield line
+        yield ""
+        firmware.hear(wait)
+        if firmware.restart_if_killed():
+            screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
+            state = operator.greet()
+            progress.over = state.startswith(IDLE_STATES)
+            if not progress.over:
+                show(screen, f"the session goes on{_so_far(state)}", "yellow")
+            wait = next_line()
+        if why := wait.in_vain():
+            state = operator.ask("SESS:STAT?", why)
+            progress.over = state.startswith(IDLE_STATES)
+            if not progress.over:
+                raise HostError(f"the test does not go on: {state}; {why}")
+
+
+def measure(
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    arguments: argparse.Namespace,
+    settings: Mapping[str, Any],
+    screen: "Console",
+    tell_line: Callable[[str], None],
+    board_work_s: Callable[[], float] = lambda: 0.0,
+) -> tuple[SessionResult, bool]:
+    """Run a test and show it, and have the firmware end.
+
+    Return its result, and whether levels are nominal. `tell_line` is given what `follow` yields;
+    errors are those of `begin` and `follow`.
+    """
+    operator = Operator(console, firmware)
+    nominal = begin(operator, arguments, settings, screen)
+    for line in follow(operator, console, firmware, screen, board_work_s, nominal=nominal):
+        tell_line(line)
+    result = told_result(operator.ask("SESS:RES?"))
+    operator.ask("SYST:EXIT")
+    firmware.wait()
+    return result, nominal
+
+
+def _so_far(state: str) -> str:
+    """Say how far a session is that was taken up again, from the answer to SESS:STAT?."""
+    about = told_pairs("SESS:STAT?", state)
+    return f": {about['ear']} ear, tones so far: {about['tones']}"
+
+
+def typed(value: float | str) -> str:
+    """Return the value of a setting as an operator types it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def show_result(
+    screen: "Console",
+    result: SessionResult,
+    truth: Mapping[Any, Audiogram] | None = None,
+    *,
+    nominal: bool,
+) -> None:
+    """Draw what was found, ear beside ear where there is room, and the truth if it is known.
+
+    `nominal`: levels are no dB HL.
+    """
+    from rich.text import Text
+
+    shown = [ear for ear in result.ears if has_thresholds(ear)]
+    unit = axis_unit(nominal=nominal)
+    panels = [_panel(ear, truth[ear.ear] if truth else None, unit) for ear in shown]
+    screen.print()
+    screen.print(verdicts_in_colours(result.ears))
+    if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
+        height = max(len(panel) for panel in panels)
+        left, right = ([*panel, *[Text()] * (height - len(panel))] for panel in panels)
+        for a, b in zip(left, right, strict=True):
+            screen.print(a + Text(" " * (PANEL_COLUMNS - len(a))) + b)
+    else:
+        for line in (line for panel in panels for line in panel):
+            screen.print(line)
+    if shown:
+        found = {ear.ear: ear.thresholds for ear in shown}
+        screen.print(legend_in_colours(found, screen.width))
+    if shown and truth is not None:
+        screen.print(TRUTH_WORDS)
+    for remark in result.remarks:
+        show(screen, f"remark: {readable(say(remark))}", "yellow")
+
+
+def show_verdict(screen: "Console", verdict: "Verdict") -> None:
+    """Say what the replay showed, in green if all is well, and what calibration there was."""
+    for line in replay.words(verdict):
+        style = "green" if verdict.identical else "red"
+        if line == verdict.calibration:
+            style = calibration_style(line)
+        show(screen, line, style, soft_wrap=not screen.is_terminal)
+
+
+def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
+    from rich.text import Text
+
+    pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
+    unsure = f" ({ear.tones_unsure} unsure)" if ear.tones_unsure else ""
+    heading = f"{ear.ear} ear, {ear.tones} tones{unsure}, {ear.outcome}"
+    frequencies = [found.frequency_hz for found in ear.thresholds]
+    rows = {
+        "Hz": [f"{f:5d}" for f in frequencies],
+        "found": [f"{_shown(found):>5}" for found in ear.thresholds],
+        "±": [_number(found.half_width_db, 1) for found in ear.thresholds],
+    }
+    if truth:
+        rows["true"] = [_number(truth.threshold_db_hl(f), 0) for f in frequencies]
+    return [
+        Text(heading, EAR_STYLES[ear.ear]),
+        *audiogram_in_colours({ear.ear: ear.thresholds}, pairs, unit),
+        *(Text(f"{name:>6}{''.join(row)}") for name, row in rows.items()),
+    ]
+
+
+def _shown(found: ThresholdResult) -> str:
+    reading = read(found)
+    if reading.kind == Kind.INFERRED:
+        return f"{INFERRED}{reading.level_db_hl:.0f}"
+    if reading.measured_db_hl is not None:
+        return f"{reading.measured_db_hl:.0f}"
+    return FOUND_WORDS[reading.kind]
+
+
+def _number(value: float | None, digits: int) -> str:
+    if value is None:
+        return f"{'-':>5}"
+    return f"{value:5.{digits}f}" if math.isfinite(value) else f"{'none':>5}"

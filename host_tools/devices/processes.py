@@ -1,0 +1,392 @@
+"""Simulator and firmware as processes joined by ptys, and the operator who talks to them."""
+
+import math
+import os
+import queue
+import select
+import signal
+import subprocess
+import sys
+import termios
+import threading
+import time
+import tty
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from device.processes import die_with_parent
+from firmware_py.board.self_check import PARTS
+from host_tools.devices.patience import Wait, processor_s
+from host_tools.errors import HostError
+
+SERVED: Final = "a tone generator and a listener are at this port; end with ^C"
+END_SILENT_S_MAX: Final = 10.0  # of a process that was told to end; then it is killed
+END_S_MAX: Final = 60.0
+LAST_WORDS_S: Final = 1.0  # to read what a process said before it ended
+LAST_LINES_MAX: Final = 100
+WAKE_S: Final = 0.25
+DOUBT_S: Final = 5.0  # how long a firmware that seems to stand still has for an answer
+QUIET_S: Final = 0.05
+POLL_S: Final = 0.05
+WAKE: Final = "*IDN?"
+BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
+WOKEN: Final = "GP-PTA,"  # how the answer to it begins
+SAYS: Final = "gp-pta: "  # how our commands begin a line about an error or progress
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line that a process has said, on standard error or on standard output."""
+
+    line: str
+    is_error: bool
+
+
+class Voice:
+    """Reads what a process says all the time, so that it never waits for a full pipe.
+
+    Parameters
+    ----------
+    process : Popen
+        With pipes for standard output and standard error.
+    """
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._said: queue.SimpleQueue[Said] = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(
+                target=self._read, args=(stream, stream is process.stderr), daemon=True
+            )
+            for stream in (process.stdout, process.stderr)
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def lines(self, timeout_s: float = 0.0) -> Iterator[Said]:
+        """Yield the lines not taken yet; wait up to `timeout_s` for the first."""
+        try:
+            yield self._said.get(block=timeout_s > 0.0, timeout=timeout_s)
+            while True:
+                yield self._said.get_nowait()
+        except queue.Empty:
+            return
+
+    def last_lines(self) -> Iterator[Said]:
+        """Yield the lines not taken yet of a process that has ended."""
+        for reader in self._readers:
+            reader.join(LAST_WORDS_S)  # not for ever: a process that it started may hold its pipes
+        return self.lines()
+
+    def _read(self, stream: IO[str], is_error: bool) -> None:
+        with stream:
+            for line in stream:
+                self._said.put(Said(line.rstrip("\n"), is_error))
+
+
+def start_process(command: list[str]) -> subprocess.Popen[str]:
+    """Start a process that ends with ours."""
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        process_group=0,  # Ctrl+C is for us: we end it
+        preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
+    )  # fmt: skip
+
+
+def _has_ended(process: subprocess.Popen[str], wait: Wait) -> bool:
+    """Wait until a process has ended; return False if it was given up."""
+    while not wait.in_vain():
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(POLL_S)
+            return True
+    return False
+
+
+def end_process(process: subprocess.Popen[str]) -> None:
+    """End a process and those it started: SIGTERM, and SIGKILL if that does not do."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, number)
+        wait = Wait(
+            "the process", "end", lambda: processor_s([process.pid]),
+            silent_s_max=END_SILENT_S_MAX, longest_s=END_S_MAX,
+        )  # fmt: skip
+        _has_ended(process, wait)
+
+
+class Simulator:
+    """`gp-pta simulate` as a process; `tell` gets every line it says before it serves."""
+
+    def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
+        self._process = start_process(
+            [sys.executable, "-m", "host_tools.main", "simulate", *options]
+        )
+        self._voice = Voice(self._process)
+        wait = Wait("the tone generator", "start", self.work_s, tell)
+        try:
+            self.port = self._served(wait, tell)
+        except BaseException:
+            self.end()
+            raise
+
+    def work_s(self) -> float:
+        """Return the processor time it has used."""
+        return processor_s([self._process.pid])
+
+    def _served(self, wait: Wait, tell: Callable[[str], None]) -> str:
+        """Wait until it serves, and return its port."""
+        port, last_words, serves = "", "", False
+        while not (port and serves):
+            wait.check()
+            ended = self._process.poll() is not None
+            for said in self._voice.last_lines() if ended else self._voice.lines(POLL_S):
+                wait.said(said.line)
+                if not said.is_error:
+                    port = said.line.strip()
+                elif said.line == SERVED:
+                    serves = True
+                else:
+                    last_words = said.line
+                    if not said.line.startswith(SAYS):
+                        tell(said.line)
+            if ended and not (port and serves):
+                raise HostError(last_words.strip().removeprefix(SAYS))
+        return port
+
+    def end(self) -> None:
+        """End the process."""
+        end_process(self._process)
+
+
+class ConsoleLine:
+    """The operator's end of a pty whose other end is the firmware's console."""
+
+    def __init__(self) -> None:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave, termios.TCSANOW)
+        self.port = os.ttyname(self._slave)
+        self._partial = b""
+        self._unread: deque[str] = deque()
+
+    def send(self, line: str | bytes) -> None:
+        """Type a line; bytes need not be text."""
+        os.write(self._master, (line.encode() if isinstance(line, str) else line) + b"\n")
+
+    def lines(self, timeout_s: float) -> Iterator[str]:
+        """Yield the lines that come within the time; those not taken come first next time."""
+        if not self._unread and select.select([self._master], [], [], timeout_s)[0]:
+            *whole, self._partial = (self._partial + os.read(self._master, 65536)).split(b"\n")
+            self._unread += (line.decode(errors="replace").rstrip() for line in whole)
+        while self._unread:
+            yield self._unread.popleft()
+
+    def close(self) -> None:
+        """Pull the cable."""
+        os.close(self._master)
+        os.close(self._slave)
+
+
+class FirmwareProcess:
+    """`gp-pta-device` as a process, which may be killed and started again.
+
+    Parameters
+    ----------
+    tone_generator, console : str
+        Its ports.
+    data : Path
+        Where the journals go.
+    speed : float
+        Times faster than real.
+    clock : Path, optional
+        The file with an emulated board's time, which the firmware keeps then instead.
+    tell : callable
+        Is called with every line that it says about its progress.
+    hearing_aid : str
+        The port of a hearing aid to tune, "" without one.
+    """
+
+    def __init__(
+        self,
+        tone_generator: str,
+        console: str,
+        data: Path,
+        speed: float,
+        clock: Path | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+        hearing_aid: str = "",
+    ) -> None:
+        time_options = ["--speed", str(speed)] if clock is None else ["--clock", str(clock)]
+        aid_options = ["--hearing-aid", hearing_aid] if hearing_aid else []
+        self._command = [
+            sys.executable, "-m", "firmware_py.main", "--tone-generator", tone_generator,
+            "--console", console, "--data", str(data), *time_options, *aid_options,
+        ]  # fmt: skip
+        self._tell = tell
+        self.kills = 0
+        self._start()
+
+    def _start(self) -> None:
+        self._process = start_process(self._command)
+        self._voice = Voice(self._process)
+        self._errors: deque[str] = deque(maxlen=LAST_LINES_MAX)
+
+    def work_s(self) -> float:
+        """Return the processor time it has used, with what it started."""
+        return processor_s([self._process.pid])
+
+    def wait_for(self, what: str) -> Wait:
+        """Return a wait until it does something; `hear` prolongs it by what the firmware says."""
+        return Wait("the firmware", what, self.work_s, self._tell)
+
+    def hear(self, wait: Wait) -> None:
+        """Take what it has said since the last time, and tell its progress."""
+        self._take(self._voice.lines(), wait)
+
+    def _take(self, said: Iterable[Said], wait: Wait | None = None) -> None:
+        for one in said:
+            if wait is not None:
+                wait.said(one.line)
+            if one.is_error and one.line.startswith(SAYS):
+                self._tell(one.line.removeprefix(SAYS))
+            elif one.is_error:
+                self._errors.append(one.line)
+
+    def kill(self) -> bool:
+        """Pull the plug: SIGKILL; return False if that was done already."""
+        if self._process.poll() is not None:
+            return False
+        self._process.kill()
+        self._process.wait()
+        return True
+
+    def has_ended(self) -> bool:
+        """Tell whether the process has ended, however it did."""
+        return self._process.poll() is not None
+
+    def restart_if_killed(self) -> bool:
+        """Start the firmware again if it was killed by a signal.
+
+        Raises
+        ------
+        HostError
+            If it ended by itself; the message is its own.
+        """
+        code = self._process.poll()
+        if code is None:
+            return False
+        if code != -signal.SIGKILL:
+            words = self._last_words().strip()
+            raise HostError(f"the firmware ended with exit code {code}: {words}")
+        self.kills += 1
+        self._start()
+        return True
+
+    def _last_words(self) -> str:
+        self._take(self._voice.last_lines())
+        return "\n".join(self._errors)
+
+    def wait(self) -> int:
+        """Wait for the end and return the exit code; end it if it stands still."""
+        if not _has_ended(self._process, self.wait_for("end")):
+            self.end()
+        return self._process.returncode
+
+    def end(self) -> None:
+        """End the process, killed if need be."""
+        end_process(self._process)
+
+
+class Operator:
+    """Talks to a firmware over its console as a person or a script would."""
+
+    def __init__(self, console: ConsoleLine, firmware: FirmwareProcess) -> None:
+        self._console = console
+        self._firmware = firmware
+
+    def ask(self, line: str, doubt: str = "") -> str:
+        """Send a line and return its answer; unasked lines on the way are dropped.
+
+        What is typed before the firmware has opened its console is lost, so it is typed again when
+        the firmware was started anew.
+
+        Parameters
+        ----------
+        line : str
+        doubt : str, optional
+            Why the firmware may not answer; the wait is short then, and this is the error.
+
+        Raises
+        ------
+        HostError
+            If there is no answer, or the firmware has ended.
+        """
+        wait = self._firmware.wait_for(f"answer {line!r}")
+        until_s = time.monotonic() + (DOUBT_S if doubt else math.inf)
+        self._console.send(line)
+        while True:
+            answer = self._answer(wait)
+            if answer is not None and (line == WAKE or not answer.startswith(WOKEN)):
+                return answer
+            if self._firmware.restart_if_killed():
+                self._wake()
+                wait = self._firmware.wait_for(f"answer {line!r}")
+                self._console.send(line)
+            if time.monotonic() > until_s:
+                raise HostError(doubt)
+            wait.check()
+
+    def greet(self) -> str:
+        """Wait until the firmware answers and has found its tone generator; return its state.
+
+        From then on the firmware sends unasked lines about all that happens after this state.
+
+        Raises
+        ------
+        HostError
+            If it does not answer or does not find it.
+        """
+        self._wake()
+        wait = self._firmware.wait_for("find its tone generator")
+        while _fault_of(self.ask("*TST?")) & BOARD_FAULTS:
+            wait.check()
+            time.sleep(POLL_S)
+        self.ask("SYST:EVEN ON")
+        return self.ask("SESS:STAT?")
+
+    def _wake(self) -> None:
+        """Ask until there is an answer, and drop further answers to the same question.
+
+        Lines that a firmware process before this one had sent are dropped first.
+        """
+        self._let_by()
+        wait = self._firmware.wait_for("answer after its start")
+        while True:
+            self._console.send(WAKE)
+            if (self._answer(wait, WAKE_S) or "").startswith(WOKEN):
+                self._let_by()
+                return
+            self._firmware.restart_if_killed()
+            wait.check()
+
+    def _let_by(self) -> None:
+        while any(not line.startswith("!") for line in self._console.lines(QUIET_S)):
+            continue
+
+    def _answer(self, wait: Wait, timeout_s: float = 0.2) -> str | None:
+        """Return the next answer, None if none comes; every line is noted as a sign of life."""
+        self._firmware.hear(wait)
+        for line in self._console.lines(timeout_s):
+            wait.said(line)
+            if not line.startswith("!"):
+                return line
+        return None
+
+
+def _fault_of(answer: str) -> int:
+    """Return the code in the answer to *TST?; every fault if it is not such an answer."""
+    code = answer.partition(",")[0]
+    return int(code) if code.isascii() and code.isdigit() else BOARD_FAULTS

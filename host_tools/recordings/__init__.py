@@ -1,0 +1,1 @@
+"""What was recorded: sessions as they are read, headed, sealed and judged."""

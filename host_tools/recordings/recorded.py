@@ -1,0 +1,237 @@
+"""Read a recorded session: feed its journal through the procedure again, trial by trial.
+
+`gp-pta report`, `export`, `prescribe` and `replay` get what they say of a session from here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.journal import (
+    JournalDamagedError,
+    JournalError,
+    JournalUnstartedError,
+    Recovered,
+    read_journal,
+)
+from firmware_py.procedure.counted import counted
+from firmware_py.procedure.events import Action, Event
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.printable import printable
+from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.statements import as_told
+from firmware_py.procedure.tells import AnswerTold
+from firmware_py.sessions.broken_off import Course
+from firmware_py.sessions.session import HearingReplay, ReplayError, replay
+from firmware_py.sessions.session_course import inputs_and_outputs
+from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.sessions.simulation import is_simulated
+from host_tools.errors import HostError, NonsenseError
+
+
+class UnstartedError(HostError):
+    """A journal without a whole header: the power went before anything was recorded."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One presentation that was answered, in the order of the answers."""
+
+    number: int  # of the presentation, from 1 in a session
+    # `ear`, `purpose`: as in `firmware_py.procedure`
+    ear: str
+    purpose: str
+    # `frequency_hz`, `level_db_hl`: None: a catch trial, in which there is no tone
+    frequency_hz: float | None
+    level_db_hl: float | None
+    heard: bool | None  # None: unsure
+    at_us: int  # session time at which the answer was known
+    # from the tone's onset to the press, on the board's time; None: no press, or no tone
+    response_ms: float | None
+    # effective masking level in the other ear meanwhile; None: no noise
+    noise_db_hl: float | None = None
+
+
+# Called after each trial, with the test as it then is.
+TrialWatcher = Callable[[HearingTest, Trial], None]
+
+
+def unwatched(_test: HearingTest, _trial: Trial) -> None:
+    """Look at nothing."""
+
+
+@dataclass(frozen=True)
+class RecordedSession:
+    """What a journal says, and what came of feeding it through the procedure."""
+
+    recovered: Recovered  # the journal's good records
+    state: HearingReplay  # after the last input
+    trials: list[Trial] = field(default_factory=list)  # in the order of the answers
+    damage: str = ""  # what is wrong with the journal after its good records, "" if nothing is
+
+    @property
+    def path(self) -> Path:
+        """Return the journal."""
+        return self.recovered.path
+
+    @property
+    def name(self) -> str:
+        """Return the journal's name, without the directory, as it can be shown."""
+        return printable(self.path.name)
+
+    @property
+    def header(self) -> SessionHeader:
+        """Return what the session said of itself at its start."""
+        return self.state.header
+
+    @property
+    def test(self) -> HearingTest:
+        """Return the test after the last input."""
+        return self.state.test
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings of the test."""
+        return self.test.settings
+
+    @property
+    def counted(self) -> tuple[Purpose, ...]:
+        """Return what the tones were for that the thresholds rest on."""
+        return counted(self.settings)
+
+    @property
+    def person(self) -> Person:
+        """Return who was tested."""
+        return self.test.person
+
+    @property
+    def calibration(self) -> CalibrationInForce:
+        """Return the calibration as it was on the last day of the session."""
+        return self.course.calibration(self.header.calibration)
+
+    @property
+    def simulated(self) -> bool:
+        """Return whether a program answered in the place of a listener."""
+        return is_simulated(self.header, self.result)
+
+    @cached_property
+    def course(self) -> Course:
+        """Return when it was, and where it was broken off."""
+        told = inputs_and_outputs(self.header, self.recovered.records)
+        return Course.of(self.header, told)
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the session came to its end, and all of it is there."""
+        return self.recovered.complete and not self.damage and not self.state.pending
+
+    @property
+    def result(self) -> SessionResult:
+        """Return the recorded result as it may be told, or that so far; its outcome is then ""."""
+        result = self.state.result or self.test.result()
+        return as_told(result, self.settings, nominal=self.calibration.nominal)
+
+    def trials_of(self, ear: str) -> list[Trial]:
+        """Return the trials of an ear."""
+        return [trial for trial in self.trials if trial.ear == ear]
+
+
+def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession:
+    """Read a journal and feed it through the procedure.
+
+    Parameters
+    ----------
+    path : Path
+        The journal.
+    watch : callable, optional
+        Called after each trial.
+
+    Raises
+    ------
+    HostError
+        If the file is no journal; an `UnstartedError` if nothing had been recorded in it; a
+        `NonsenseError` if it says what no session of this version wrote.
+    """
+    recovered, damage = _good_records(path)
+    trials: list[Trial] = []
+
+    def keep(test: HearingTest, trial: Trial) -> None:
+        trials.append(trial)
+        watch(test, trial)
+
+    try:
+        state = replay(recovered.records, _Trials(keep))
+    except ReplayError as error:
+        raise NonsenseError(f"{path}: {error}") from error.__cause__
+    return RecordedSession(recovered, state, trials, damage)
+
+
+def read_true_session(path: Path) -> RecordedSession:
+    """Read a journal, and refuse one that is damaged or does not replay to what it records.
+
+    Parameters
+    ----------
+    path : Path
+        The journal.
+
+    Raises
+    ------
+    HostError
+        As of `read_session`; or it is damaged, or does not replay to what it records.
+    """
+    session = read_session(path)
+    if session.damage:
+        raise HostError(session.damage)
+    if session.state.differences:
+        raise HostError(
+            f"{path}: does not replay to what it records ({len(session.state.differences)} outputs "
+            f"differ); look with gp-pta replay {path}"
+        )
+    return session
+
+
+def _good_records(path: Path) -> tuple[Recovered, str]:
+    try:
+        return read_journal(path), ""
+    except JournalDamagedError as error:
+        if error.good is None or not error.good.records:
+            raise HostError(str(error)) from None
+        return error.good, str(error)
+    except JournalUnstartedError as error:
+        raise UnstartedError(str(error)) from None
+    except JournalError as error:
+        raise HostError(str(error)) from None
+
+
+class _Trials:
+    """Makes trials of the answers of a replay."""
+
+    def __init__(self, tell: TrialWatcher) -> None:
+        self._tell = tell
+
+    def __call__(self, state: HearingReplay, _event: Event, actions: Sequence[Action]) -> None:
+        for action in actions:
+            if isinstance(action, AnswerTold):
+                self._tell(state.test, _trial(state, action))
+
+
+def _trial(state: HearingReplay, answer: AnswerTold) -> Trial:
+    given = state.test.given.all[-1]
+    silence = answer.purpose == Purpose.CATCH
+    tone = given.presentation
+    return Trial(
+        number=answer.number,
+        ear=answer.ear,
+        purpose=answer.purpose,
+        frequency_hz=None if silence else tone.frequency_hz,
+        level_db_hl=None if silence else tone.level_db_hl,
+        heard=answer.heard,
+        at_us=state.at_us,
+        response_ms=given.response_ms,
+        noise_db_hl=given.noise_db_hl,
+    )
