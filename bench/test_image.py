@@ -8,8 +8,7 @@ from typing import Any
 
 from bench.processes import processor_time_s
 from firmware_py.inference.library import Library
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.device.image.image import ROOT, Image
 from tests.device.image.test_process import start
 from tests.firmware.rig import Rig

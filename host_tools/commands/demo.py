@@ -16,7 +16,6 @@ from device.simulator.preferences import HONEST, PEOPLE
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
-from host_tools.commands.replay import command as replay
 from host_tools.devices import simulation
 from host_tools.devices.live import (
     add_test_arguments,
@@ -40,6 +39,7 @@ from host_tools.devices.simulation import (
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.recordings import replayed
 from host_tools.recordings.newest import DEMO_PREFIX, JOURNALS
 from host_tools.terminal import say
 
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     data = data_directory(arguments.out, DEMO_PREFIX)
     result, nominal = _measure(arguments, data, screen)
     journal = sorted(data.glob(JOURNALS))[-1]
-    verdict = replay.replay_journal(journal)
+    verdict = replayed.replay_journal(journal)
     rmse_db = _rmse_db(result, truth)
     seconds = time.monotonic() - began_s
     show_result(screen, result, truth, nominal=nominal)

@@ -23,7 +23,6 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE
-from host_tools.commands.replay import command as replay
 from host_tools.devices.live import (
     add_test_arguments,
     check_test,
@@ -38,6 +37,7 @@ from host_tools.devices.unfinished import CARD_KIND, check_unfinished
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
+from host_tools.recordings import replayed
 from host_tools.recordings.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.terminal import say, say_aside
 
@@ -297,7 +297,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     began_s = time.monotonic()
     result, nominal = _measure(arguments, board, data, screen)
     show_result(screen, result, nominal=nominal)
-    verdict = replay.replay_journal(sorted(data.glob(JOURNALS))[-1])
+    verdict = replayed.replay_journal(sorted(data.glob(JOURNALS))[-1])
     show_verdict(screen, verdict)
     if arguments.json:
         summary = {

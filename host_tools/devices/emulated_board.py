@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from device.emulator.image import ImageError, find_image
 from device.simulator.serve import served
 from firmware_py.platform.board_time import BoardClock
-from host_tools.commands.install_board import install
+from host_tools.devices.board_program import install
 from host_tools.errors import HostError
 from host_tools.extras import need
 

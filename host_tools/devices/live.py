@@ -24,7 +24,6 @@ from host_tools.colours import (
     legend_in_colours,
     verdicts_in_colours,
 )
-from host_tools.commands.replay import command as replay
 from host_tools.devices.patience import Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.told import told_pairs
@@ -32,13 +31,14 @@ from host_tools.devices.told_live import Progress, show_line
 from host_tools.devices.told_result import told_result
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
+from host_tools.recordings import replayed
 from host_tools.terminal import show
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
     from rich.text import Text
 
-    from host_tools.commands.replay.command import Verdict
+    from host_tools.recordings.replayed import Verdict
 
 PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
@@ -279,7 +279,7 @@ def show_result(
 
 def show_verdict(screen: "Console", verdict: "Verdict") -> None:
     """Say what the replay showed, in green if all is well, and what calibration there was."""
-    for line in replay.words(verdict):
+    for line in replayed.words(verdict):
         style = "green" if verdict.identical else "red"
         if line == verdict.calibration:
             style = calibration_style(line)

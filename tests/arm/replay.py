@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.inference.library import runs_on
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
 from host_tools.commands.replay.tuning import replay_tuning_journal
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 TUNING: Final = Path(__file__).parents[1] / "firmware" / "tuning" / "golden-tuning.journal"

@@ -23,8 +23,7 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.session import ReplayError, replay
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
 from tests.firmware.world import a_listener, result_of, run_session, stimuli_of
 from tests.host.journals import write_again

@@ -34,10 +34,9 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.platform.keys import make_key_file, read_key_file
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
 from host_tools.devices.live import IDLE_STATES
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.crash_others import kill_tunings, kill_updates
 from tests.firmware.rig import Rig
 from tests.firmware.world import (

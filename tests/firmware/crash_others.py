@@ -21,10 +21,10 @@ from firmware_py.journal import Recovered, read_journal
 from firmware_py.operator.update_desk import PIECE_BYTES_MAX, SYNCED_BYTES
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.commands.fitting import answering
-from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.commands.update import MAGIC, PIECES_AHEAD, pieces_of
 from host_tools.devices.told import told_unasked, told_values
+from host_tools.recordings.replayed import IDENTICAL
 from tests.firmware.rig import Rig
 
 SPEED: Final = 20.0

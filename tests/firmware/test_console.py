@@ -33,9 +33,8 @@ from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from firmware_py.sessions import archive
 from firmware_py.sessions.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
 from host_tools.recordings.recorded import read_session
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import examples
 from tests.firmware.device import Device, told_by
 from tests.firmware.world import a_listener, lines_of_session, result_of, run_session

@@ -27,8 +27,7 @@ from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.exit_codes import EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.session import replay
-from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.budget import quick
 from tests.calibration.calibrations import calibration, content
 from tests.firmware.crash import assert_like_undisturbed

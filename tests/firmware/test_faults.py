@@ -16,8 +16,7 @@ import pytest
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.world import World
 from firmware_py.link.notices import Missed
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.rig import REPO
 from tests.firmware.world import a_listener, asked_again_though_answered, result_of, stimuli_of
 

@@ -18,8 +18,7 @@ from firmware_py.procedure.events import Continued, Paused
 from firmware_py.procedure.presentation import SILENCE
 from firmware_py.procedure.presenter import LATE, LISTENING, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
-from host_tools.commands.replay.codes import DIFFERENT, IDENTICAL
-from host_tools.commands.replay.command import Verdict, replay_journal
+from host_tools.recordings.replayed import DIFFERENT, IDENTICAL, Verdict, replay_journal
 from tests.conftest import UPDATED
 from tests.firmware.world import (
     a_listener,

@@ -14,9 +14,8 @@ from device.simulator.board import SimulatedBoard
 from firmware_py.inference.library import chosen_library, runs_on
 from firmware_py.main import main
 from firmware_py.platform.ports import Port
-from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
-from host_tools.commands.replay.command import replay_journal
 from host_tools.devices.processes import ConsoleLine
+from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Rig
 from tests.firmware.world import a_listener, run_session

@@ -14,8 +14,7 @@ from firmware_py.installation.readiness import CODES, check, readiness
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.device import Device, told_by
 from tests.firmware.rig import Rig
 from tests.firmware.world import a_listener, asked_again_though_answered

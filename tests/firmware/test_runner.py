@@ -26,9 +26,8 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, SettingErro
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from firmware_py.sessions.session_record import SessionHeader
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
 from host_tools.errors import HostError
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import quick
 from tests.firmware.conftest import ONE_EAR, ONE_WHOLE_EAR
 from tests.firmware.world import (

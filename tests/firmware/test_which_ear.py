@@ -12,7 +12,7 @@ from device.simulator.world import World
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import say
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import replay_journal
 from tests.budget import quick
 from tests.firmware.world import a_listener, records_of, result_of
 

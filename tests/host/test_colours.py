@@ -25,13 +25,13 @@ from host_tools.colours import (
     legend_in_colours,
 )
 from host_tools.commands import listen
-from host_tools.commands.replay.command import Verdict, replay_journal
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
 from host_tools.commands.watch.view import View
 from host_tools.devices.live import TRUTH_WORDS, show_result, show_verdict
 from host_tools.devices.told import Told
 from host_tools.devices.told_live import Progress, show_line
+from host_tools.recordings.replayed import Verdict, replay_journal
 from tests.budget import quick
 from tests.host.journals import recorded
 

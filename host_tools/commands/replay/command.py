@@ -6,29 +6,19 @@ Or ask what another model would have said to the same answers.
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from firmware_py.journal import SealKey
-from host_tools.commands.replay.codes import (
-    DAMAGED,
-    DIFFERENT,
-    IDENTICAL,
-    NOT_SEALED,
-    UNFINISHED,
-    difference_lines,
-)
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
 from host_tools.recordings.newest import add_journal_argument, journal_or_newest
-from host_tools.recordings.seals import NO_SEALS, Seals, read_keys, seals_of
+from host_tools.recordings.replayed import as_json, verdict_of, words
+from host_tools.recordings.seals import read_keys
 from host_tools.terminal import say
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
-    from firmware_py.procedure.results import SessionResult
-    from firmware_py.sessions.session import Difference
     from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.recordings.recorded import RecordedSession
 
@@ -52,58 +42,6 @@ such a key, 6 its lines are intact, but a record of it says what no session can 
 """
 
 NEEDS: Final = {"--picture": ("matplotlib",)}
-
-
-@dataclass
-class Verdict:
-    """What a replay showed."""
-
-    journal: Path
-    code: int
-    tones: int
-    inputs: int
-    torn_bytes: int
-    unsure: int = 0
-    differences: "list[Difference]" = field(default_factory=list)
-    damage: str = ""
-    result: "SessionResult | None" = None
-    calibration: str = ""
-    seals: Seals = NO_SEALS
-
-    @property
-    def identical(self) -> bool:
-        """Return whether the session is finished and everything came out the same."""
-        return self.code == IDENTICAL
-
-    @property
-    def exit_code(self) -> int:
-        """Return what the command ends with: what is forged is nothing else."""
-        return NOT_SEALED if self.seals.true is False else self.code
-
-
-def replay_journal(path: Path) -> Verdict:
-    """Replay a journal; `HostError` if the file cannot be replayed at all."""
-    from host_tools.recordings.recorded import read_session
-
-    return verdict_of(read_session(path))
-
-
-def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verdict:
-    """Return what the replay of a session showed, and its seals under these keys."""
-    state = session.state
-    return Verdict(
-        journal=session.path,
-        code=_code(session),
-        tones=state.tones,
-        inputs=state.inputs,
-        torn_bytes=session.recovered.torn_bytes,
-        unsure=sum(ear.tally.unsure for ear in session.test.ears.values()),
-        differences=state.differences,
-        damage=session.damage,
-        result=session.result if state.result else None,
-        calibration=session.calibration.headline,
-        seals=seals_of(session.recovered, keys),
-    )
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -198,50 +136,3 @@ def _check_name_of_picture(asked: argparse.Namespace) -> None:
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)
-
-
-def as_json(verdict: Verdict) -> dict[str, Any]:
-    """Return the verdict as JSON values."""
-    return {
-        "journal": str(verdict.journal),
-        "replay_identical": verdict.identical,
-        "trials": verdict.tones,
-        "inputs": verdict.inputs,
-        "unsure": verdict.unsure,
-        "torn_bytes": verdict.torn_bytes,
-        "damage": verdict.damage,
-        "differences": [vars(difference) for difference in verdict.differences],
-        "result": verdict.result.to_record() if verdict.result else None,
-        "calibration": verdict.calibration,
-        "seals": vars(verdict.seals),
-    }
-
-
-def words(verdict: Verdict) -> list[str]:
-    """Return the verdict in words, the short first."""
-    lines = [_summary(verdict), *filter(None, [verdict.seals.words]), verdict.calibration]
-    if verdict.torn_bytes:
-        lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
-    if verdict.damage:
-        lines.append(f"DAMAGED: {verdict.damage}")
-    return [*lines, *difference_lines(verdict.differences)]
-
-
-def _summary(verdict: Verdict) -> str:
-    unsure = f" ({verdict.unsure} answered unsure)" if verdict.unsure else ""
-    amount = f"{verdict.journal}: {verdict.tones} tones{unsure} from {verdict.inputs} inputs"
-    endings = {
-        IDENTICAL: "every stimulus and the result came out bit for bit",
-        DIFFERENT: f"{len(verdict.differences)} outputs DIFFER",
-        UNFINISHED: "the same so far; the session is not finished",
-        DAMAGED: "the same up to where the journal is damaged",
-    }
-    return f"{amount}; {endings[verdict.code]}"
-
-
-def _code(session: "RecordedSession") -> int:
-    if session.state.differences:
-        return DIFFERENT
-    if session.damage:
-        return DAMAGED
-    return IDENTICAL if session.complete else UNFINISHED

@@ -12,7 +12,8 @@ from firmware_py.procedure.events import Action, Event
 from firmware_py.sessions.session import ReplayError
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader, TuningReplay, is_tuning, replay_tuning
-from host_tools.commands.replay.codes import (
+from host_tools.errors import HostError, NonsenseError
+from host_tools.recordings.replayed import (
     DAMAGED,
     DIFFERENT,
     IDENTICAL,
@@ -20,7 +21,6 @@ from host_tools.commands.replay.codes import (
     UNFINISHED,
     difference_lines,
 )
-from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.seals import Seals, seals_of
 
 

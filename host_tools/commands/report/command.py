@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from host_tools.catalogue import add_language_argument
-from host_tools.commands.replay.codes import DAMAGED, DIFFERENT, UNFINISHED
-from host_tools.commands.replay.command import verdict_of
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.heading import EXAMPLE as HEADING_EXAMPLE
 from host_tools.recordings.heading import Heading, add_heading_argument, read_heading
 from host_tools.recordings.newest import add_journal_argument, journal_or_newest
+from host_tools.recordings.replayed import DAMAGED, DIFFERENT, UNFINISHED, verdict_of
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without

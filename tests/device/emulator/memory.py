@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from device.emulator.image import find_image
 from device.emulator.pico import FLASH_BYTES, EmulatedPico
-from host_tools.commands.install_board import installed_files
+from host_tools.devices.board_program import installed_files
 
 BAUD_RATE: Final = 1_000_000
 START: Final = b"from device.tone_generator.program import run\nrun()\x04"

@@ -11,8 +11,7 @@ import pytest
 
 from device.emulator.image import ImageError, find_image
 from firmware_py.journal import read_journal
-from host_tools.commands.replay.codes import UNFINISHED
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import UNFINISHED, replay_journal
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("emulator-demo")]
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from firmware_py.installation.configuration import Configuration
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.device.image.image import Image
 from tests.firmware.rig import Process, Rig
 from tests.firmware.world import a_listener, result_of, run_session, stimuli_of

@@ -11,8 +11,8 @@ import pytest
 from firmware_py.journal import Record, read_journal
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.tuning.result import TuningResult
-from host_tools.commands.replay.codes import DIFFERENT, IDENTICAL
 from host_tools.commands.replay.tuning import replay_tuning_journal
+from host_tools.recordings.replayed import DIFFERENT, IDENTICAL
 from tests.firmware.tuning.bench import DATA, Bench
 from tests.firmware.tuning.test_tuner import Chooser
 from tests.host.journals import write_again

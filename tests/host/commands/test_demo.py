@@ -21,13 +21,12 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.results import SessionResult
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands import demo as demo_module
-from host_tools.commands.replay.codes import IDENTICAL
-from host_tools.commands.replay.command import replay_journal
 from host_tools.devices import live
 from host_tools.devices.emulated_board import installed_pico
 from host_tools.devices.processes import Operator
 from host_tools.errors import HostError
 from host_tools.main import main, parser
+from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.world import asked_again_though_answered, result_of
 from tests.host.bench import Benches
 from tests.host.journals import GpPta

