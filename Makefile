@@ -114,7 +114,9 @@ image: set-up-test ## make images of the firmware without Numba; for one machine
 	$(BIN)/python -m device.image.build --target $(TARGET) --page build/operator.html
 
 card: set-up-test ## make the device as one file for a memory card; needs Debian; options in CARD_ARGS
-	$(BIN)/python -m device.card.build $(CARD_ARGS)
+	@mkdir -p build
+	$(BIN)/gp-pta page -o build/operator.html --force
+	$(BIN)/python -m device.card.build --page build/operator.html $(CARD_ARGS)
 
 test-card: card ## start that card in an emulated machine and cut its power; ALL=1: all of it, and updates
 	$(BIN)/python -m pytest -n 0 tests/card $(if $(ALL),,-m every_time) $(TEST_ARGS)

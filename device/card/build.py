@@ -39,10 +39,11 @@ TOOLS: Final = {
 PLACES_OF_TOOLS: Final = ("/usr/sbin", "/sbin")  # which not everybody's PATH has
 # What starts a Raspberry Pi before U-Boot; not free.
 PI_FIRMWARE: Final = ("bootcode.bin", "fixup.dat", "fixup4.dat", "start.elf", "start4.elf")
+PAGE: Final = "operator.html"
 PI_BOARDS: Final = ("bcm2837-rpi-3-*", "bcm2837-rpi-zero-2-w", "bcm2711-rpi-4-b", "bcm2711-rpi-400")
 
 
-def make(out: Path, keys: Path, *, raspberry_pi: bool) -> Path:
+def make(out: Path, keys: Path, page: Path, *, raspberry_pi: bool) -> Path:
     """Make the card, and the same as an update; return the card.
 
     Parameters
@@ -51,6 +52,8 @@ def make(out: Path, keys: Path, *, raspberry_pi: bool) -> Path:
         A directory; what is half done is below it, too.
     keys : Path
         Those of updates; made if there are none.
+    page : Path
+        The operator's page, which the card carries.
     raspberry_pi : bool
         Whether the firmware that is not free is on it; without it only an emulated machine starts.
 
@@ -59,6 +62,8 @@ def make(out: Path, keys: Path, *, raspberry_pi: bool) -> Path:
     CardError
         If a tool, a package or something else is missing.
     """
+    if not page.is_file():
+        raise CardError(f"--page is {str(page)!r}, which is no file")
     _check_tools()
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -82,7 +87,7 @@ def make(out: Path, keys: Path, *, raspberry_pi: bool) -> Path:
     make_root(tree, kernel, _firmware(), wheels, told, root)
     (out / "gp-pta-card.cdx.json").write_text(contents)
     slot = make_slot(tree, kernel, root, work, epoch)
-    boot_files = _boot_files(files, kernel, work / "boot", raspberry_pi=raspberry_pi)
+    boot_files = _boot_files(files, kernel, page, work / "boot", raspberry_pi=raspberry_pi)
     card = out / "gp-pta-card.img"
     make_card(slot, boot_files, card, epoch)
     make_bundle(slot, version, keys, out / f"gp-pta-{version}.raucb")
@@ -155,7 +160,7 @@ def _wheels(place: Path) -> list[Path]:
 
 
 def _boot_files(
-    files: dict[str, Path], kernel: Kernel, place: Path, *, raspberry_pi: bool
+    files: dict[str, Path], kernel: Kernel, page: Path, place: Path, *, raspberry_pi: bool
 ) -> list[Path]:
     """Return the files of the boot partition."""
     shutil.rmtree(place, ignore_errors=True)
@@ -174,8 +179,7 @@ def _boot_files(
             sources += kernel.device_trees.glob(f"{board}.dtb")
     for source in sources:
         shutil.copy(source, place)
-    page = [sys.executable, "-m", "host_tools.main", "page", "-o", str(place / "operator.html")]
-    subprocess.run(page, cwd=REPOSITORY, check=True, stdout=subprocess.DEVNULL)
+    shutil.copy(page, place / PAGE)
     return sorted(place.iterdir())
 
 
@@ -192,13 +196,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         "for a card takes updates of nobody else",
     )
     p.add_argument(
+        "--page", metavar="FILE", type=Path, required=True,
+        help="the operator's page, of gp-pta page -o",
+    )  # fmt: skip
+    p.add_argument(
         "--raspberry-pi",
         action="store_true",
         help="with the firmware of Raspberry Pi, which is not free and which a Pi needs to start",
     )
     arguments = p.parse_args(argv)
     try:
-        card = make(arguments.out, arguments.keys, raspberry_pi=arguments.raspberry_pi)
+        card = make(
+            arguments.out, arguments.keys, arguments.page, raspberry_pi=arguments.raspberry_pi
+        )
     except CardError as error:
         print(f"device.card.build: {error}", file=sys.stderr)
         return 1
