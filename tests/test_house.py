@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,22 @@ ROOMS: dict[str, set[str]] = {
     "device": {"numpy", "serial"},
     "host_tools": {"numpy", "rich", "serial"},
 }
+# The folders inside a room, likewise: the files beside them come first, but for those of `LAST`.
+INSIDE = {
+    "device": (
+        "device", "device/calibration", "device/tone_generator", "device/sound_card",
+        "device/simulator", "device/emulator", "device/hearing_aid", "device/image", "device/card",
+    ),
+    "host_tools": (
+        "host_tools", "host_tools/catalogue", "host_tools/drawings", "host_tools/drawing_js",
+        "host_tools/recordings", "host_tools/document", "host_tools/devices",
+        "host_tools/commands", "host_tools/research",
+    ),
+}  # fmt: skip
+# What a file may start although it stands below: gp-pta simulates a tone generator in a process.
+STARTS = {"host_tools/devices/processes.py": {"host_tools.main"}}
+LAST = ("host_tools/main", "host_tools/manual")
+AT_TOP = {"firmware_py": 3, "device": 3, "host_tools": 9}  # so many files have no room
 FIRMWARE = [room for room in ROOMS if room.startswith("firmware_py")]
 
 # The names in firmware_py/__init__.py that any room may have: they are not the loop.
@@ -128,6 +145,25 @@ def _imports(path: str, source: str) -> set[str]:
     return found
 
 
+def _programs(source: str) -> set[str]:
+    """Return our own modules that a file starts as programs: `python -m NAME`."""
+    found: set[str] = set()
+    for node in _nodes(source):
+        if isinstance(node, ast.List | ast.Tuple):
+            words = [ast.unparse(each).strip("'") for each in node.elts]
+            found |= {name for option, name in pairwise(words) if option == "-m"}
+    return {name for name in found if name.partition(".")[0] in ROOMS}
+
+
+def _folder_of(path: str) -> int:
+    """Return the place of a file or module in the order of its room's folders; -1: no such room."""
+    order = INSIDE.get(path.partition("/")[0], ())
+    if path.removesuffix(".py") in LAST:
+        return len(order)
+    inside = [folder for folder in order if path.startswith(f"{folder}/")]
+    return order.index(max(inside, key=len)) if inside else -1
+
+
 def _room_imported(name: str) -> str | None:
     """Return the room an imported name is in, or None for what is not ours or is for all."""
     parts = name.split(".")
@@ -144,11 +180,13 @@ def violations(path: str, source: str) -> list[str]:
     order = list(ROOMS)
     outside = ROOMS[room] | EXTRAS.get(str(Path(path).parent), set())
     wrong = []
-    for name in sorted(_imports(path, source)):
+    programs = _programs(source) - STARTS.get(path, set())
+    for name in sorted(_imports(path, source) | programs):
         top = name.split(".")[0]
         target = _room_imported(name)
         if target is not None:
-            if order.index(target) > order.index(room):
+            inside = _folder_of(name.replace(".", "/")) if target == room else -1
+            if order.index(target) > order.index(room) or inside > _folder_of(path):
                 wrong.append(f"{path} imports {name}, which is below it")
         elif top not in ROOMS and top not in sys.stdlib_module_names and top not in outside:
             wrong.append(f"{path} imports {name}, and {room} may import {sorted(outside)}")
@@ -211,6 +249,16 @@ def test_files_that_people_name_are_opened_by_one_opener() -> None:
     assert {path: found for path, found in named.items() if found} == {}
 
 
+def test_what_has_no_room_is_little() -> None:
+    assert {top: len([*(ROOT / top).glob("*.py")]) for top in AT_TOP} == AT_TOP
+
+
+def test_every_folder_of_a_room_has_its_place() -> None:
+    for top, order in INSIDE.items():
+        found = {str(path.parent.relative_to(ROOT)) for path in (ROOT / top).glob("*/*.py")}
+        assert found | {top} == set(order)
+
+
 def test_every_room_is_there_and_has_been_looked_at() -> None:
     assert {_room_of(path) for path in _sources()} == set(ROOMS)
     packages = {str(path.parent.relative_to(ROOT)) for path in ROOT.glob("firmware_py/*/*.py")}
@@ -234,6 +282,10 @@ def test_every_room_is_there_and_has_been_looked_at() -> None:
         ("firmware_py/main.py", "import host_tools"),
         ("firmware_py/main.py", "import rich"),
         ("device/simulator/x.py", "from host_tools import demo"),
+        ("device/card/x.py", "run([sys.executable, '-m', 'host_tools.main', 'page'])"),
+        ("device/simulator/x.py", "from device.hearing_aid import fit"),
+        ("host_tools/devices/x.py", "from host_tools.commands.replay import command"),
+        ("host_tools/errors.py", "from host_tools import main"),
         ("host_tools/x.py", "import scipy.stats"),
         ("host_tools/x.py", "import pyarrow"),
         ("host_tools/research/study/x.py", "import scipy.stats"),
@@ -252,6 +304,7 @@ def test_a_violation_is_noticed(path: str, source: str) -> None:
         ("firmware_py/journal/x.py", "from firmware_py import __version__\nimport os"),
         ("firmware_py/x.py", "from firmware_py import firmware\nimport time, serial"),
         ("host_tools/x.py", "from device.simulator import board\nfrom . import errors"),
+        ("host_tools/devices/x.py", "run([sys.executable, '-m', 'firmware_py.main', port])"),
         ("host_tools/research/study/x.py", "import pyarrow\nfrom host_tools import errors"),
     ],
 )

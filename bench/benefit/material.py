@@ -13,7 +13,7 @@ import numpy as np
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
 from device.hearing_aid.sound import read_wav, resampled
-from device.hearing_aid.speech import CONVERSATION_DB_SPL, FloatArray
+from device.speech import CONVERSATION_DB_SPL, FloatArray
 
 SENTENCES: Final = (
     "The boat sailed past the old bridge",

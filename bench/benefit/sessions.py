@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from device.hearing_aid.measurement import FREQUENCIES_HZ
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from firmware_py.procedure.settings import BRISK
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import Learned, make_method

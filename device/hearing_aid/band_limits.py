@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.fit import EarFit
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 
 LOW_HZ: Final = 20.0  # the lowest band and the highest have no end; edges need one
 LOWEST_SHARE: Final = 0.5  # of the lowest centre

@@ -11,7 +11,7 @@ import numpy as np
 
 from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.limits import SPEECH_PEAKS_DB, field_db_spl
-from device.hearing_aid.speech import (
+from device.speech import (
     CONVERSATION_DB_SPL,
     SPECTRUM_DB_SPL,
     THIRDS_DB_SPL,

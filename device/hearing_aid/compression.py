@@ -14,7 +14,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from device.hearing_aid.speech import CONVERSATION_DB_SPL, FloatArray, speech_in_bands
+from device.speech import CONVERSATION_DB_SPL, FloatArray, speech_in_bands
 
 SOFT_BELOW_DB: Final = 15.0  # soft speech, 50 dB SPL: the knee
 LOUD_ABOVE_DB: Final = 35.0  # 100 dB SPL: no gain any more

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 
 ROUNDS: Final = 40
 LEAST_DB: Final = -20.0  # of a corrected gain

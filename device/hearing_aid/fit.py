@@ -14,8 +14,8 @@ import numpy as np
 
 from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.shapes import GainTable
-from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from device.hearing_aid.whose import UNKNOWN, Whose
+from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, STEP_DB, Setting

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from device.hearing_aid.band_limits import LimitedBands, limited_bands
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 WINDOW_FRAMES: Final = 256

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from device.calibration.retspl import TABLES
 from device.hearing_aid.band_limits import held_by_neighbours
 from device.hearing_aid.fit import GAIN_LIMIT_DB, OUTPUT_CEILING_DB_SPL
-from device.hearing_aid.speech import FloatArray, speech_in_bands
+from device.speech import FloatArray, speech_in_bands
 
 # From which level tones are uncomfortable, dB HL, for one, five and nine of ten ears: a row a
 # frequency of `MEASURED_HZ`, a column a threshold of `KNOTS_DB_HL`. Rounded down from what

@@ -28,7 +28,7 @@ from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.openmha import LOOPBACK, SOUND_PORT, Engine, Installation, OpenMhaError
 from device.hearing_aid.player import FilePlayer, PlayerError
 from device.hearing_aid.sound import SoundError, read_speech
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from firmware_py.platform.program import ended
 
 REFUSED: Final = 2

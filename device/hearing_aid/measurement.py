@@ -26,8 +26,8 @@ from device.hearing_aid.fit import Fit
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.prescription import fit_of_thresholds
 from device.hearing_aid.processing import FileAid, file_aid
-from device.hearing_aid.speech import FloatArray
 from device.simulator.audiograms import audiogram_named
+from device.speech import FloatArray
 from firmware_py.inference.laplace.standard_audiograms import STANDARD_AUDIOGRAMS_DB_HL
 from firmware_py.platform.program import ended
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT

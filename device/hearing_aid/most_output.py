@@ -20,7 +20,7 @@ from device.hearing_aid.measurement import STANDARD_NAMES, standard_fit, tone
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.rules import CAMFIT, NAL_R
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from firmware_py.platform.program import ended
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting

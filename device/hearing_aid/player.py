@@ -9,8 +9,8 @@ import numpy as np
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.sound import resampled, write_wav
-from device.hearing_aid.speech import FloatArray
 from device.sound_card.card import NoSoundError, library
+from device.speech import FloatArray
 
 CARD_RATE_HZ: Final = 48_000
 CARD_LIMIT_DBFS: Final = -20.0  # of the loudest sample that the fit allows: nothing is calibrated

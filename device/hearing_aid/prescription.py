@@ -17,7 +17,7 @@ from device.hearing_aid.fit import (
 from device.hearing_aid.limits import CLOSED, Limits, limits
 from device.hearing_aid.rules import NAL_R, insertion_gain
 from device.hearing_aid.shapes import GainTable
-from device.hearing_aid.speech import SPEECH_LEVELS_DB_SPL, FloatArray
+from device.speech import SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 SINE_PEAK_DB = 3.0  # of the peak of a sine above its RMS

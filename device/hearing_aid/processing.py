@@ -9,7 +9,7 @@ from device.hearing_aid.confined import WORK_PLACE
 from device.hearing_aid.fit import Fit, check_same_limits
 from device.hearing_aid.openmha import Engine, Installation, OpenMhaError
 from device.hearing_aid.sound import read_wav, write_wav
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 
 SOUND: Final = "in.wav"
 HEARD: Final = "out.wav"

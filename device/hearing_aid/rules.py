@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 
 NAL_R: Final = "nal-r"
 NAL_RP: Final = "nal-rp"

@@ -26,7 +26,7 @@ from device.hearing_aid.openmha import LOOPBACK, Installation, OpenMhaError
 from device.hearing_aid.player import CardPlayer, FilePlayer, NoPlayer, Player, PlayerError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.sound import SoundError, read_speech
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from firmware_py.link.aid import SOUND_NUMBERS
 from firmware_py.link.frames import LineReader
 from firmware_py.link.numbers import decimal_between, whole_between

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from device.hearing_aid.speech import (
+from device.speech import (
     CONVERSATION_DB_SPL,
     LOUD_DB_SPL,
     SOFT_DB_SPL,

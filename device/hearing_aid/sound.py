@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
-from device.hearing_aid.speech import CONVERSATION_DB_SPL, FloatArray
+from device.speech import CONVERSATION_DB_SPL, FloatArray
 from firmware_py.platform.named_file import opened
 
 PCM: Final = 1

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from device.hearing_aid.speech import THIRDS_DB_SPL, THIRDS_HZ, FloatArray
+from device.speech import THIRDS_DB_SPL, THIRDS_HZ, FloatArray
 
 SYLLABLES_PER_S: Final = 4.0
 DEPTH_DB: Final = 25.0  # from the middle of a syllable to the gap before the next

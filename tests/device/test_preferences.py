@@ -6,7 +6,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from device.hearing_aid.speech import THIRDS_DB_SPL, THIRDS_HZ
 from device.simulator.preferences import (
     CHANGES_AFTER,
     CHANGING,
@@ -17,6 +16,7 @@ from device.simulator.preferences import (
     drawn_wish_db,
 )
 from device.simulator.talker import made_up_speech
+from device.speech import THIRDS_DB_SPL, THIRDS_HZ
 
 WISH_DB = [4.0, -3.0, 0.0, 2.0]
 FAR_DB = [-8.0, 9.0, 0.0, 2.0]

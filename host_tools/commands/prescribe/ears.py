@@ -23,8 +23,8 @@ from device.hearing_aid.prescription import (
     prescribed,
 )
 from device.hearing_aid.rules import NAL_R
-from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from device.hearing_aid.whose import Whose
+from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Outcome

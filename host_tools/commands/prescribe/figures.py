@@ -7,7 +7,7 @@ import numpy as np
 
 from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.rules import rule_named, within_publication
-from device.hearing_aid.speech import (
+from device.speech import (
     CONVERSATION_DB_SPL,
     LOUD_DB_SPL,
     SOFT_DB_SPL,

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.errors import HostError
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.for_whom import Finding
-from device.hearing_aid.speech import CONVERSATION_DB_SPL
+from device.speech import CONVERSATION_DB_SPL
 from firmware_py import __version__
 from firmware_py.calibration.in_force import HOLDING, UNCALIBRATED
 from host_tools import document

@@ -12,7 +12,7 @@ import numpy as np
 from device.hearing_aid.candidacy import speech_in_thirds_db_spl
 from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.limits import field_db_spl
-from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
+from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.outcomes import Outcome
 from host_tools.catalogue import Catalogue
 from host_tools.commands.prescribe.ears import EarPrescription

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.speech import (
+from device.speech import (
     CONVERSATION_DB_SPL,
     LOUD_DB_SPL,
     SOFT_DB_SPL,

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.rules import THRESHOLD_LIMITS_DB_HL
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.verdicts import verdict_words
 from firmware_py.procedure.convention import ear_in_convention, shift_db

@@ -14,7 +14,7 @@ from typing import Final
 
 from device.hearing_aid.fit import EarFit, Fit, FitError
 from device.hearing_aid.prescription import SINE_PEAK_DB
-from device.hearing_aid.speech import (
+from device.speech import (
     CONVERSATION_DB_SPL,
     LOUD_DB_SPL,
     SOFT_DB_SPL,

@@ -14,7 +14,7 @@ from device.hearing_aid.measurement import hostile_sounds, tone
 from device.hearing_aid.most_output import band_levels_db_spl
 from device.hearing_aid.player import CARD_LIMIT_DBFS, CardPlayer, FilePlayer, Player
 from device.hearing_aid.sound import read_wav
-from device.hearing_aid.speech import FloatArray
+from device.speech import FloatArray
 from tests.device.hearing_aid.fits import plain_fit
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)

@@ -16,7 +16,7 @@ from device.hearing_aid.limits import (
     limits,
     output_ceiling_db_spl,
 )
-from device.hearing_aid.speech import speech_in_bands
+from device.speech import speech_in_bands
 
 CENTERS_HZ = np.array((250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 8000.0))
 

@@ -13,8 +13,8 @@ from device.hearing_aid.measurement import tone
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import file_aid
 from device.hearing_aid.sound import read_wav, write_wav
-from device.hearing_aid.speech import FloatArray
 from device.simulator.talker import made_up_speech
+from device.speech import FloatArray
 from tests.device.hearing_aid.fits import plain_fit
 
 ONE_S = SAMPLE_RATE_HZ // BLOCK_FRAMES * BLOCK_FRAMES

@@ -9,8 +9,8 @@ import pytest
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
 from device.hearing_aid.sound import SoundError, read_speech, read_wav, resampled, write_wav
-from device.hearing_aid.speech import FloatArray
 from device.simulator.talker import made_up_speech
+from device.speech import FloatArray
 
 
 def pcm(path: Path, samples: FloatArray, rate_hz: int, width: int) -> Path:

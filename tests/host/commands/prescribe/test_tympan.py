@@ -11,7 +11,7 @@ from hypothesis import settings as budget
 
 from device.hearing_aid.fit import BandFit, EarFit, Fit, FitError
 from device.hearing_aid.prescription import fit_of_thresholds
-from device.hearing_aid.speech import speech_in_bands
+from device.speech import speech_in_bands
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from device.hearing_aid.speech import (
+from device.speech import (
     SPECTRUM_DB_SPL,
     THIRDS_DB_SPL,
     a_weighting_db,
