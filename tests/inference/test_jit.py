@@ -218,8 +218,8 @@ def _program(home: Path, **limits: int) -> tuple[str, str]:
     source.write_text(PROGRAM)
     words = "import resource, runpy, sys; "
     words += "".join(f"resource.setrlimit(resource.{k}, ({v}, {v})); " for k, v in limits.items())
-    done = subprocess.run(
-        [sys.executable, "-c", f"{words}runpy.run_path({str(source)!r})"],
+    done = subprocess.run(  # -B: it would keep a hundred bytes of any module that it imports
+        [sys.executable, "-B", "-c", f"{words}runpy.run_path({str(source)!r})"],
         cwd=ROOT, capture_output=True, text=True, check=True,
         env={**os.environ, VARIABLE: JIT, "XDG_CACHE_HOME": str(home)},
     )  # fmt: skip

@@ -55,7 +55,8 @@ for count in range(1, 1_000_000):
 
 def start(program: str, path: Path) -> subprocess.Popen[str]:
     """Run a program of this project in another process."""
-    command = [sys.executable, "-c", program, str(path)]
+    # -B: where files have a limit it would keep half of any module that it imports.
+    command = [sys.executable, "-B", "-c", program, str(path)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
