@@ -526,7 +526,6 @@ class ReferenceEstimator:
 
     @property
     def trial_count(self) -> int:
-        """Number of answers so far."""
         return len(self._heard)
 
     @property
@@ -623,7 +622,6 @@ class ReferenceEstimator:
 
     @property
     def information_bits(self) -> float:
-        """Bits expected from the next stimulus."""
         bits = self._best_at_candidates()[1]
         return float(bits[np.argmax(self._weight * bits)])
 

@@ -77,7 +77,6 @@ class Data:
     def add(
         self, frequency_hz: float, level_db_hl: float, answer: int, noise_factor: float = 1.0
     ) -> None:
-        """Note one answer."""
         self.rows.append(self.row(frequency_hz))
         self.level_db_hl.append(level_db_hl)
         self.noise_factor.append(noise_factor)
@@ -112,11 +111,9 @@ class Data:
         return np.asarray(logsumexp(total, axis=0))
 
     def noise_of(self, listener: Listener) -> FloatArray:
-        """Return the SD of the noise of each answer."""
         return np.asarray(listener.noise_db * np.array(self.noise_factor))
 
     def log_prior(self, w: FloatArray) -> FloatArray:
-        """Return log p(w)."""
         return log_mixture(w, self.weight, self.mean_db_hl, self.covariance_db2)
 
 
@@ -158,7 +155,6 @@ def with_bends(mean: FloatArray, covariance: FloatArray) -> tuple[FloatArray, Fl
 def probability(
     answer: int, level_db_hl: float, g: FloatArray, noise_db: float, listener: Listener, d: float
 ) -> FloatArray:
-    """Return p(answer | g)."""
     rate = listener.false_alarm_rate
     c = 1.0 - listener.lapse_rate - rate * (2.0 if d > 0.0 else 1.0)
     if answer == HEARD:
@@ -195,7 +191,6 @@ def log_of_wanderer(
 
 
 def log_normal(w: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return log N(w; mean, covariance) of the rows of w."""
     factor = np.linalg.cholesky(covariance)
     z = np.linalg.solve(factor, (w - mean).T)
     log_det = np.sum(np.log(np.diag(factor)))
@@ -205,7 +200,6 @@ def log_normal(w: FloatArray, mean: FloatArray, covariance: FloatArray) -> Float
 def log_mixture(
     w: FloatArray, weight: FloatArray, mean: FloatArray, covariance: FloatArray
 ) -> FloatArray:
-    """Return the log density of a mixture of Gaussians."""
     parts = zip(weight, mean, covariance, strict=True)
     return np.asarray(logsumexp([np.log(p) + log_normal(w, m, c) for p, m, c in parts], axis=0))
 
@@ -346,7 +340,6 @@ def sample_mixture(
     weight: FloatArray, mean: FloatArray, covariance: FloatArray, count: int,
     rng: np.random.Generator,
 ) -> FloatArray:  # fmt: skip
-    """Draw from a mixture of Gaussians."""
     of = rng.choice(len(weight), count, p=weight)
     z = rng.standard_normal((count, mean.shape[1]))
     factor = np.linalg.cholesky(covariance)

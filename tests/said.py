@@ -33,12 +33,10 @@ def said(recorded: Any) -> str:
 
 
 def each_said(recorded: list[Any]) -> list[str]:
-    """Return a line for each reason."""
     return [said(each) for each in recorded]
 
 
 def example(code: Code) -> Reason:
-    """Return a reason of this code."""
     return reason(code, **{name: _example(name) for name in code.parts})
 
 

@@ -127,7 +127,6 @@ class Store:
             return dict(self._known.get(key, {}))
 
     def add(self, key: str, scores: dict[str, float]) -> None:
-        """Keep scores."""
         with self._lock:
             self._known.setdefault(key, {}).update(scores)
             with self._path.open("a", encoding="utf-8") as file:
@@ -209,5 +208,4 @@ def write_entries(path: Path, entries: Sequence[Judged]) -> None:
 
 
 def read_entries(path: Path) -> list[Judged]:
-    """Read what `write_entries` wrote."""
     return [Judged(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]

@@ -72,7 +72,6 @@ def draw(entries: Sequence[Judged], path: Path) -> None:
 
 
 def colour_of(method: str, number: int) -> str:
-    """Return the colour of a line."""
     return BLUE if method == OWN else COLOURS[number % len(COLOURS)]
 
 

@@ -31,11 +31,9 @@ class Scores:
 
     @property
     def methods(self) -> list[str]:
-        """Return the methods of the tests."""
         return list(dict.fromkeys(c.name for c in self._entries if c.tones))
 
     def has(self, condition: Condition) -> bool:
-        """Return whether it was judged."""
         return condition in self._entries
 
     def ears(self, condition: Condition, stratum: str | None = None) -> list[int]:
@@ -88,7 +86,6 @@ class Scores:
 
 
 def tables(entries: Sequence[Judged]) -> Iterator[str]:
-    """Yield the lines of both tables."""
     scores = Scores(entries)
     yield from own_table(scores)
     yield ""

@@ -65,7 +65,6 @@ class Call:
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """Return Numba's types of the arguments."""
         group = types.BaseTuple  # type: ignore[attr-defined]
         return tuple(_fields(self.kernel.nopython_signatures[0].args, group))
 

@@ -32,7 +32,6 @@ SESSIONS: Final = {"aepsych": 2}  # of six: it takes a second for a trial
 
 
 def session_of(audiogram: str, trials: int) -> Session:
-    """Return a session as a peer takes it."""
     answers = answers_of(audiogram, "annealed-laplace")[:trials]
     before = estimator_before(audiogram, "annealed-laplace", trials)
     candidates_hz = before.candidate_frequencies_hz

@@ -33,7 +33,6 @@ class Session:
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Return (x, level) of the answers."""
         return [*zip(self.x, self.level_db_hl, strict=True)]
 
 

@@ -162,7 +162,6 @@ def _wheels(place: Path) -> list[Path]:
 def _boot_files(
     files: dict[str, Path], kernel: Kernel, page: Path, place: Path, *, raspberry_pi: bool
 ) -> list[Path]:
-    """Return the files of the boot partition."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     sources = [*(HERE / "files/boot").iterdir()]

@@ -36,8 +36,6 @@ class LibraryError(Exception):
 
 
 class _ArrayDescription(ctypes.Structure):
-    """The description of an array that a kernel gets."""
-
     _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * DIMENSIONS_MAX))
 
 

@@ -185,7 +185,6 @@ def _proof_of_damage(tail: bytes, torn_bytes: int, number: int, error: LineError
 
 
 def _refuse_header(path: Path, tail: bytes, proof: str, error: LineError) -> NoReturn:
-    """Raise what a first line that is no header means."""
     version = _VERSION.match(tail)
     if version and int(version[1]) != FORMAT_VERSION:
         raise JournalReadError(

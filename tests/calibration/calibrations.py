@@ -75,7 +75,6 @@ def content(changes: dict[str, Any] | None = None) -> dict[str, Any]:
 
 
 def calibration(changes: dict[str, Any] | None = None) -> Calibration:
-    """Return a good calibration, with changes."""
     return calibration_from(content(changes))
 
 
@@ -85,7 +84,6 @@ def on_file(changes: dict[str, Any] | None = None) -> CalibrationOnFile:
 
 
 def file_text() -> str:
-    """Return the text of a good file."""
     return as_toml(calibration())
 
 

@@ -191,16 +191,13 @@ class Machine:
     # The console
 
     def type(self, line: str) -> None:
-        """Type a line at the console."""
         self.send(f"{line}\n".encode())
 
     def fileno(self) -> int:
-        """Return the console's file descriptor."""
         assert self._console is not None
         return self._console[0]
 
     def send(self, words: bytes) -> None:
-        """Send bytes to the console."""
         assert self._console is not None
         while words:
             if not select.select([], [self._console[1]], [], WAIT_S_MAX)[1]:
@@ -300,7 +297,6 @@ class Machine:
         self.monitor("device_add", driver="usb-storage", drive="stick", id="stick", bus="usb.0")
 
     def pull_stick(self) -> None:
-        """Pull it out."""
         self.monitor("device_del", id="stick")
         until_s = time.monotonic() + WAIT_S_MAX
         while time.monotonic() < until_s:

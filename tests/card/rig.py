@@ -57,7 +57,6 @@ class Rig:
         return who
 
     def plug_in(self) -> None:
-        """Plug the tone generator in."""
         self._cables.append(UsbBoard(self.machine.usb, self.served.port))
 
     def plug_in_again(self) -> None:
@@ -89,7 +88,6 @@ class Rig:
             self.machine.until(ANSWER)
 
     def wait_until_idle(self) -> None:
-        """Wait until the test is over."""
         self.wait_for("SESS:STAT?", is_idle)
 
     def errors(self) -> list[str]:

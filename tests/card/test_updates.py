@@ -65,7 +65,6 @@ def good(workshop: Workshop) -> Path:
 
 @pytest.fixture(scope="module")
 def newer(workshop: Workshop, good: Path) -> Path:
-    """Return an update to it."""
     return workshop.bundle(good, version=NEW, name="newer")
 
 
@@ -104,7 +103,6 @@ def installed(rig: Rig) -> str:
 
 @contextmanager
 def updating(cable: Cable, bundle: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run `gp-pta update`."""
     with subprocess.Popen(
         [sys.executable, "-m", "host_tools.main", "update", cable.url, bundle],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

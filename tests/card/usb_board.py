@@ -81,7 +81,6 @@ class UsbBoard:
         self.pull()
 
     def pull(self) -> None:
-        """Pull the cable."""
         self._stop.set()
         self._thread.join()
         self._machine.close()

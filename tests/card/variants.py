@@ -109,7 +109,6 @@ def with_configuration(card: Path, content: str) -> None:
 
 
 def boot_file(card: Path, name: str) -> str:
-    """Return a file of the boot partition."""
     return subprocess.run(
         ["mtype", "-i", f"{card}@@{BOOT_AT}", f"::{name}"], capture_output=True, text=True,
         check=True,

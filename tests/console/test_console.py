@@ -63,7 +63,6 @@ CALLS: dict[str, Call] = {
 
 
 def numbers(console: Console) -> list[int]:
-    """Read all errors; return their numbers."""
     answers = iter(console.errors.next, '0,"No error"')
     return [int(answer.split(",")[0]) for answer in answers]
 

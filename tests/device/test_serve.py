@@ -35,8 +35,6 @@ def a_board(speed: float) -> SimulatedBoard:
 
 
 class Port:
-    """A serial port that speaks frames."""
-
     def __init__(self, name: str) -> None:
         self._serial = serial.serial_for_url(name, timeout=0.01)
         self._reader = LineReader()

@@ -92,7 +92,6 @@ class Fault:
         return min(same, key=lambda number: abs(number - self.line))
 
     def in_source(self, source: str) -> str:
-        """Return the source with the fault in it."""
         lines = source.splitlines(keepends=True)
         number, end = self.line_in(source), self.column + len(self.before)
         lines[number - 1] = self.text[: self.column] + self.after + self.text[end:] + "\n"

@@ -97,7 +97,6 @@ class Plan:
 
     @property
     def asked(self) -> str:
-        """What the operator asks for."""
         return f"{self.ears.upper()},SEED={self.seed}"
 
 
@@ -176,7 +175,6 @@ def _whole_bytes(data: Path) -> bytes:
 
 
 def _last(found: Recovered) -> str:
-    """Say what the last record is."""
     record = found.records[-1]
     inside: Mapping[str, Any] = record.get("event") or record.get("action") or {}
     return f"{record['kind']} {inside.get('what', '')}".strip()

@@ -38,7 +38,6 @@ class Device(World):
 
 
 def told_by(device: Device, *lines: str) -> list[str]:
-    """Return what the firmware answers to these lines."""
     for line in (*lines, "SYST:EXIT"):
         device.type(line)
     return device.run_out().splitlines()

@@ -37,7 +37,6 @@ class Served:
         self.port = self._service.enter_context(served(self.board, speed))
 
     def stop(self) -> None:
-        """Hang up, for good."""
         self._service.close()
 
 
@@ -61,7 +60,6 @@ class Peer:
                 os.write(self._master, reply)
 
     def stop(self) -> None:
-        """Hang up."""
         self._stop.set()
         self._thread.join(WAIT_S_MAX)
         os.close(self._slave)
@@ -183,7 +181,6 @@ class Rig:
 
     @property
     def operator(self) -> Operator:
-        """Return somebody who types at the console."""
         assert self.process is not None
         return Operator(self.console, self.process)
 
@@ -232,7 +229,6 @@ class Rig:
             time.sleep(0.02)
 
     def journal(self, number: int = 1) -> Path:
-        """Return a journal."""
         return self.data / f"session-{number:06d}.journal"
 
     def __enter__(self) -> Self:

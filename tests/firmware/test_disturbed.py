@@ -45,25 +45,21 @@ POLL_US = 20 * MS
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the journal of the session that is disturbed here."""
     directory = tmp_path_factory.mktemp("undisturbed")
     return run_session(directory, a_listener("S2"), {"ears": "left", "seed": 3})
 
 
 def begun(directory: Path, listener: SimulatedListener | None = None) -> World:
-    """Return a world in which the test has begun."""
     world = World(directory, listener or a_listener("S2"))
     world.begin(SETTINGS)
     return world
 
 
 def is_told(world: World, what: str, **about: object) -> bool:
-    """Return whether this was told."""
     return any(name == what and {**said, **about} == said for name, said in world.told)
 
 
 def in_tone(world: World, number: int) -> World:
-    """Go on until this tone is asked."""
     world.until(lambda: is_told(world, "tone", number=number))
     return world
 

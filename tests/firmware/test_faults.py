@@ -41,8 +41,6 @@ SELDOM = [
 
 
 class BadCableWorld(World):
-    """The world with a bad cable to its board."""
-
     board: Any
 
     def __init__(self, directory: Path, rates: FaultRates, seed: int, speed: int) -> None:

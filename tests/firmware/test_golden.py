@@ -36,7 +36,6 @@ GOLDEN: Final = Path(__file__).parents[1] / "golden"
 
 
 def undisturbed(world: World) -> World:
-    """Let the session run."""
     return world
 
 
@@ -99,7 +98,6 @@ RECORDINGS: Final = {
 
 
 def record(recording: Recording, directory: Path) -> Path:
-    """Run the session in a new directory and return its journal."""
     directory.mkdir(parents=True)
     listener = a_listener(recording.audiogram, **recording.listener)
     board = SimulatedBoard(listener, boot=0xB007, serial=recording.serial)

@@ -146,7 +146,6 @@ def test_a_lost_host_leaves_no_noise(tmp_path: Path) -> None:
 
 
 def number_of(tone: PlayedTone) -> int:
-    """Return the number of its presentation."""
     return int(tone.tone_id.partition("-")[2])
 
 

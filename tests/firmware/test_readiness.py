@@ -57,7 +57,6 @@ def lines_of(printed: str) -> Lines:
 
 
 def faults_of(printed: str) -> dict[str, str]:
-    """Return the words of the parts that are not ok."""
     return {name: words for name, (verdict, words) in lines_of(printed).items() if verdict != "ok"}
 
 

@@ -75,7 +75,6 @@ def stimuli_of(path: Path) -> list[dict[str, Any]]:
 
 
 def result_of(path: Path) -> dict[str, Any]:
-    """Return the result that a journal ends with."""
     (finish,) = (action for action in records_of(path, "output") if action["what"] == "finish")
     result: dict[str, Any] = finish["result"]
     return result

@@ -73,19 +73,16 @@ class Choices:
         self._next = 0
 
     def below(self, count: int) -> int:
-        """Return a whole number below this one."""
         width = 1 if count <= 256 else 2
         chosen = self._data[self._next : self._next + width]
         self._next += width
         return int.from_bytes(chosen, "big") % count
 
     def of(self, things: Any) -> Any:
-        """Return one of these."""
         return things[self.below(len(things))]
 
 
 def hostile_journal(choices: Choices) -> bytes:
-    """Return the content of a journal."""
     records = [*choices.of(bases())]
     for _ in range(choices.below(CHANGES_MAX + 1)):
         if records:
@@ -129,7 +126,6 @@ def _change(choices: Choices, records: list[str]) -> None:
 
 
 def _change_inside(choices: Choices, inner: Any) -> None:
-    """Change something within an object or a list."""
     for _ in range(DEPTH_MAX):
         keys = [*inner] if isinstance(inner, dict) else [*range(len(inner))]
         if not keys:

@@ -31,8 +31,6 @@ LOOK_S: Final = 0.02
 
 
 class Board(Simulator):
-    """The port of a board that is not served anywhere."""
-
     port = "/dev/tone-generator"
 
     def __init__(self) -> None:

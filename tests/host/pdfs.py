@@ -13,8 +13,6 @@ from pypdf.generic import IndirectObject
 
 @dataclass(frozen=True)
 class ReadPdf:
-    """A PDF that was read."""
-
     content: bytes
 
     @cached_property

@@ -41,12 +41,10 @@ class Person:
         return self.seen.index(words, after) + len(words)
 
     def sees_no_more(self, seconds: float = 0.3) -> None:
-        """Wait until nothing more is said."""
         while self._read(seconds):
             continue
 
     def sees_the_end(self) -> int:
-        """Wait for the end, and return the exit code."""
         self._look(lambda: self.process.poll() is not None, "the end")
         self.sees_no_more()
         return self.process.wait()
@@ -80,7 +78,6 @@ class Person:
         return True
 
     def hang_up(self) -> None:
-        """Close the terminal."""
         if self._master >= 0:
             os.close(self._master)
         self._master = -1

@@ -36,7 +36,6 @@ class Script:
         self._port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
 
     def say(self) -> None:
-        """Say the next part."""
         part = self._parts.pop(0)
         assert part is not None
         os.write(self._port, part)

@@ -65,7 +65,6 @@ class Standing(Answering):
         """It is awake."""
 
     def check(self) -> None:
-        """Tell the next line."""
         for line in self.lines:
             self.show(line)
             return

@@ -77,7 +77,6 @@ class Person:
         self._bends = rng.standard_normal(len(self._knots_hz) + 1)
 
     def at(self, frequency_hz: float) -> float:
-        """Return the threshold, dB HL."""
         bows_db = bows_of(frequency_hz, self._knots_hz, self._between_sd_db)
         return float(
             row_of(frequency_hz, self._knots_hz) @ self._knots_db_hl + bows_db @ self._bends
@@ -200,7 +199,6 @@ def distance(rank: FloatArray) -> FloatArray:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the calibration of all profiles."""
     p = argparse.ArgumentParser(description="Print the calibration of all profiles.")
     p.add_argument("--sessions", type=int, default=2000, help="of each (default: 2000)")
     p.add_argument("--tones", type=int, nargs="+", default=[5, 10, 20, 40])

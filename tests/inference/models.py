@@ -26,7 +26,6 @@ def laplace_of(estimator: ThresholdEstimator) -> LaplaceModel:
 
 
 def length_and_sd_of(estimator: ThresholdEstimator) -> tuple[float, float]:
-    """Return the hyperparameters of the kernel."""
     found = estimator.hyperparameters
     assert found.length is not None
     assert found.sd_db is not None

@@ -65,7 +65,6 @@ def bits_of(profile: str, scale: str, told: dict[str, Any], trials: int) -> list
 
 
 def main() -> None:
-    """Print all sessions."""
     for profile, scale, told in SESSIONS:
         print(profile, scale)
         print(*bits_of(profile, scale, told, int(sys.argv[1])), sep="\n")

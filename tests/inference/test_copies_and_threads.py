@@ -33,12 +33,10 @@ ANSWERS_EACH = 8
 
 
 def given(answers: Sequence[Answer], profile: str = "default") -> ThresholdEstimator:
-    """Return an estimator with these answers."""
     return told(ThresholdEstimator(profile, max_trials=THREADS * ANSWERS_EACH), answers)
 
 
 def told(estimator: ThresholdEstimator, answers: Sequence[Answer]) -> ThresholdEstimator:
-    """Give an estimator further answers, and return it."""
     for answer in answers:
         estimator.observe(*answer)
     return estimator

@@ -12,7 +12,6 @@ PATH = Path("/data/s.jsonl")
 
 
 def read(content: bytes) -> Recovered:
-    """Read a journal of these bytes."""
     disk = SimulatedDisk()
     disk.put(PATH, content)
     return read_journal(PATH, disk=disk)

@@ -44,8 +44,6 @@ class PowerLostError(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong, and when."""
-
     at: int  # the number of the call that fails, counted from 1
     # the errno of a call that fails; with None the power goes during the call, and only calls that
     # change something count
@@ -281,7 +279,6 @@ class SimulatedDisk(Disk):
         return None if file is None else file.durable
 
     def paths(self) -> list[Path]:
-        """Return all files."""
         return sorted(self._names)
 
     def fail(self, fault: Fault) -> None:
@@ -299,7 +296,6 @@ class SimulatedDisk(Disk):
         return self._fault is not None and self._fault.error is None and self.fault_met
 
     def lose_power(self) -> None:
-        """Have the power go now."""
         self._fault, self.fault_met = Fault(0), True
 
     def close_all(self) -> None:

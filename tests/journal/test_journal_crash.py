@@ -61,7 +61,6 @@ class Session:
         self.acknowledged = 0
 
     def run(self, disk: SimulatedDisk) -> None:
-        """Write the journal."""
         with JournalWriter.create(PATH, {"seed": 1}, disk=disk, seal_key=KEY) as writer:
             self.acknowledged = 1
             for batch in BATCHES:

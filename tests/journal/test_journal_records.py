@@ -115,7 +115,6 @@ def test_numbers_and_strings_of_other_classes_come_back_plain() -> None:
 
 
 def nested(depth: int) -> Any:
-    """Return `depth` lists inside each other."""
     value: Any = []
     for _ in range(depth - 1):
         value = [value]

@@ -25,21 +25,17 @@ TONE: dict[str, str | int] = {
 
 
 class Frame(NamedTuple):
-    """A frame that was read."""
-
     number: int
     verb: str
     fields: dict[str, str]
 
 
 def write(number: int, verb: str, **fields: str | int) -> bytes:
-    """Return the line of a frame."""
     text = " ".join([str(number), verb, *(f"{key}={value}" for key, value in fields.items())])
     return f"{text} *{zlib.crc32(text.encode()):08x}\n".encode()
 
 
 def read(line: bytes) -> Frame | None:
-    """Return the frame of a line, None for garbage."""
     match = FRAME.fullmatch(line.decode("latin-1"))
     if match is None or len(line) > FRAME_BYTES_MAX:
         return None
@@ -131,7 +127,6 @@ class ExampleBoard:
         self._down: list[int] = []
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host."""
         self.advance(now_us)
         *lines, self._incoming = (self._incoming + data).split(b"\n")
         self._incoming = self._incoming[-FRAME_BYTES_MAX:]
@@ -331,13 +326,11 @@ class ExampleHost:
         return self.read()
 
     def read(self) -> list[Frame]:
-        """Return what has come."""
         frames = [read(line) for line in self.board.transmit().splitlines(keepends=True)]
         assert None not in frames, "the board sends garbage"
         return [frame for frame in frames if frame is not None]
 
     def ask(self, verb: str, **fields: str | int) -> list[Frame]:
-        """Send a command; return what comes."""
         self.sequence += 1
         return self.send(write(self.sequence, verb, **fields))
 

@@ -12,7 +12,6 @@ Clock = Callable[[int], int]  # what a board tells, of its true time
 
 
 def right(us: int) -> int:
-    """Tell the time as it is."""
     return us
 
 
@@ -77,7 +76,5 @@ class MisfitServer(ToneGenerator):
 
 
 class MisfitBoard(SimulatedBoard):
-    """The board of this program."""
-
     server: MisfitServer
     server_type = MisfitServer

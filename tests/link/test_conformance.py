@@ -52,8 +52,6 @@ OK: Answer = ("ok", {})
 
 
 class Nobody:
-    """A listener who never presses."""
-
     def answer(self, *_question: object) -> None:
         return None
 
@@ -99,7 +97,6 @@ def desk(kind: Any) -> Desk:
 
 
 def told(frames: list[Frame]) -> list[tuple[str, int]]:
-    """Return verbs and times of events."""
     return [(verb, int(fields["us"])) for _, verb, fields in frames]
 
 

@@ -23,8 +23,6 @@ MS: Final = 1000
 
 
 class Times:
-    """A board's time and the world's."""
-
     def __init__(self) -> None:
         self.board_us = 7_000_000.0
         self.world_s = 100.0

@@ -61,7 +61,6 @@ def manager(tmp_path: Path) -> Iterator[Manager]:
 
 @pytest.fixture
 def supervisor_of(manager: Manager) -> Iterator[Callable[..., Supervisor]]:
-    """Return what makes supervisors that tell the manager."""
     made: list[Supervisor] = []
 
     def make(now_s: Callable[[], float] = time.monotonic, **environment: str) -> Supervisor:

@@ -185,12 +185,10 @@ class Driver(SimulatedTest):
         return finish.result.to_record()
 
     def ear(self, name: str) -> dict[str, Any]:
-        """The result of an ear."""
         (found,) = (ear for ear in self.result["ears"] if ear["ear"] == name)
         return dict(found)
 
     def levels(self, purpose: str) -> list[float]:
-        """The levels of the tones of this purpose."""
         return [about["level_db_hl"] for about in self.told("tone", purpose=purpose)]
 
     def told(self, what: str, **about: Any) -> list[dict[str, Any]]:
@@ -220,12 +218,10 @@ def finished(settings: Settings, listener: Listener, **about: Any) -> Driver:
 
 
 def left(listener: Listener, **values: Any) -> Driver:
-    """A finished test of the left ear."""
     return finished(Settings(**{"ears": "left", **values}), listener)
 
 
 def marks(ear: dict[str, Any]) -> dict[int, str]:
-    """The mark of each frequency in the result of an ear."""
     return {found["frequency_hz"]: found["mark"] for found in ear["thresholds"]}
 
 

@@ -29,7 +29,6 @@ def believed(false_alarm_rate: float, **values: Any) -> CatchTrials:
 
 
 def catches(rate: float, seed: int = 1, presentations: int = 2000) -> list[int]:
-    """The numbers of the presentations that are catch trials in a clinical test."""
     trials, found = believed(0.01, conduct="clinical", catch_rate=rate, seed=seed), []
     for number in range(1, presentations + 1):
         if trials.due(number):

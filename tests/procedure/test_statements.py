@@ -26,7 +26,6 @@ NOT_JUDGED: Final = Verdict.NOT_JUDGED
 
 @cache
 def a_run() -> tuple[SimulatedTest, SessionResult]:
-    """Return a test of both ears and what it found."""
     listener: SimulatedListener = a_listener("N3")
     run = SimulatedTest(Settings(seed=1), listener)
     return run, run.run()
@@ -36,7 +35,6 @@ BECAUSE: Final = reason(Code.ENDED_EARLY)
 
 
 def found(right: Verdict, left: Verdict) -> SessionResult:
-    """Return what it found, with these verdicts."""
     _, result = a_run()
     verdicts = {"right": right, "left": left}
     ears = [replace(e, verdict=verdicts[e.ear], reasons=(BECAUSE,)) for e in result.ears]

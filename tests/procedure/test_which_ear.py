@@ -48,7 +48,6 @@ class Asked(Driver):
         return self.feed(events.EarNamed(named), after_us=1)
 
     def checks(self) -> list[tuple[str, float]]:
-        """The tones of the check."""
         return [(t["ear"], t["level_db_hl"]) for t in self.told("tone", purpose=Purpose.CHECK)]
 
     def ended(self) -> SessionResult:

@@ -88,8 +88,6 @@ def as_fhir(examinations: Sequence[Examination]) -> bytes:
 
 
 class _Writer:
-    """Writes the resources of one session."""
-
     def __init__(self, examination: Examination) -> None:
         self._of = examination
         # Nothing random: a session has the same names whenever it is exported.

@@ -200,8 +200,6 @@ def _asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[st
 
 
 class _Prescription:
-    """A prescription, as it is printed and written."""
-
     def __init__(
         self,
         session: "RecordedSession",

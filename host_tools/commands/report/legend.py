@@ -78,7 +78,6 @@ def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
 
 
 def _tone(filled: str, shape: str = "counts") -> str:
-    """Return the mark of a tone."""
     path = table()["tones"][shape]
     outline = _stroke(path, INK, TONE_UNITS, 1.0)
     inside = {"whole": path, "half": table()["tones"][f"{shape}_half"], "nothing": ""}[filled]

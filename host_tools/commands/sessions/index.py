@@ -90,7 +90,6 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
 
 
 def _place(directory: Path) -> Path:
-    """Return where the index of a directory lies."""
     digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:24]
     return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / f"sessions-{digest}.sqlite3"
 

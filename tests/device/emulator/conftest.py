@@ -9,7 +9,6 @@ from tests.device.emulator.memory import pico_with_program
 
 @pytest.fixture(scope="module")
 def board() -> Bench:
-    """A board that runs the program."""
     try:
         bench = Bench(pico_with_program(SETTINGS))
     except ImageError as error:

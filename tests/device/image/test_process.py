@@ -30,7 +30,6 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
 
 
 def start(rig: Rig, image: Image) -> Process:
-    """Start the firmware of the image."""
     notes, program = rig.data.with_name("notes"), image.directory / "gp-pta-device"
     wrapper = ["sh", "-c", START, "sh", str(notes), str(NOTING), str(program)]
     return rig.start(wrapper=wrapper)

@@ -25,7 +25,6 @@ class Staging:
         (self.boot / "cmdline.txt").write_text(CMDLINE_TXT)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the script on this root."""
         command = ["sh", str(INSTALL / "install.sh"), "--root", str(self.root), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -50,5 +49,4 @@ class Staging:
 
 @pytest.fixture
 def staging(tmp_path: Path) -> Staging:
-    """Return a directory to install into."""
     return Staging(tmp_path / "root")

@@ -31,7 +31,6 @@ needs_systemd = pytest.mark.skipif(
 
 
 def output_of(*command: str) -> str:
-    """Run a command and return all it says."""
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )

@@ -20,8 +20,6 @@ class Reset(Exception):  # noqa: N818 - it is one, and no error
 
 
 class FakeTime:
-    """The clock of the fake board."""
-
     us = 0
     asked: Callable[[], None] | None = None  # what happens whenever the program looks at it
 

@@ -85,8 +85,6 @@ class FakePort:
 
 
 class Bench:
-    """A board on a bench."""
-
     def __init__(self, start_us: int = 0, **kept: object) -> None:
         power_on(start_us)
         self.port = FakePort()
@@ -524,8 +522,6 @@ class OneTurn(FakePort):
 
 
 class Broken(FakePort):
-    """A port that raises."""
-
     def read(self, wait_ms: int) -> int:
         PWM.made[DEFAULT_PINS["pwm_left"]].duty_u16(999)
         raise MemoryError("no room for 7 bytes")

@@ -70,5 +70,4 @@ class Bench(World):
         super().restart()
 
     def of(self, what: str) -> list[dict[str, Any]]:
-        """Return all that was told under this name."""
         return [about for name, about in self.told if name == what]

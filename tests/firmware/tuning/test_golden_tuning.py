@@ -21,7 +21,6 @@ JOURNAL: Final = Path(__file__).with_name("golden-tuning.journal")
 
 
 def record() -> None:
-    """Record the tuning."""
     bench = Bench(Chooser())
     bench.tune()
     bench.go_on()

@@ -314,7 +314,6 @@ def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
 
 
 def has_begun_anew(bench: Bench) -> bool:
-    """Return whether the second round has begun."""
     return len(bench.of("speech")) >= 3
 
 

@@ -37,8 +37,6 @@ WAIT_S_MAX: Final = 120.0  # on a very busy machine
 
 
 class Said(NamedTuple):
-    """What a demonstration has said."""
-
     stdout: str
     stderr: str
 
@@ -64,8 +62,6 @@ def in_processes(*arguments: str | Path, code: int = 0) -> Said:
 
 @pytest.fixture
 def demo(benches: Benches, gp_pta: GpPta) -> Demo:
-    """Return what runs a demonstration in this process."""
-
     def run(*arguments: str | Path, code: int = 0) -> Said:
         found, *said = gp_pta("demo", "--json", *arguments)
         assert found == code, said
@@ -224,7 +220,6 @@ def test_an_emulator_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPa
 
 
 def begun(*options: str, refused: str = "") -> list[str]:
-    """Return what is typed to begin a demonstration with these options."""
     operator = FakeOperator(refused)
     arguments = parser().parse_args(["demo", *options])
     live.begin(

@@ -22,8 +22,6 @@ RELATIVE = 1e-8
 
 
 class DataSet(NamedTuple):
-    """Answers and hyperparameters."""
-
     scale: Scale
     x: FloatArray
     level_db_hl: FloatArray
@@ -38,7 +36,6 @@ class DataSet(NamedTuple):
         return intercept_db_hl + slope * x
 
     def posterior(self) -> Posterior:
-        """What the reference makes of it."""
         return reference.laplace(
             self.x, self.level_db_hl, self.heard, self.mean_at,
             self.length, self.sd_db, self.noise_db, self.offset_sd_db,
@@ -46,8 +43,6 @@ class DataSet(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the kernels make of it."""
-
     status: int
     rank: int
     mode_db: FloatArray

@@ -165,7 +165,6 @@ class SimulatedEar:
         self.bends = rng.spawn(1)[0].standard_normal(len(prior.knots_hz) + 1)
 
     def at(self, frequency_hz: float) -> float:
-        """Return the threshold at a frequency, dB HL."""
         knots_hz = np.array(self._prior.knots_hz)
         bows_db = bows_of(frequency_hz, knots_hz, np.array(self._prior.between_knots_sd_db))
         return float(row_of(frequency_hz, knots_hz) @ self.threshold_db_hl + bows_db @ self.bends)
@@ -186,7 +185,6 @@ class SimulatedEar:
 def session_with(
     ear: SimulatedEar, trials: int, prior: PopulationPrior = POPULATION, **options: Any
 ) -> list[Answer]:
-    """Return the answers to what an estimator of this population asks."""
     estimator = ThresholdEstimator(prior=prior, max_trials=trials, **options)
     answers: list[Answer] = []
     for _ in range(trials):

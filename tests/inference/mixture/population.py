@@ -27,7 +27,6 @@ def an_ear(
     weight: float, level: float, slope: float, notch: float, sd: float, length: float,
     age: float, share_female: float,
 ) -> Component:  # fmt: skip
-    """Return one component."""
     mean = level + slope * OCTAVES + notch * np.exp(-((OCTAVES - 2.0) ** 2) / 0.3)
     distance = np.abs(np.subtract.outer(OCTAVES, OCTAVES))
     age_covariance = sd * 10.0 * np.exp(0.1 * OCTAVES) * 0.4  # correlations of about 0.4

@@ -33,7 +33,6 @@ def found(
 
 
 def found_bits(*args: Any, **more: Any) -> FloatArray:
-    """Return the bits alone."""
     return np.asarray(found(*args, **more)[0])
 
 
@@ -99,7 +98,6 @@ class Problem:
         return bits / taken
 
     def solve(self) -> tuple[int, FloatArray]:
-        """Return status and choice of the kernel."""
         choice = np.full(CHOICE_ENTRIES, np.nan)
         status = select_from_mixture(
             self.places, self.factor, *self.moments(), self.point_weight, self.limits[0],

@@ -68,7 +68,6 @@ def exact_pressed(
     level_db_hl: FloatArray, weight: FloatArray, mean_db_hl: FloatArray, sd_db: FloatArray,
     noise_db: float, lapse_rate: float, false_alarm_rate: float,
 ) -> FloatArray:  # fmt: skip
-    """Return the probability that the button is pressed."""
     z = (level_db_hl[:, np.newaxis] - mean_db_hl) / np.hypot(sd_db, noise_db)
     heard = special.ndtr(z) @ weight
     return np.asarray(false_alarm_rate + (1.0 - lapse_rate - false_alarm_rate) * heard)

@@ -32,7 +32,6 @@ def browser() -> Browser:
 
 @pytest.fixture(scope="session")
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the page as a file."""
     out = tmp_path_factory.mktemp("page") / "operator.html"
     out.write_text(assemble.page(), encoding="utf-8")
     return out
@@ -89,7 +88,6 @@ class Operator:
         return page
 
     def close(self) -> None:
-        """Close the browser's window."""
         self._undo.close()
 
 

@@ -55,7 +55,6 @@ class Cable:
         self._far = far
 
     def type(self, data: bytes) -> None:
-        """Send bytes to the firmware."""
         with self.changed:
             self._typed += data
             self.changed.notify_all()
@@ -66,7 +65,6 @@ class Cable:
         return bool(self._typed)
 
     def read(self) -> bytes:
-        """Return what was typed."""
         with self.changed:
             typed, self._typed = self._typed, b""
         return typed
@@ -123,16 +121,13 @@ class Held:
         self._cable.type(data)
 
     def hold(self) -> None:
-        """Hold the question up from now on."""
         self._asked.clear()
         self._let.clear()
 
     def until_asked(self) -> None:
-        """Wait until the question is held up."""
         assert self._asked.wait(WAIT_S_MAX)
 
     def release(self) -> None:
-        """Let it pass, now and later."""
         self._let.set()
 
 
@@ -156,7 +151,6 @@ class Gathered:
             self._far(data)
 
     def gather(self) -> None:
-        """Keep what is said from now on."""
         self._kept = []
 
     def give(self) -> None:
@@ -200,7 +194,6 @@ class StandIn:
             self._taken.release()
 
     def pull(self) -> None:
-        """Pull the cable."""
         self._is_plugged = False
         if self._page is not None:
             self._page.close(1001)
@@ -210,7 +203,6 @@ class StandIn:
         self._is_plugged = True
 
     def close(self) -> None:
-        """Serve no more."""
         self._server.shutdown()
         self._thread.join()
 
@@ -224,7 +216,6 @@ class FarPort:
         self.plug()
 
     def plug(self) -> None:
-        """Plug the cable in."""
         self._undo = ExitStack()
         self._master, port = self._undo.enter_context(raw_pty())
         self._stop = threading.Event()
@@ -340,7 +331,6 @@ class Device(Surroundings):
             self.changed.notify_all()
 
     def pull_board(self) -> None:
-        """Pull the board's cable."""
         with self.changed:
             self.tones.vanish()
             self.changed.notify_all()
@@ -403,11 +393,9 @@ class Device(Surroundings):
         self.until(lambda: self.cable.told.count(wanted, self._known) >= count)
 
     def until_answers(self, count: int) -> None:
-        """Let a test go on for so many answers."""
         self.until_told("! answer ", count)
 
     def until_over(self) -> None:
-        """Let a test go on to its end."""
         self.until_told("! session-over")
 
     def until_board(self) -> None:
@@ -417,7 +405,6 @@ class Device(Surroundings):
         self.until(lambda: firmware.client.connected)
 
     def pass_time(self, seconds: float) -> None:
-        """Let so much time pass."""
         until_us = self.clock.us + microseconds(seconds)
         self.until(lambda: self.clock.us >= until_us)
 
@@ -436,7 +423,6 @@ class Device(Surroundings):
         return end
 
     def journal(self, number: int = 1) -> Path:
-        """Return a journal."""
         return self.directory / f"session-{number:06d}.journal"
 
     def __enter__(self) -> Self:

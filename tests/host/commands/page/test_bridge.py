@@ -235,7 +235,6 @@ def test_a_page_that_takes_nothing_any_more_keeps_nobody_waiting(
 
 
 def tuple_of(place: str) -> tuple[str, int]:
-    """Return host and port."""
     host, _, port = place.partition(":")
     return host, int(port)
 

@@ -82,8 +82,6 @@ UNKNOWN_BOARD: Final = "51b00000000000ff"  # there is no calibration for it
 
 @dataclass(frozen=True)
 class Recording:
-    """A session, and its journal."""
-
     pair: str
     journal: Path
     session: RecordedSession
@@ -91,7 +89,6 @@ class Recording:
 
 @pytest.fixture(scope="module", params=[True, False], ids=["calibrated", "uncalibrated"])
 def calibrated(request: pytest.FixtureRequest) -> bool:
-    """Return whether the board has a calibration."""
     return bool(request.param)
 
 

@@ -377,7 +377,6 @@ def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> No
 
 
 def svg_words(ear: EarPrescription, against: Fit | None = None) -> str:
-    """Return what is written in the picture of a prescription."""
     fit = fit_of_ears(recorded_calibrated(LEFT_S2), [ear])
     figure = prescription_figure([ear], fit, catalogue_of("en"), against)
     return " ".join(text.get_text() for text in figure.findobj(Text))

@@ -85,7 +85,6 @@ def test_a_tuned_sheet_has_the_tuned_gains_the_setting_the_finding_and_the_limit
 
 
 def rows(document: Document) -> list[list[str]]:
-    """Return the cells of every table of a document."""
     tables = [block["rows"] for block in document.blocks if block["kind"] == "numbers"]
     return [row["cells"] for table in tables for row in table]
 

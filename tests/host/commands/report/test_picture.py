@@ -59,7 +59,6 @@ def svg_of(found: Findings, session: RecordedSession) -> ElementTree.Element:
 
 
 def places(svg: ElementTree.Element, name: str) -> list[tuple[float, float]]:
-    """Return where the marks of this group are drawn."""
     (group,) = (g for g in svg.iter() if g.get("id") == name)
     return [(float(use.get("x", "")), float(use.get("y", ""))) for use in group.iter(USE)]
 
@@ -69,7 +68,6 @@ def drawn(axes: Axes) -> list[str]:
 
 
 def place(line: Line2D) -> tuple[float, float]:
-    """Return where the one mark of a line stands."""
     (x,), (y,) = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
     return x, y
 

@@ -16,7 +16,6 @@ CLINICAL_WINDOW_S = 3 * 0.26 + 2 * 0.19 + 1.0
 
 
 def course(heard: list[bool], conduct: str = "brisk", seed: int = 1, **more: float) -> list[float]:
-    """Return the seconds after each tone."""
     clock = Clock("ear", seed, len(heard), conduct, more.get("response_time_s", 0.4))
     seconds = []
     for tone, answer in enumerate(heard):
