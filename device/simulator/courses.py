@@ -67,7 +67,6 @@ class Asked:
 
 USUAL: Final = Moment()
 MISSED: Final = Moment(pressed=False)
-PRESSED: Final = Moment(pressed=True)
 
 
 @dataclass(frozen=True)

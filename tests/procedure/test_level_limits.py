@@ -18,7 +18,7 @@ from tests.budget import either
 from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, finished, flat, left
 from tests.said import said
 
-LOW_HZ, HIGH_HZ = 125.0, 8000.0
+LOW_HZ = 125.0
 
 
 def falling(per_octave_db: float, at_low_db_hl: float = 110.0) -> Highest:

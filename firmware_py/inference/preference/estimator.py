@@ -117,7 +117,7 @@ class PreferenceEstimator(OneAtATime):
         self._is_refined = False
         self._chosen: Pair | None = None
         self._of_wishes: tuple[float, float] | None = None  # probabilities of one, and of two
-        self._bits = self._gain = 0.0
+        self._bits = 0.0
         self._workspace.wishes.tau[:] = 0.0
         self._workspace.wishes.nu[:] = 0.0
         self._infer()
@@ -149,7 +149,7 @@ class PreferenceEstimator(OneAtATime):
         """
         if self._chosen is None:
             self._chosen = self._select(self._objective, self._half_lengths)
-            self._bits, self._gain = self._workspace.choice.tolist()
+            self._bits = float(self._workspace.choice[0])
         return self._chosen
 
     def _select(self, objective: int, lengths: Array) -> Pair:
@@ -167,12 +167,6 @@ class PreferenceEstimator(OneAtATime):
         """Return the information expected from the answer to the next comparison, bits."""
         self.next_pair()
         return self._bits
-
-    @property
-    def expected_gain(self) -> float:
-        """Return by how much the next answer is expected to lower the regret."""
-        self.next_pair()
-        return self._gain
 
     def observe(
         self, first_db: Sequence[float], second_db: Sequence[float], answer: Answer | str

@@ -31,7 +31,6 @@ from tests.host.terminal import Person, at_a_terminal
 
 REPO: Final = Path(__file__).parents[3]
 COUNT: Final = 5
-PLAYED: Final = re.compile(r" +(\d+)  (first|second) ")
 
 
 @pytest.fixture
