@@ -17,18 +17,7 @@ RMS: Final = 0.05  # of full scale
 
 
 def made_up_speech(seconds: float, rate_hz: int, seed: int) -> FloatArray:
-    """Return the sound of one ear.
-
-    Parameters
-    ----------
-    seconds : float
-    rate_hz : int
-    seed : int
-
-    Returns
-    -------
-    samples : (frames, 1)
-    """
+    """Return the sound of one ear, (frames, 1)."""
     chance = np.random.Generator(np.random.Philox(seed))
     frames = round(seconds * rate_hz)
     time_s = np.arange(frames) / rate_hz

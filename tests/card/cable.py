@@ -16,10 +16,6 @@ class Cable:
     """Gives a machine's console to whoever opens its URL, in a `with` statement.
 
     Its power stays on meanwhile, and the machine itself is not talked to.
-
-    Parameters
-    ----------
-    machine : Machine
     """
 
     def __init__(self, machine: Machine) -> None:

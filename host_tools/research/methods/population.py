@@ -160,10 +160,6 @@ def read_population(path: str | Path, content: bytes | None = None) -> Populatio
     content : bytes, optional
         Of the file, where it was read already: a pipe can be read once.
 
-    Returns
-    -------
-    Population
-
     Raises
     ------
     PopulationError

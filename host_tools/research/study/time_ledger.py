@@ -109,17 +109,7 @@ class TimeLedger:
 
 
 class TimedTest(SimulatedTest):
-    """A simulated test whose time is booked.
-
-    Parameters
-    ----------
-    settings : Settings
-    listener : Listener
-
-    Attributes
-    ----------
-    ledger : TimeLedger
-    """
+    """A simulated test whose time is booked."""
 
     def __init__(self, settings: Settings, listener: Listener) -> None:
         super().__init__(settings, listener)

@@ -37,11 +37,6 @@ class Supposition:
 class SupposedModel:
     """The model that is supposed for a session.
 
-    Parameters
-    ----------
-    session : RecordedSession
-    supposed : Supposition
-
     Raises
     ------
     HostError
