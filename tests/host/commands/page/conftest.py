@@ -87,8 +87,23 @@ class Operator:
         page.click("#choose")
         return page
 
+    def prepare(self, device: Device, language: str = "en") -> Page:
+        """Start a device, and connect its page in a language, before a test."""
+        device.start()
+        page = self.connect(device.stand_in())
+        expect(page.locator("#view-prepare")).to_be_visible()
+        if language != "en":
+            page.select_option("#language", language)
+            expect(page.locator("#view-prepare")).to_be_visible()
+        return page
+
     def close(self) -> None:
         self._undo.close()
+
+
+def check_buttons(page: Page) -> list[str]:
+    """Return what the operator is offered when a check is made, or which ear is which is asked."""
+    return page.locator("#live-check button:visible").all_inner_texts()
 
 
 @pytest.fixture
@@ -121,7 +136,4 @@ def serve(bridge_says: SimpleQueue[str]) -> Iterator[Callable[[FarPort], str]]:
 @pytest.fixture
 def page(device: Device, operator: Operator) -> Page:
     """Return the page, of a device that is ready."""
-    device.start()
-    opened = operator.connect(device.stand_in())
-    expect(opened.locator("#view-prepare")).to_be_visible()
-    return opened
+    return operator.prepare(device)

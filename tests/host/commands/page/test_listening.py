@@ -10,7 +10,7 @@ from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
 from tests.firmware.world import Leaves, a_listener
-from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.conftest import Operator, check_buttons
 from tests.host.commands.page.rig import Device
 
 pytestmark = pytest.mark.xdist_group("page-words")
@@ -19,20 +19,11 @@ SHOWN = "#live-check"
 
 def begin(operator: Operator, device: Device, language: str = "en") -> Page:
     """Begin a test of the right ear, with a page in a language."""
-    device.start()
-    page = operator.connect(device.stand_in())
-    expect(page.locator("#view-prepare")).to_be_visible()
-    if language != "en":
-        page.select_option("#language", language)
-        expect(page.locator("#view-prepare")).to_be_visible()
+    page = operator.prepare(device, language)
     page.check("input[name=ears][value=RIGHT]")
     page.click("#start")
     expect(page.locator("#view-live")).to_be_visible()
     return page
-
-
-def buttons(page: Page) -> list[str]:
-    return page.locator(f"{SHOWN} button:visible").all_inner_texts()
 
 
 @pytest.mark.parametrize(
@@ -66,12 +57,12 @@ def test_a_check_is_told_in_words_and_ends_at_a_click(
         device.until_told("! listener-check ")
         expect(page.locator("#check-question")).to_have_text(question)
         expect(page.locator("#check-why")).to_have_text(re.compile(why))
-        assert buttons(page) == offered
+        assert check_buttons(page) == offered
         assert page.get_attribute("body", "data-status") == "checking"
 
         page.reload()
         expect(page.locator("#check-why")).to_have_text(re.compile(why))
-        assert buttons(page) == offered
+        assert check_buttons(page) == offered
 
         listener.away = False
         page.click("#check-passed")
@@ -120,7 +111,7 @@ def test_the_operator_says_who_hears_the_tones(
         expect(page.locator("#check-question")).to_have_text("Right ear: who hears the tones?")
         page.reload()
         expect(page.locator("#check-why")).to_contain_text("nothing was heard in this ear: hold ")
-        assert buttons(page) == ["I hear it", "The other ear hears it", "Nobody hears it"]
+        assert check_buttons(page) == ["I hear it", "The other ear hears it", "Nobody hears it"]
 
         page.click(button)
         expect(page.locator("#view-result")).to_be_visible()

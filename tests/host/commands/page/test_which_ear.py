@@ -8,23 +8,12 @@ from playwright.sync_api import Page, expect
 
 from firmware_py.sessions.archive import recorded_result
 from tests.firmware.world import a_listener
-from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.conftest import Operator, check_buttons
 from tests.host.commands.page.rig import Device
 
 pytestmark = pytest.mark.xdist_group("page")
 SHOWN = "#live-check"
 OTHER = {"left": "right", "right": "left"}
-
-
-def prepared(operator: Operator, device: Device, language: str = "en") -> Page:
-    """Return the page before a test, in a language."""
-    device.start()
-    page = operator.connect(device.stand_in())
-    expect(page.locator("#view-prepare")).to_be_visible()
-    if language != "en":
-        page.select_option("#language", language)
-        expect(page.locator("#view-prepare")).to_be_visible()
-    return page
 
 
 def asked(page: Page, device: Device) -> str:
@@ -43,15 +32,11 @@ def played(device: Device) -> str:
     return str(last.decode())
 
 
-def buttons(page: Page) -> list[str]:
-    return page.locator(f"{SHOWN} button:visible").all_inner_texts()
-
-
 def test_it_is_ticked_in_a_clinical_test_and_offered_in_a_brisk_one(
     tmp_path: Path, quick_disk: None, operator: Operator
 ) -> None:
     with Device(tmp_path / "data", a_listener("N1")) as device:
-        page = prepared(operator, device)
+        page = operator.prepare(device)
         expect(page.locator("#ear_check")).not_to_be_checked()
         page.select_option("#conduct", "clinical")
         expect(page.locator("#ear_check")).to_be_checked()
@@ -86,14 +71,14 @@ def test_the_question_does_not_say_which_ear_it_could_be(
     language: str, question: str, named: list[str], told: str,
 ) -> None:  # fmt: skip
     with Device(tmp_path / "data", a_listener("N1")) as device:
-        page = prepared(operator, device, language)
+        page = operator.prepare(device, language)
         ear = asked(page, device)
         expect(page.locator("#check-question")).to_have_text(question)
-        assert buttons(page) == named
+        assert check_buttons(page) == named
         assert page.locator("#answers td:nth-child(2)").all_text_contents() == ["–"]
         page.reload()
         expect(page.locator("#check-question")).to_have_text(question)
-        assert buttons(page) == named
+        assert check_buttons(page) == named
 
         page.click(f"#ear-{ear}")
         expect(page.locator(SHOWN)).to_be_hidden()
@@ -107,12 +92,12 @@ def test_the_other_ear_holds_the_test_until_the_earphones_were_looked_at(
     tmp_path: Path, quick_disk: None, operator: Operator
 ) -> None:
     with Device(tmp_path / "data", a_listener("N1")) as device:
-        page = prepared(operator, device)
+        page = operator.prepare(device)
         ear = asked(page, device)
         page.click(f"#ear-{OTHER[ear]}")
         expect(page.locator("#check-question")).to_contain_text("the wrong way round?")
         expect(page.locator("#check-why")).to_contain_text("turn the earphones round if the red")
-        assert buttons(page) == ["Continue"]
+        assert check_buttons(page) == ["Continue"]
         assert page.get_attribute("body", "data-status") == "paused"
 
         page.click("#check-passed")
