@@ -11,9 +11,8 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from firmware_py import __version__
-from firmware_py.platform import interpreter
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
-from firmware_py.platform.program import ended, forget_stdout
+from firmware_py.platform.program import ended, forget_stdout, refusal
 from firmware_py.procedure.printable import printable
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _program(argv: Sequence[str] | None) -> int:
-    if words := interpreter.refusal():
+    if words := refusal():
         return _refuse(words)
     arguments = parser().parse_args(argv)
     if not 0.1 <= arguments.speed <= 1000.0:

@@ -9,8 +9,7 @@ from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py.inference.library import LibraryError
-from firmware_py.platform import interpreter
-from firmware_py.platform.program import ended, is_of_output
+from firmware_py.platform.program import ended, is_of_output, refusal
 from host_tools.commands import (
     cable,
     completion,
@@ -79,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: Sequence[str] | None) -> int:
-    if words := interpreter.refusal():
+    if words := refusal():
         say_aside(f"gp-pta: {words}")
         return REFUSED
     if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may have bytes that are no text

@@ -1,6 +1,7 @@
 """`python -m device.card.build`: the card, from Debian's packages and the firmware."""
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -8,15 +9,14 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.card import packages
-from device.card.bundle import make_bundle
+from device.card.bundle import keyring, make_bundle, make_keys
 from device.card.card import make_card
-from device.card.contents import bill_of_materials
 from device.card.errors import CardError
 from device.card.kernel import Kernel
-from device.card.keys import keyring, make_keys
+from device.card.packages import Package
 from device.card.root import EMULATOR, make_root
 from device.card.slot import make_slot
 from device.card.u_boot import PI_BYTES, PI_FILE, environment_of
@@ -219,3 +219,37 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     sys.exit(ended(main))
+
+
+def bill_of_materials(version: str, debian: list[Package], wheels: list[Path]) -> str:
+    """Return a list of Debian's packages and Python's wheels, as CycloneDX 1.5 in JSON."""
+    components = [_of_debian(package) for package in debian] + [_of_python(w) for w in wheels]
+    device = {"type": "firmware", "name": "gp-pta", "version": version}
+    content = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {"component": device},
+        "components": components,
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _of_debian(package: Package) -> dict[str, Any]:
+    return {
+        "type": "library",
+        "name": package.name,
+        "version": package.version,
+        "purl": f"pkg:deb/debian/{package.name}@{package.version}?distro=bookworm",
+        "hashes": [{"alg": "SHA-256", "content": package.sha256}],
+    }
+
+
+def _of_python(wheel: Path) -> dict[str, Any]:
+    name, version, *_ = wheel.name.split("-")
+    return {
+        "type": "library",
+        "name": name,
+        "version": version,
+        "purl": f"pkg:pypi/{name}@{version}",
+    }

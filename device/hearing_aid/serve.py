@@ -27,9 +27,8 @@ from device.hearing_aid.player import CardPlayer, FilePlayer, NoPlayer, Player, 
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.sound import SoundError, read_speech
 from device.speech import FloatArray
-from firmware_py.link.aid import SOUND_NUMBERS
+from firmware_py.link.aid import SOUND_NUMBERS, decimal_between, whole_between
 from firmware_py.link.frames import LineReader
-from firmware_py.link.numbers import decimal_between, whole_between
 from firmware_py.platform.named_file import opened
 from firmware_py.platform.program import ended
 from firmware_py.procedure.printable import SHOWN_CHARACTERS

@@ -6,13 +6,12 @@ come in and go out; ports and clocks are elsewhere.
 
 import shlex
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import unquote
 
-from firmware_py.link.frames import LineReader
-from firmware_py.link.numbers import decimal_between, whole_between
+from firmware_py.link.frames import FrameError, LineReader, parse_decimal, parse_whole
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import shown
 
@@ -24,6 +23,8 @@ PRIOR_SD_DB: Final = (0.0, 80.0)
 ANSWER_US_MAX: Final = 10_000_000  # an engine that begins to play may take its time
 SPEECH_US_MAX: Final = 60_000_000  # the aid takes no speech that is longer than 30 s
 NUMBERS: Final = ("overall_db", "tilt_db", "mid_db", "soft_db")
+DIGITS_MAX: Final = 24  # with sign and point: more than any number of a line needs
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -226,3 +227,22 @@ def _person(told: Mapping[str, str]) -> str | None:
 def _setting(setting_db: tuple[float, ...]) -> str:
     pairs = zip(NUMBERS, setting_db, strict=True)
     return " ".join(f"{name}={value_db:g}" for name, value_db in pairs)
+
+
+def whole_between(text: str, low: int, high: int) -> int:
+    """Read a whole number of somebody else's line; `ValueError` if it is none, or not in range."""
+    return _between(parse_whole, text, low, high)
+
+
+def decimal_between(text: str, low: float, high: float) -> float:
+    """Read a decimal of somebody else's line; `ValueError` if it is none, or not in range."""
+    return _between(parse_decimal, text, low, high)
+
+
+def _between(parse: Callable[[str], Number], text: str, low: Number, high: Number) -> Number:
+    if len(text) > DIGITS_MAX:
+        raise FrameError(f"number of {len(text)} characters; allowed are {DIGITS_MAX}")
+    value = parse(text)
+    if not low <= value <= high:
+        raise FrameError(f"number {text}; allowed is {low:g} to {high:g}")
+    return value

@@ -1,4 +1,4 @@
-"""How a program ends that somebody interrupts, or whose output goes nowhere, closed or full."""
+"""How Python has to be started, and how a program ends: interrupted, its output unread or full."""
 
 import errno
 import os
@@ -62,3 +62,14 @@ def is_of_output(error: OSError) -> bool:
 def forget_stdout() -> None:
     """Leave nothing that Python would try to write again when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def refusal() -> str:
+    """Say why nothing may run in this interpreter; empty: it may.
+
+    With `-O` Python leaves out every assertion, those of the compiled kernels too, which keep them
+    within their arrays.
+    """
+    if not sys.flags.optimize:
+        return ""
+    return "Python was started with -O or PYTHONOPTIMIZE, which leaves checks out; start it without"

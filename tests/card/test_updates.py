@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from device.card.keys import keyring, make_keys
+from device.card.bundle import keyring, make_keys
 from firmware_py.installation.card_system import PART
 from firmware_py.operator.update_desk import SYNCED_BYTES
 from host_tools.commands.update import EXIT_GOOD

@@ -1,5 +1,6 @@
-"""No traceback for what people do: ^C, and a reader that goes away."""
+"""No program of ours runs without its assertions, and none gives a traceback for what people do."""
 
+import os
 import re
 import subprocess
 import sys
@@ -69,3 +70,29 @@ def test_every_program_ends_in_one_place() -> None:
                 main = re.search(r"sys\.exit\((ended\(|main\(\)\))", last)
                 assert main is not None, name
                 assert "ended(" in path.read_text("utf-8"), name
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [
+        (["-O"], {}),
+        pytest.param(["-OO"], {}, marks=pytest.mark.thorough),
+        pytest.param([], {"PYTHONOPTIMIZE": "1"}, marks=pytest.mark.thorough),
+    ],
+)
+@pytest.mark.parametrize(
+    ("module", "name"), [("firmware_py.main", "gp-pta-device"), ("host_tools.main", "gp-pta")]
+)
+def test_python_without_assertions_is_refused(
+    module: str, name: str, options: list[str], environment: dict[str, str]
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, *options, "-m", module, "--version"], cwd=ROOT,
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        f"{name}: Python was started with -O or PYTHONOPTIMIZE, which leaves checks out; start it "
+        "without\n"
+    )

@@ -37,7 +37,6 @@ from firmware_py.inference.laplace.standard_audiograms import (
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from firmware_py.inference.scales import SCALES
 from host_tools.research.learn_prior.em import Mixture
-from host_tools.research.learn_prior.rounding import DECIMALS, rounded, rounded_weights
 
 KNOTS_HZ: Final = (
     125.0, 250.0, 500.0, 750.0, 1000.0, 1500.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0, 12000.0,
@@ -54,6 +53,8 @@ KNOT_VARIANCE_DB2: Final = 1.0
 # Below 250 and above 6000 Hz they go on more smoothly than people do: this share of the variance
 # per octave that people have there.
 SMOOTH_WALK: Final = 0.4
+WEIGHT_DECIMALS: Final = 6
+DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,3 +192,17 @@ def _mean_square(mixture: Mixture, combination: Array) -> Array:
     variance = np.einsum("i,kij,j->k", combination, mixture.covariance, combination)
     square: Array = variance + (mixture.mean @ combination) ** 2
     return square
+
+
+def rounded(numbers: Array) -> tuple[float, ...]:
+    """Return numbers with `DECIMALS`."""
+    return tuple(round(float(number), DECIMALS) + 0.0 for number in numbers)
+
+
+def rounded_weights(weight: Array) -> list[float]:
+    """Return weights that are together 1: what rounding leaves over goes to the largest."""
+    shares = [round(float(w), WEIGHT_DECIMALS) for w in weight]
+    largest = int(np.argmax(shares))
+    others = sum(share for k, share in enumerate(shares) if k != largest)
+    shares[largest] = round(1.0 - others, WEIGHT_DECIMALS)
+    return shares

@@ -24,7 +24,7 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
-from host_tools.research.learn_prior.rounding import rounded, rounded_weights
+from host_tools.research.learn_prior.fill import rounded, rounded_weights
 
 # Shares of the weight; the rest is the free ones', in equal parts.
 WIDE_SHARE: Final = 12.0 / 32.0

@@ -278,7 +278,7 @@ def _runs(
 
 
 def _show(screen: Any, study: "Study", lines: "list[Line]") -> None:
-    from host_tools.research.study.table import table_lines
+    from host_tools.research.study.summary import table_lines
 
     how = study.setting.answering.told()
     screen.print(

@@ -7,9 +7,16 @@ import numpy as np
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest, ear_named
-from device.simulator.listener import EARS, Ear, Listener, SimulatedListener
+from device.simulator.listener import (
+    EARS,
+    Ear,
+    Listener,
+    Noise,
+    Press,
+    SimulatedListener,
+    number_of,
+)
 from device.simulator.operator import NOBODY, Operator
-from device.simulator.turns import TakingTurns
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import EarResult, SessionResult
@@ -24,6 +31,34 @@ from host_tools.research.study.robustness_judged import (
     inferred_far_off,
     is_valid,
 )
+
+
+@dataclass(frozen=True)
+class TakingTurns:
+    """Answers as the first of two listeners, and from a tone of this number on as the second."""
+
+    first: Listener
+    second: Listener
+    since: int
+
+    def answer(
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
+    ) -> Press | None:
+        """Say whether and when a tone is answered, with noise or without."""
+        listener = self._at(number_of(tone_id))
+        return listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
+
+    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
+        """Say whether and when the button is pressed in a slot in which nothing sounds."""
+        return self._at(number_of(after_id) + 1).spontaneous_press(after_id, slot)
+
+    def _at(self, number: int) -> Listener:
+        return self.second if number >= self.since else self.first
 
 
 @dataclass(frozen=True)

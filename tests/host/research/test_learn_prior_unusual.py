@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from host_tools.research.learn_prior.rounding import (
+from host_tools.research.learn_prior.fill import (
     DECIMALS,
     WEIGHT_DECIMALS,
     rounded,

@@ -13,10 +13,10 @@ from host_tools.research.study.summary import (
     Results,
     as_csv,
     summary,
+    table_lines,
     tones_to,
     weighted_quantiles,
 )
-from host_tools.research.study.table import table_lines
 
 TONES = 4
 
