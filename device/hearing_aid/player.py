@@ -9,7 +9,7 @@ import numpy as np
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.last_limiter import LastLimiter
 from device.hearing_aid.sound import resampled, write_wav
-from device.sound_card.card import NoSoundError, library
+from device.sound_card.card import NoSoundError, device_of, library
 from device.speech import FloatArray
 
 CARD_RATE_HZ: Final = 48_000
@@ -117,7 +117,7 @@ class CardPlayer(Player):
             self._device = library()
         except (ImportError, NoSoundError) as error:
             raise PlayerError(f"there is no sound card: {error}") from None
-        self._card = None if name == "default" else int(name) if name.isdecimal() else name
+        self._card = None if name == "default" else device_of(name)
         self._scale = 10.0 ** (0.05 * CARD_LIMIT_DBFS) / float(limiter.largest.min())
         try:
             self._device.check_output_settings(self._card, 2, samplerate=CARD_RATE_HZ)

@@ -12,6 +12,7 @@ from device.tone_generator.synthesis import CHANNELS
 from device.tone_generator.voices import CUT_MS, NOISE_RISE_MS
 
 STANDSTILL_S: Final = 2.0  # without a request for samples: the card was pulled out
+NUMBER_DIGITS_MAX: Final = 4  # of a device; what has more is a name, and there is none like that
 HIGH_LATENCY: Final = "high"  # some ten milliseconds: a tone with a gap in it is worth nothing
 
 
@@ -34,6 +35,12 @@ def library() -> Any:
             "PortAudio is not installed; on Debian and its relatives: apt install libportaudio2"
         ) from None
     return sounddevice
+
+
+def device_of(text: str) -> int | str:
+    """Return the device that somebody names: its number, or a part of its name."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS_MAX
+    return int(text) if is_number else text
 
 
 def outputs() -> list[dict[str, Any]]:

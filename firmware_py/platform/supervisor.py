@@ -16,6 +16,7 @@ from firmware_py.procedure.printable import printable
 
 ALIVE_PER_WATCHDOG: Final = 4  # keep-alives per interval, so that some may come late
 WATCHDOG_US_MIN: Final = 4_000_000  # an idle loop turns twice a second
+US_DIGITS_MAX: Final = 19  # of 64 bits
 
 
 class SupervisorError(ValueError):
@@ -114,7 +115,8 @@ def _interval_s(environment: Mapping[str, str]) -> float:
     wanted = environment.get("WATCHDOG_USEC", "")
     if not wanted or environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return math.inf
-    if not (wanted.isascii() and wanted.isdigit() and int(wanted) >= WATCHDOG_US_MIN):
+    whole = wanted.isascii() and wanted.isdigit() and len(wanted) <= US_DIGITS_MAX
+    if not (whole and int(wanted) >= WATCHDOG_US_MIN):
         raise SupervisorError(
             f"WATCHDOG_USEC is {wanted!r}; allowed are whole numbers from {WATCHDOG_US_MIN} on"
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.serve import carry, raw_pty, serve
 from device.sound_card.board import HEARD_KEY, LocalBoard
-from device.sound_card.card import CardOutput, NoSoundError, outputs
+from device.sound_card.card import CardOutput, NoSoundError, device_of, outputs
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
@@ -261,7 +261,7 @@ def _card(device: str | None) -> CardOutput:
     """Open the sound card, and warn that its levels are not calibrated."""
     need("a sound card", *NEEDS["a sound card"], use=NAME)
     try:
-        card = CardOutput(int(device) if device and device.isdecimal() else device)
+        card = CardOutput(device_of(device) if device else None)
     except NoSoundError as error:
         raise HostError(str(error)) from None
     _say(f"playing through {card.name!r}, heard {1000 * card.latency_s:.0f} ms later")

@@ -156,6 +156,7 @@ def test_a_manager_who_reads_nothing_or_is_gone_does_not_hold_the_firmware_up(
         ({"NOTIFY_SOCKET": "/none/at/all"}, "'/none/at/all' cannot be reached: No such file or"),
         ({"WATCHDOG_USEC": "soon"}, "WATCHDOG_USEC is 'soon'; allowed are whole numbers from"),
         ({"WATCHDOG_USEC": "3999999"}, "WATCHDOG_USEC is '3999999'; allowed are whole numbers"),
+        ({"WATCHDOG_USEC": "9" * 5000}, "WATCHDOG_USEC is '9999"),
         ({"WATCHDOG_USEC": "-1"}, "WATCHDOG_USEC is '-1'; allowed are whole numbers"),
     ],
 )

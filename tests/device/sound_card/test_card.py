@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from device.sound_card import card
-from device.sound_card.card import STANDSTILL_S, CardOutput, NoSoundError, outputs
+from device.sound_card.card import STANDSTILL_S, CardOutput, NoSoundError, device_of, outputs
 from device.tone_generator.constant import MOVE_MS, STEP
 from device.tone_generator.synthesis import LEFT, RIGHT
 
@@ -172,3 +172,9 @@ def test_only_what_has_two_channels_is_listed(portaudio: PortAudio) -> None:
     assert outputs() == [{"number": 1, "name": "ears", "rate_hz": RATE_HZ}]
     with pytest.raises(NoSoundError, match="device 'eyes' does not play: No output device"):
         CardOutput("eyes")
+
+
+def test_a_device_is_named_by_its_number_or_by_a_part_of_its_name() -> None:
+    names = ("3", "USB", "3rd", "\u0663", "9" * 5000)
+
+    assert [device_of(name) for name in names] == [3, *names[1:]]
