@@ -16,7 +16,6 @@ from firmware_py.procedure.printable import shown
 from firmware_py.sessions.identity import Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_course import Input, inputs_and_outputs
 from firmware_py.sessions.session_record import Header, SessionHeader, SessionRecordError
-from firmware_py.tuning.tuning_record import identity_of_tuning
 from host_tools.devices.told import told_pairs
 from host_tools.errors import HostError
 
@@ -157,7 +156,8 @@ def why_of(state: str) -> str:
 
 def _seen(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:
     if kind == TUNING:
-        from firmware_py.tuning.tuning_record import TuningHeader  # it loads the kernels
+        # They load the kernels.
+        from firmware_py.tuning.tuning_record import TuningHeader, identity_of_tuning
 
         tuning = TuningHeader.from_record(records[0])
         identity = identity_of_tuning(tuning, _board(tuning, records))
