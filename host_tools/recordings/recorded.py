@@ -1,6 +1,7 @@
 """Read a recorded session: feed its journal through the procedure again, trial by trial.
 
-`gp-pta report`, `export`, `prescribe` and `replay` get what they say of a session from here.
+`gp-pta report`, `prescribe` and `replay` get what they say of a session from here, and exports what
+they say of an unfinished one.
 """
 
 from collections.abc import Callable, Sequence
