@@ -466,6 +466,14 @@ def test_no_modules_import_one_another() -> None:
     assert circles(graph) == []
 
 
+def test_a_program_starts_at_its_very_end() -> None:
+    """What stands below would not be there yet."""
+    for path in _sources():
+        body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+        starts = [each for each in body if "__main__" in ast.unparse(each).partition("\n")[0]]
+        assert starts in ([], body[-1:]), path
+
+
 def test_nothing_of_the_product_looks_like_a_test() -> None:
     for path in _sources():
         nodes = _nodes((ROOT / path).read_text(encoding="utf-8"))

@@ -217,10 +217,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(ended(main))
-
-
 def bill_of_materials(version: str, debian: list[Package], wheels: list[Path]) -> str:
     """Return a list of Debian's packages and Python's wheels, as CycloneDX 1.5 in JSON."""
     components = [_of_debian(package) for package in debian] + [_of_python(w) for w in wheels]
@@ -253,3 +249,7 @@ def _of_python(wheel: Path) -> dict[str, Any]:
         "version": version,
         "purl": f"pkg:pypi/{name}@{version}",
     }
+
+
+if __name__ == "__main__":
+    sys.exit(ended(main))

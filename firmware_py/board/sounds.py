@@ -7,16 +7,18 @@ at them, go through `use_setting` and `play_speech`, within what the hearing aid
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.link.aid import AidClient
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.events import Mask, Play, Unmask
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+
+if TYPE_CHECKING:  # most devices have no aid
+    from firmware_py.link.aid import AidClient
 
 MOST: Final = "level_max_db_hl"
 REACH: Final = "the reach of the tone generator"
@@ -127,13 +129,13 @@ def check_setting(setting: Setting, *allowed: RangesDb) -> None:
                 )
 
 
-def play_speech(client: AidClient, number: int, setting: Setting, *allowed: RangesDb) -> None:
+def play_speech(client: "AidClient", number: int, setting: Setting, *allowed: RangesDb) -> None:
     """Have the hearing aid play speech at a setting; errors as of `check_setting`."""
     check_setting(setting, *allowed)
     client.play(number, setting.values_db())
 
 
-def use_setting(client: AidClient, setting: Setting, *allowed: RangesDb) -> None:
+def use_setting(client: "AidClient", setting: Setting, *allowed: RangesDb) -> None:
     """Have the hearing aid stay at a setting; errors as of `check_setting`."""
     check_setting(setting, *allowed)
     client.use(setting.values_db())

@@ -47,7 +47,7 @@ def open_standard_files() -> None:
     A port or a journal that is opened first would have its number, and get what is printed.
     """
     while (handle := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
-        continue
+        os.set_inheritable(handle, True)  # what is started needs it as well
     os.close(handle)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:

@@ -73,7 +73,7 @@ class ReasonToAsk:
 
     def has_cause(self, _ear: EarParts, _look: Look) -> bool:
         """Return whether there is cause for it after an answer, and take what it asks as due."""
-        return False  # it is begun by name, when both ears are known
+        return False
 
     def propose(
         self, ear: EarParts, due: "ReasonToAsk | None", _number: int, objective: Objective

@@ -165,9 +165,6 @@ class EarTest(EarParts):
             if before.goes_on(self):
                 return
             before.finish(self)
-            if before.why == Why.FAMILIARISE:  # nothing is enough by the familiarisation alone
-                self.ask_for(Why.MOST_INFORMATIVE)
-                return
             due = look.first_of(others)
         self._due = due
         if due is None and look.enough:

@@ -44,10 +44,8 @@ class Measurement:
 
     def __init__(self, settings: Settings, audiogram: Audiogram) -> None:
         self._settings = settings
-        self._audiogram = audiogram
         self._estimator = audiogram.estimator
         self._levels = audiogram.levels
-        self._tally = audiogram.tally
         self._asked = audiogram.asked
         self.bracketing = Bracketing(settings, audiogram)
         self.again_hz: tuple[float, ...] = ()  # what is asked again with noise

@@ -52,7 +52,7 @@ class Identity:
             person.sex,
             _born(person.age_years, header.started),
             header.device or None,
-            *board_of(board),
+            *kind_and_name(board),
             made.board_serial if made else None,
             *_calibration(header.calibration),
         )
@@ -60,7 +60,7 @@ class Identity:
     @classmethod
     def of_aid(cls, aid: "AidGreeted", board: str = "") -> Self:
         """Return that of the hearing aid that answers now, whose fit is somebody's."""
-        kind, name = board_of(board)
+        kind, name = kind_and_name(board)
         return cls(aid.person, board_kind=kind, board=name, aid=aid.aid, fit=aid.fit)
 
     @classmethod
@@ -73,7 +73,7 @@ class Identity:
         """Return what is plugged in now; of nobody."""
         told = (None, None, None) if calibration is None else _calibration(calibration)
         return cls(
-            None, None, None, device or None, *board_of(board), serial_of(board) or None, *told
+            None, None, None, device or None, *kind_and_name(board), serial_of(board) or None, *told
         )
 
 
@@ -187,7 +187,7 @@ def _born(age_years: float | None, started: str) -> float | None:
     return date.year + (date.timetuple().tm_yday - 1) / 365.25 - age_years
 
 
-def board_of(board: str) -> tuple[str | None, str | None]:
+def kind_and_name(board: str) -> tuple[str | None, str | None]:
     """Return kind and name of a board by what it says of itself; None of none."""
     return (board.partition(" ")[0], board) if board else (None, None)
 

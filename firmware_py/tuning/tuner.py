@@ -302,7 +302,10 @@ class Tuner:
                 self.aid.client.stop()
 
     def _do_at(self, action: PlaySpeech | UseSetting | SettingTold) -> None:
-        """Do what is done at a setting; one that the aid does not allow ends the tuning."""
+        """Do what is done at a setting; one that the aid does not allow ends the tuning.
+
+        After its end such a setting is neither used nor told.
+        """
         assert self.last is not None
         assert self.aid.greeted is not None
         client, setting = self.aid.client, _setting(action)

@@ -14,7 +14,7 @@ from firmware_py.procedure.tuning.events import KINDS
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import Tuning
-from firmware_py.sessions.identity import Identity, board_of
+from firmware_py.sessions.identity import Identity, kind_and_name
 from firmware_py.sessions.session import Replay, Session, Watcher, replay_from
 from firmware_py.sessions.session_record import (
     FINISH,
@@ -129,7 +129,7 @@ def is_tuning(header: dict[str, Any]) -> bool:
 
 def identity_of_tuning(header: TuningHeader, board: str = "") -> Identity:
     """Return who and what a tuning is of; `board`: which one, with its button, answered last."""
-    kind, name = board_of(board)
+    kind, name = kind_and_name(board)
     return Identity(
         identifier=header.identifier,
         device=header.device or None,

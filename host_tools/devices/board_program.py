@@ -103,13 +103,31 @@ def with_what_stays(given: dict[str, Any], on_board: str) -> dict[str, Any]:
     """Return settings with what is not given as it is on the board, by its file, or as usual.
 
     So no limit is higher after an update that does not say so.
+
+    Raises
+    ------
+    HostError
+        If nobody can tell what the limits were, and they are not given; or if what is given does
+        not go with what is there.
     """
     before: dict[str, Any] = {}
-    with suppress(ValueError, RecursionError):
-        Settings(found := json.loads(on_board))
-        before = found
+    if on_board.strip():
+        try:
+            Settings(found := json.loads(on_board))
+            before = found
+        except (ValueError, RecursionError):
+            if not {"limit_dbfs_left", "limit_dbfs_right"} <= given.keys():
+                raise HostError(
+                    f"{FILE} on the board is not right, so its limits are not known: give "
+                    "--limit-left and --limit-right; nothing was installed"
+                ) from None
     pins = {**before.get("pins", {}), **given.get("pins", {})}
-    return {**USUAL, **before, **given, "pins": pins}
+    found = {**USUAL, **before, **given, "pins": pins}
+    try:
+        Settings(found)
+    except SettingsError as error:
+        raise HostError(f"with what is on the board {error}; nothing was installed") from None
+    return found
 
 
 def installed_files(settings: dict[str, Any], bytecode: int = 0) -> dict[str, bytes]:

@@ -27,6 +27,13 @@ CATCH_WORDS: Final = {
     "false": "silent   ",
 }
 
+# In which words, and which colours.
+SAID: Final = {
+    "continued": ("the test goes on", "dim"),
+    "board-ready": ("the tone generator answers again", "dim"),
+    "paused": ("the test is paused", "yellow"),
+}
+
 
 @dataclass
 class Progress:
@@ -59,8 +66,8 @@ def show_line(line: str, progress: Progress, screen: "Console") -> None:
             show(screen, readable(about["why"]), "yellow")
         case "board-lost":
             show(screen, f"the tone generator is lost: {readable(about['why'])}", "yellow")
-        case "continued" | "board-ready":
-            screen.print("the test goes on", style="dim")
+        case "continued" | "board-ready" | "paused":
+            show(screen, *SAID[what])
         case "void":
             show(screen, f"{about['number']:>4}  asked again: {about['why']}", "yellow")
         case "error":

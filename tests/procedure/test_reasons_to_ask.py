@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.procedure.outcomes import Why
+from firmware_py.procedure.outcomes import Purpose, Why
 from firmware_py.procedure.reasons_to_ask import REASONS_TO_ASK, table
 from firmware_py.procedure.settings import Settings
-from tests.procedure.driver import finished
+from tests.procedure.driver import Driver, finished
 from tests.procedure.test_asked import Patient
 
 PAGE = Path(__file__).parents[2] / "firmware_py" / "README.md"
@@ -20,6 +20,12 @@ def test_the_developers_page_has_them_in_order() -> None:
 def test_each_has_a_name_of_its_own() -> None:
     of_a_session = [Why.WHICH_EAR, Why.MORE_NOISE]
     assert sorted([each.why for each in REASONS_TO_ASK] + of_a_session) == sorted(Why)
+
+
+def test_where_all_is_to_be_asked_and_few_tones_are_left_it_is_asked_at_once() -> None:
+    driver = Driver(Settings(conduct="clinical", ears="left", ask_all=True), Patient("N3", 1))
+
+    assert driver.run_to_tone(Purpose.MEASURE).why == Why.BRACKET
 
 
 @pytest.mark.parametrize("conduct", ["brisk", "clinical"])

@@ -80,6 +80,8 @@ def test_options_become_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 BEFORE = '{"output": "pwm", "limit_dbfs_left": -35, "limit_dbfs_right": -40, "pins": {"unsure": 9}}'
 
+MUTED = '{"output": "i2s", "limit_dbfs_left": -30, "limit_dbfs_right": -30, "pins": {"xsmt": 13}}'
+
 
 def test_what_is_on_a_board_is_asked_for_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -97,7 +99,7 @@ def test_what_is_on_a_board_is_asked_for_there(
     ("on_board", "limits_dbfs", "output"),
     [
         (BEFORE, (-35.0, -30.0), "pwm"),
-        *((nothing, (-20.0, -30.0), "i2s") for nothing in ("", "no JSON", "[]", '{"output": 3}')),
+        ("", (-20.0, -30.0), "i2s"),
     ],
 )
 def test_an_update_raises_no_limit_that_it_does_not_name(
@@ -107,6 +109,22 @@ def test_an_update_raises_no_limit_that_it_does_not_name(
     found = Settings(with_what_stays(given, on_board))
     assert (found.limits_dbfs, found.output, found.pins["heard"]) == (limits_dbfs, output, 20)
     assert found.pins["unsure"] == (9 if on_board == BEFORE else DEFAULT_PINS["unsure"])
+
+
+@pytest.mark.parametrize(
+    "on_board",
+    ["no JSON", "[]", '{"output": 3}', MUTED.replace('"xsmt": 13', '"xsmt": 13, "heard": 13')],
+)
+def test_limits_that_nobody_can_tell_have_to_be_given(on_board: str) -> None:
+    with pytest.raises(HostError, match="give --limit-left and --limit-right; nothing was"):
+        with_what_stays({"limit_dbfs_right": -30.0}, on_board)
+    given = {"limit_dbfs_left": -31.0, "limit_dbfs_right": -30.0}
+    assert Settings(with_what_stays(given, on_board)).limits_dbfs == (-31.0, -30.0)
+
+
+def test_what_does_not_go_with_what_is_on_the_board_is_refused() -> None:
+    with pytest.raises(HostError, match=r"with what is on the board pin .* is 13, and so is"):
+        with_what_stays({"pins": {"heard": 13}}, MUTED)
 
 
 @pytest.mark.parametrize("word", ["heard", "heard=", "heard=x", "=-1", "heard=" + "9" * 5000])
