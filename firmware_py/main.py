@@ -275,9 +275,7 @@ def _run(arguments: argparse.Namespace) -> int:
     # Imported late: --help and a wrong argument do not wait for the kernels.
     from firmware_py.calibration.in_force import load_calibration
     from firmware_py.inference.library import LibraryError, runs_on
-    from firmware_py.installation.configuration import (
-        ConfigurationError,
-    )
+    from firmware_py.installation.configuration import ConfigurationError
     from firmware_py.platform.board_time import BoardTimeError
     from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
     from firmware_py.platform.memory import limit_growth

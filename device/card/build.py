@@ -182,6 +182,40 @@ def _boot_files(
     return sorted(place.iterdir())
 
 
+def bill_of_materials(version: str, debian: list[Package], wheels: list[Path]) -> str:
+    """Return a list of Debian's packages and Python's wheels, as CycloneDX 1.5 in JSON."""
+    components = [_of_debian(package) for package in debian] + [_of_python(w) for w in wheels]
+    device = {"type": "firmware", "name": "gp-pta", "version": version}
+    content = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {"component": device},
+        "components": components,
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _of_debian(package: Package) -> dict[str, Any]:
+    return {
+        "type": "library",
+        "name": package.name,
+        "version": package.version,
+        "purl": f"pkg:deb/debian/{package.name}@{package.version}?distro=bookworm",
+        "hashes": [{"alg": "SHA-256", "content": package.sha256}],
+    }
+
+
+def _of_python(wheel: Path) -> dict[str, Any]:
+    name, version, *_ = wheel.name.split("-")
+    return {
+        "type": "library",
+        "name": name,
+        "version": version,
+        "purl": f"pkg:pypi/{name}@{version}",
+    }
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Make what is asked for; return an exit code."""
     p = argparse.ArgumentParser(prog="python -m device.card.build", description=__doc__)
@@ -215,40 +249,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     packed = card.with_name(f"{card.name}.xz")
     print(f"{packed}: {packed.stat().st_size} bytes; unpacked {card.stat().st_size}")
     return 0
-
-
-def bill_of_materials(version: str, debian: list[Package], wheels: list[Path]) -> str:
-    """Return a list of Debian's packages and Python's wheels, as CycloneDX 1.5 in JSON."""
-    components = [_of_debian(package) for package in debian] + [_of_python(w) for w in wheels]
-    device = {"type": "firmware", "name": "gp-pta", "version": version}
-    content = {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.5",
-        "version": 1,
-        "metadata": {"component": device},
-        "components": components,
-    }
-    return json.dumps(content, indent=1) + "\n"
-
-
-def _of_debian(package: Package) -> dict[str, Any]:
-    return {
-        "type": "library",
-        "name": package.name,
-        "version": package.version,
-        "purl": f"pkg:deb/debian/{package.name}@{package.version}?distro=bookworm",
-        "hashes": [{"alg": "SHA-256", "content": package.sha256}],
-    }
-
-
-def _of_python(wheel: Path) -> dict[str, Any]:
-    name, version, *_ = wheel.name.split("-")
-    return {
-        "type": "library",
-        "name": name,
-        "version": version,
-        "purl": f"pkg:pypi/{name}@{version}",
-    }
 
 
 if __name__ == "__main__":

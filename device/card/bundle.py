@@ -15,6 +15,18 @@ from device.card.errors import CardError
 CERTIFICATE: Final = "update.crt"
 KEY: Final = "update.key"
 DAYS: Final = 20 * 365  # a card may lie for years, and its clock may be wrong
+COMPATIBLE: Final = "gp-pta-aarch64"
+MANIFEST: Final = """\
+[update]
+compatible={compatible}
+version={version}
+
+[bundle]
+format=verity
+
+[image.system]
+filename=system.img
+"""
 
 
 def make_keys(place: Path) -> None:
@@ -45,20 +57,6 @@ def keyring(place: Path) -> str:
     if not found:
         raise CardError(f"{place} has no certificate (*.crt)")
     return "".join(path.read_text(encoding="ascii") for path in found)
-
-
-COMPATIBLE: Final = "gp-pta-aarch64"
-MANIFEST: Final = """\
-[update]
-compatible={compatible}
-version={version}
-
-[bundle]
-format=verity
-
-[image.system]
-filename=system.img
-"""
 
 
 def make_bundle(

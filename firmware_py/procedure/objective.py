@@ -1,12 +1,13 @@
 """What the most informative tone is: the objective that a test is given, and the climb to it.
 
-An objective of one's own is a class with `choose` and `worth`, and its place in `objective_of`.
+An objective of one's own is a class made of `Objective`, with another `choose` or `worth`, and its
+place in `objective_of`.
 """
 
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
 from firmware_py.inference.trial_time import TrialTime
@@ -14,8 +15,15 @@ from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 
 
-class Objective(Protocol):
-    """What the next tone is chosen for."""
+@dataclass(frozen=True)
+class Objective:
+    """The most information from the answer: BALD (Houlsby et al. 2011), as in the paper.
+
+    With the `time` of a presentation it is the most information per second: a tone that is not
+    heard takes longer.
+    """
+
+    time: TrialTime | None = None
 
     def choose(
         self,
@@ -24,55 +32,19 @@ class Objective(Protocol):
         excluded_hz: Collection[float],
     ) -> Stimulus:
         """Return the best tone; `allowed_db_hl`: the highest level at each candidate frequency."""
-
-    def worth(self, stimulus: Stimulus) -> float:
-        """Return what a tone is worth."""
-
-
-@dataclass(frozen=True)
-class Bits:
-    """The most information from the answer: BALD (Houlsby et al. 2011), as in the paper."""
-
-    def choose(
-        self,
-        estimator: ThresholdEstimator,
-        allowed_db_hl: Sequence[float],
-        excluded_hz: Collection[float],
-    ) -> Stimulus:
-        """Return the tone whose answer tells most."""
-        return estimator.next_stimulus(allowed_db_hl, excluded_hz)
-
-    def worth(self, stimulus: Stimulus) -> float:
-        """Return the bits."""
-        return stimulus.information_bits
-
-
-BITS: Final = Bits()
-
-
-@dataclass(frozen=True)
-class BitsPerSecond:
-    """The most information per second: a tone that is not heard takes longer."""
-
-    time: TrialTime
-
-    def choose(
-        self,
-        estimator: ThresholdEstimator,
-        allowed_db_hl: Sequence[float],
-        excluded_hz: Collection[float],
-    ) -> Stimulus:
-        """Return the tone that tells most in its time."""
         return estimator.next_stimulus(allowed_db_hl, excluded_hz, self.time)
 
     def worth(self, stimulus: Stimulus) -> float:
-        """Return bits per second."""
-        return stimulus.information_bits / stimulus.seconds
+        """Return what a tone is worth, in bits or bits per second."""
+        return stimulus.information_bits / (1.0 if self.time is None else stimulus.seconds)
+
+
+BITS: Final = Objective()
 
 
 def objective_of(settings: Settings, time: TrialTime) -> Objective:
     """Return the objective of a test, in which a presentation takes so long."""
-    return BitsPerSecond(time) if settings.per_second else BITS
+    return Objective(time) if settings.per_second else BITS
 
 
 def best_within_reach(

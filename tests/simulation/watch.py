@@ -26,8 +26,7 @@ CLOCKS_DIFFER: Final = frozenset(
 WIRE_FAILS: Final = frozenset(MISFITS) | {
     "board reset", "board swapped", "board without noise", "board hangs", "tone port gone",
     "tone port renamed", "tone port leads elsewhere", "tone port takes nothing", "disk slow",
-    "asleep with its clock",
-    "not scheduled", "power cut of all",
+    "asleep with its clock", "not scheduled", "power cut of all",
 }  # fmt: skip
 UNTRUE: Final = ("its clock", "has no ", "does not allow")
 
