@@ -95,8 +95,8 @@ class WatchedServer(MisfitServer):
 
     def _acknowledge(self, values: dict[str, Any]) -> dict[str, Any]:
         answer = super()._acknowledge(values)
-        kept = self.outbox.events
-        upto = kept[0][0] - 1 if kept else self.outbox.newest_event
+        # What a full outbox let go before is lost, and the host is told so: nobody acknowledged it.
+        upto = values["event"]
         if upto > self.acknowledged:
             before, self.acknowledged = self.acknowledged, upto
             self.when_acknowledged(before, upto)
