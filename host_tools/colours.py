@@ -12,7 +12,7 @@ from firmware_py.calibration.in_force import CALIBRATED, DB_HL
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.verdicts import verdict_lines
 from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.statements import may_conclude
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it

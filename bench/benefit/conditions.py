@@ -13,7 +13,7 @@ from device.hearing_aid.measurement import FREQUENCIES_HZ
 from device.hearing_aid.prescription import fit_of_thresholds
 from device.simulator.preferences import drawn_wish_db
 from device.speech import FloatArray
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
 from host_tools.research.methods.names import METHODS_LEARNED, METHODS_USUAL
 from host_tools.research.methods.registry import Learned

@@ -12,7 +12,7 @@ from firmware_py.calibration.file import (
     calibration_from,
 )
 from firmware_py.calibration.levels import Calibration
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 
 LINEAR_DB: Final = 1.0  # a step of the generator and that of the reading differ by up to this
 NEIGHBOUR_DB: Final = 25.0  # two frequencies side by side; more, and a digit is wrong

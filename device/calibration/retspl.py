@@ -7,8 +7,9 @@ in from the publications named with each; the calibration file carries the value
 from dataclasses import dataclass, replace
 from typing import Final
 
-from firmware_py.calibration.levels import FREQUENCIES_HZ, Curve
+from firmware_py.calibration.levels import Curve
 from firmware_py.procedure.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
+from firmware_py.procedure.route import BY_AIR
 
 
 class UnknownTransducerError(ValueError):
@@ -33,7 +34,7 @@ class ReferenceLevels:
         What was not published is on the line over log frequency between its neighbours, and the
         source says so.
         """
-        missing = [f for f in FREQUENCIES_HZ if f not in self.levels_db_spl]
+        missing = [f for f in BY_AIR.calibrated_hz if f not in self.levels_db_spl]
         if not missing:
             return self
         rising = sorted(self.levels_db_spl)
@@ -45,7 +46,7 @@ class ReferenceLevels:
 
 # 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000 Hz
 def _at_audiometric(*levels_db_spl: float) -> dict[int, float]:
-    return dict(zip(FREQUENCIES_HZ, levels_db_spl, strict=True))
+    return dict(zip(BY_AIR.calibrated_hz, levels_db_spl, strict=True))
 
 
 # 125 to 8000 Hz in thirds of an octave, and the audiometric frequencies between them.

@@ -17,7 +17,7 @@ from device.hearing_aid.shapes import GainTable
 from device.hearing_aid.whose import UNKNOWN, Whose
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.printable import shown
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, STEP_DB, Setting
 
 # In a band, dB SPL at the place of the listener's head; a table of gains has a value at each.

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from firmware_py.procedure.printable import shown
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 
 FREQUENCIES_MAX: Final = 32  # of a finding, as of a fit
 FREQUENCY_MAX_HZ: Final = 20000.0

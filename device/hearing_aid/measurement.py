@@ -30,7 +30,7 @@ from device.simulator.audiograms import audiogram_named
 from device.speech import FloatArray
 from firmware_py.inference.laplace.standard_audiograms import STANDARD_AUDIOGRAMS_DB_HL
 from firmware_py.platform.program import ended
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
 
 STANDARD_NAMES: Final = tuple(STANDARD_AUDIOGRAMS_DB_HL)

@@ -22,7 +22,7 @@ from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.rules import CAMFIT, NAL_R
 from device.speech import FloatArray
 from firmware_py.platform.program import ended
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 
 TONES_DB_SPL: Final = (80.0, 90.0, 100.0, 110.0, 114.0)  # a sine of more is clipped at the input

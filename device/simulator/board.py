@@ -14,9 +14,10 @@ from typing import Final
 from device.simulator.hand import Hand
 from device.simulator.listener import Ear, Listener, Noise
 from device.tone_generator.server import ToneGenerator
-from firmware_py.calibration.levels import FREQUENCIES_HZ, NOISE_CORRECTION
+from firmware_py.calibration.levels import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
 from firmware_py.link.messages import HOST_SILENCE_US
+from firmware_py.procedure.route import BY_AIR
 
 PLAYED_MAX: Final = 4096  # tones remembered for tests; a session has a few hundred
 _EARS: Final[tuple[Ear, Ear]] = ("left", "right")
@@ -227,6 +228,8 @@ class SimulatedBoard:
         noise = self.noise
         if noise is None:
             return None
-        measured_hz = min(max(noise.frequency_hz, FREQUENCIES_HZ[0]), FREQUENCIES_HZ[-1])
+        measured_hz = min(
+            max(noise.frequency_hz, BY_AIR.calibrated_hz[0]), BY_AIR.calibrated_hz[-1]
+        )
         level_db_hl = self._level_db_hl(noise) - NOISE_CORRECTION.at(measured_hz)
         return Noise(noise.ear, noise.frequency_hz, level_db_hl)

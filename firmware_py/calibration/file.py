@@ -8,12 +8,12 @@ import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration.levels import FREQUENCIES_HZ, ROUNDING_DB, Calibration, Curve
+from firmware_py.calibration.levels import ROUNDING_DB, Calibration, Curve
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS
 from firmware_py.procedure.printable import shown
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
@@ -159,7 +159,7 @@ def _curve(owner: str, table: dict[str, Any], name: str, limits_db: tuple[float,
     if len(points) > POINTS_MAX:
         raise CalibrationError(f"{place} has {len(points)} frequencies; allowed are {POINTS_MAX}")
     levels_db: dict[float, float] = {}
-    low_hz, high_hz = FREQUENCIES_HZ[0], FREQUENCIES_HZ[-1]
+    low_hz, high_hz = BY_AIR.calibrated_hz[0], BY_AIR.calibrated_hz[-1]
     for key, value in points.items():
         # No sign, point or leading zero: 1000 and 01000 would be one frequency twice.
         whole = key.isascii() and key.isdecimal() and not key.startswith("0") and len(key) <= 5
@@ -175,11 +175,11 @@ def _curve(owner: str, table: dict[str, Any], name: str, limits_db: tuple[float,
                 f"{limits_db[1]:g} dB SPL"
             )
         levels_db[float(key)] = float(value)
-    missing = [str(f) for f in FREQUENCIES_HZ if float(f) not in levels_db]
+    missing = [str(f) for f in BY_AIR.calibrated_hz if float(f) not in levels_db]
     if missing:
         raise CalibrationError(
             f"{place} lacks {', '.join(missing)} Hz; needed are "
-            f"{', '.join(map(str, FREQUENCIES_HZ))} Hz"
+            f"{', '.join(map(str, BY_AIR.calibrated_hz))} Hz"
         )
     rising = sorted(levels_db)
     return Curve(tuple(rising), tuple(levels_db[f] for f in rising))

@@ -12,10 +12,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import BY_AIR
 
-# All a test may ask lies within the first and the last, so nothing is ever extrapolated.
-FREQUENCIES_HZ: Final = (125, *AUDIOGRAM_FREQUENCIES_HZ)
 ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole
 _HUNDREDTHS: Final = 100  # the wire has two digits
 
@@ -53,7 +51,8 @@ class Curve:
 # (ISO 389-4:1994). The tone generator's band is a fifth wider, so 0.8 dB of its noise lie outside;
 # the safety margin of the masking rule covers them.
 NOISE_CORRECTION: Final = Curve(
-    tuple(map(float, FREQUENCIES_HZ)), (4.0, 4.0, 4.0, 5.0, 6.0, 6.0, 6.0, 6.0, 5.0, 5.0, 5.0)
+    tuple(map(float, BY_AIR.calibrated_hz)),
+    (4.0, 4.0, 4.0, 5.0, 6.0, 6.0, 6.0, 6.0, 5.0, 5.0, 5.0),
 )
 
 

@@ -7,9 +7,9 @@ has it, and neither has a simulated one with another serial number.
 import datetime
 from typing import Any, Final
 
-from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration, Curve
+from firmware_py.calibration.levels import Calibration, Curve
 from firmware_py.procedure.masking import SUPRA_AURAL
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
 
 BOARD_NAME: Final = "sim"  # no program of a tone generator calls itself so
 SERIAL: Final = "51b0000000000001"
@@ -24,7 +24,10 @@ CONTENT: Final[dict[str, Any]] = {
 
 
 def _flat(level_db: float) -> Curve:
-    return Curve(tuple(map(float, FREQUENCIES_HZ)), (level_db,) * len(FREQUENCIES_HZ))
+    return Curve(
+        tuple(map(float, BY_AIR.calibrated_hz)),
+        (level_db,) * len(BY_AIR.calibrated_hz),
+    )
 
 
 DIGEST: Final = "6728a96950837c2b27bb198139f0565d1fe2e5a9bd4db638020bf73ced8a7712"

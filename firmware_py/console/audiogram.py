@@ -11,7 +11,7 @@ from typing import Final
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 
 SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
 # By the mark of masking: those of clinics, triangle and square, and the usual ones in small.

@@ -25,13 +25,8 @@ from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
-    HUGHSON_WESTLAKE,
-    LEFT,
-    OFF,
-    RIGHT,
-)
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, is_final
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import DAMAGED, Entry, glance

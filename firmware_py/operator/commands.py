@@ -4,7 +4,6 @@ import sys
 from operator import attrgetter
 from typing import Final
 
-from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command, Pin, When, page_lines
@@ -15,7 +14,8 @@ from firmware_py.platform.program import ended
 from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
-from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SEED_MAX
+from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
+from firmware_py.procedure.settings import BOTH, SEED_MAX
 
 SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
 
@@ -45,7 +45,10 @@ TONE: Final = (
 )
 CALIBRATION_TONE: Final = (
     Argument("ear", EAR),
-    Argument("frequency", Number("HZ", "Hz", (FREQUENCIES_HZ[0], FREQUENCIES_HZ[-1]))),
+    Argument(
+        "frequency",
+        Number("HZ", "Hz", (BY_AIR.calibrated_hz[0], BY_AIR.calibrated_hz[-1])),
+    ),
     Argument("level", Number("DBFS", "dBFS", DBFS_LIMITS)),
 )
 

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.statements import may_compare
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all

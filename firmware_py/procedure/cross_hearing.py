@@ -20,9 +20,9 @@ from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose,
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
+from firmware_py.procedure.route import OTHER
+from firmware_py.procedure.settings import AUTOMATIC, Settings
 
-OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
 MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are for
 
 

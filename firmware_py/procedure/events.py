@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Protocol, Self
 from firmware_py.procedure.outcomes import UNSURE, Why
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 
 HEARD_BUTTON: Final = 1
 # Who may have heard the equipment: the operator, the listener's other ear, or nobody.

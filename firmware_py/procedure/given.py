@@ -12,7 +12,7 @@ from firmware_py.procedure.asked import is_at
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.presenter import Answer, Presenter
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ from firmware_py.procedure.presenter import (
 from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.remarks import remarks_on
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
+from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import BETTER, BOTH, Settings
 from firmware_py.procedure.time_to_go import TimeToGo
 from firmware_py.procedure.which_ear import EarCheck
 

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from firmware_py.procedure import tells
-from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
+from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.events import Action, Mask, Unmask
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import NO_COVER, Cover, Presentation
 from firmware_py.procedure.reasons import Reasons
+from firmware_py.procedure.route import OTHER
 
 
 class MaskingNoise:

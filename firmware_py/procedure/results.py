@@ -30,7 +30,7 @@ from firmware_py.procedure.record_checks import (
     several,
     text,
 )
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 
 # Wide bounds, for no test comes near them: they only keep nonsense out.
 LEVEL_DB_MAX: Final = 1000.0

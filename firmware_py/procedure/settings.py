@@ -5,6 +5,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Final
 
 from firmware_py.procedure.printable import shown
+from firmware_py.procedure.route import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    BY_AIR,
+    HIGHEST_DB_HL,
+    LEFT,
+    LOWEST_DB_HL,
+    RIGHT,
+)
 
 DEFAULT_PROFILE: Final = "default"
 TIMES_PROFILE: Final = "response-times"
@@ -13,8 +21,6 @@ HONEST_PROFILES: Final = (DEFAULT_PROFILE, TIMES_PROFILE)
 FIFTY_PERCENT: Final = "50 %"
 CLINICAL_ASCENDING: Final = "clinical, 5 dB ascending"
 CONVENTIONS: Final = (FIFTY_PERCENT, CLINICAL_ASCENDING)  # of a threshold
-LEFT: Final = "left"
-RIGHT: Final = "right"
 BOTH: Final = "both"
 BETTER: Final = "better"
 AUTOMATIC: Final = "automatic"
@@ -27,14 +33,9 @@ BITS: Final = "bits"
 BITS_PER_SECOND: Final = "bits-per-second"
 PAPER_PROFILE: Final = "gp-pta-2015"
 
-AUDIOGRAM_FREQUENCIES_HZ: Final = (250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
-# Clinics ask them only where their neighbours are 20 dB apart; their bands hold up the end only if
-# they are measured.
-INTER_OCTAVE_FREQUENCIES_HZ: Final = (750, 1500)
-# A factor on the half width that is wanted. The lowest octave has a neighbour on one side only, so
-# it took most tones, and hearing aids do least there.
-WIDER_AT_HZ: Final[dict[float, float]] = {250.0: 1.25}
-FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
+INTER_OCTAVE_FREQUENCIES_HZ: Final = BY_AIR.inter_octave_hz
+WIDER_AT_HZ: Final = BY_AIR.wider_at_hz
+FAMILIAR_FREQUENCY_HZ: Final = BY_AIR.familiar_hz
 
 PULSES_MIN: Final = 2  # in the shortest train that ends with its window, if there are as many
 
@@ -125,12 +126,12 @@ class Settings:
     # What may be asked. Above 100 dB HL only with `loud_confirmed`.
     frequency_min_hz: Annotated[float, (125.0, 1000.0, "Hz")] = 125.0
     frequency_max_hz: Annotated[float, (1000.0, 8000.0, "Hz")] = 8000.0
-    level_min_db_hl: Annotated[float, (-10.0, 20.0, "dB HL")] = -10.0
-    level_max_db_hl: Annotated[float, (40.0, 120.0, "dB HL")] = 100.0
+    level_min_db_hl: Annotated[float, (LOWEST_DB_HL, 20.0, "dB HL")] = LOWEST_DB_HL
+    level_max_db_hl: Annotated[float, (40.0, HIGHEST_DB_HL, "dB HL")] = 100.0
     loud_confirmed: bool = False
     level_step_db: Annotated[float, (0.1, 5.0, "dB")] = 1.0
     # level of the first tone, at 1 kHz
-    familiar_level_db_hl: Annotated[float, (-10.0, 60.0, "dB HL")] = 40.0
+    familiar_level_db_hl: Annotated[float, (LOWEST_DB_HL, 60.0, "dB HL")] = 40.0
     # `tones_min`, `tones_max`: Tones an ear, familiarisation and retest included; silent catch
     # trials are not tones. What is asked again, what tells of attention (`attention.py`), and what
     # is confirmed, comes on top.

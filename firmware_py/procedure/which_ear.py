@@ -23,14 +23,8 @@ from firmware_py.procedure.outcomes import UNSURE, Purpose, WhichEar, Why
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.randomness import EAR_STREAM, uniform
 from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.settings import (
-    BOTH,
-    FAMILIAR_FREQUENCY_HZ,
-    LEFT,
-    RIGHT,
-    STEP_UP_MAX_DB,
-    Settings,
-)
+from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import BOTH, FAMILIAR_FREQUENCY_HZ, STEP_UP_MAX_DB, Settings
 
 UNSURE_MAX: Final = 2  # answers of a listener who cannot say; then the test goes on
 ASKED_US_MAX: Final = 60_000_000  # without a word of the operator; then the test goes on

@@ -29,7 +29,8 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
+from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import BOTH, SettingError, Settings
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
     from firmware_py.procedure.hearing import HearingTest

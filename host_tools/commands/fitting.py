@@ -12,7 +12,7 @@ from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.sound import write_wav
 from device.simulator.preferences import PEOPLE, SimulatedWearer, drawn_wish_db
 from device.simulator.talker import made_up_speech
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import ENGLISH

@@ -5,7 +5,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools.drawings.symbols import ear_colour
 from host_tools.files import written
 

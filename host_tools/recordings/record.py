@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
-from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF, RIGHT
+from firmware_py.procedure.route import RIGHT
+from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.broken_off import Course

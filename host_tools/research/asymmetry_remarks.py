@@ -20,7 +20,8 @@ from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.platform.program import ended
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.convention import in_convention
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, CLINICAL_ASCENDING, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
 from host_tools.research.changed_ears import an_ear, rate_words
 from host_tools.terminal import watched
 

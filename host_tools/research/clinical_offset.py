@@ -26,7 +26,8 @@ from firmware_py.procedure.convention import OFFSETS_DB, clinical_offset_db
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.settings import LEFT, Settings
+from firmware_py.procedure.route import LEFT
+from firmware_py.procedure.settings import Settings
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.staircase import SETTLED, StaircaseIso
 

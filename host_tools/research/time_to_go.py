@@ -23,7 +23,8 @@ from firmware_py.platform.program import ended
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.settings import BRISK, CONDUCTS, LEFT, RIGHT, Settings
+from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import BRISK, CONDUCTS, Settings
 from firmware_py.procedure.tells import AnswerTold
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA

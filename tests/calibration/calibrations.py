@@ -11,7 +11,8 @@ from device.simulator.listener import Listener
 from firmware_py.calibration import simulated
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
+from firmware_py.calibration.levels import Calibration
+from firmware_py.procedure.route import BY_AIR
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
 DUE: Final = datetime.date(2026, 12, 31)
@@ -47,11 +48,11 @@ _CONTENT: Final[dict[str, Any]] = {
     **{
         ear: {
             "sensitivity_db_spl": {
-                str(f): level for f, level in zip(FREQUENCIES_HZ, levels, strict=True)
+                str(f): level for f, level in zip(BY_AIR.calibrated_hz, levels, strict=True)
             },
             "level_max_db_spl": {
                 str(f): level - BELOW_FULL_SCALE_DB
-                for f, level in zip(FREQUENCIES_HZ, levels, strict=True)
+                for f, level in zip(BY_AIR.calibrated_hz, levels, strict=True)
             },
         }
         for ear, levels in SENSITIVITY.items()

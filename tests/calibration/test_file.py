@@ -28,10 +28,11 @@ from firmware_py.calibration.in_force import (
     CalibrationOnFile,
     load_calibration,
 )
-from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration, Curve
+from firmware_py.calibration.levels import Calibration, Curve
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import BY_AIR
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
 
 DAY = datetime.timedelta(days=1)
@@ -178,7 +179,7 @@ def test_a_configuration_names_the_file_from_where_it_is(tmp_path: Path) -> None
 def test_the_example_is_good() -> None:
     made = read_calibration(EXAMPLE)
     assert (made.content["transducer"]["name"], made.due.isoformat()) == ("TDH39", "2027-01-15")
-    assert all(made.highest_db_hl("left", f) >= 60.0 for f in FREQUENCIES_HZ)
+    assert all(made.highest_db_hl("left", f) >= 60.0 for f in BY_AIR.calibrated_hz)
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,8 @@ from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Action, Event, ToneEnded
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
-    INTER_OCTAVE_FREQUENCIES_HZ,
-    Settings,
-)
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from tests.firmware.device import Device, told_by

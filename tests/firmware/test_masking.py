@@ -21,7 +21,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.plateau import CHECKS_MAX
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.world import (

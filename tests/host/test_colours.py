@@ -16,7 +16,7 @@ from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult, ThresholdResult
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.words import say
 from host_tools.colours import (
     EAR_STYLES,

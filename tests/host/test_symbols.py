@@ -11,7 +11,7 @@ from firmware_py.console import audiogram as console
 from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools import drawing_js
 from host_tools.drawings import audiogram_paper as paper
 from host_tools.drawings import drawing

@@ -18,7 +18,7 @@ from firmware_py.procedure import beside, reasons
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.norms import AgeNorm
 from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir

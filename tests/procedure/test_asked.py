@@ -20,11 +20,8 @@ from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.randomness import uniform
-from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
-    INTER_OCTAVE_FREQUENCIES_HZ,
-    Settings,
-)
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
 from tests.budget import quick
 from tests.procedure.driver import (
     REACTION_US,

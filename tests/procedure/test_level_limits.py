@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.levels import Highest
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
-    INTER_OCTAVE_FREQUENCIES_HZ,
-    Settings,
-)
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
 from tests.budget import either
 from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, finished, flat, left
 from tests.said import said

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.procedure import events
-from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
+from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.masking import (
     AIR_BONE_GAP_DB,
@@ -32,6 +32,7 @@ from firmware_py.procedure.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau
 from firmware_py.procedure.presentation import Cover, Presentation
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import OTHER
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold

@@ -65,7 +65,8 @@ from firmware_py.procedure.presenter import (
 )
 from firmware_py.procedure.randomness import uniform
 from firmware_py.procedure.reasons import Code, as_json
-from firmware_py.procedure.settings import CONDUCTS, LEFT, RIGHT, STEP_UP_MAX_DB, Settings
+from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import CONDUCTS, STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.tells import Tell
 from tests import budget
 from tests.budget import either

@@ -17,11 +17,8 @@ from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
-    INTER_OCTAVE_FREQUENCIES_HZ,
-    Settings,
-)
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
 from firmware_py.procedure.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
 from tests.budget import quick
 from tests.procedure.driver import (

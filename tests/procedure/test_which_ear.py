@@ -17,7 +17,8 @@ from firmware_py.procedure.outcomes import Purpose, Verdict, WhichEar
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import LEFT, RIGHT, Settings
+from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import EarCheckTold, EarphonesTold, EarTold
 from firmware_py.procedure.which_ear import ASKED_US_MAX
 from tests.budget import examples, quick

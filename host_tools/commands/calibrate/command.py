@@ -14,8 +14,9 @@ from device.calibration.retspl import (
     reference_levels,
 )
 from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
-from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
+from firmware_py.calibration.levels import Calibration
 from firmware_py.operator.meter_tone import DBFS_LIMITS
+from firmware_py.procedure.route import BY_AIR
 from host_tools.commands.calibrate.guide import (
     APART_MIN_DB,
     SOFT_DBFS,
@@ -145,7 +146,7 @@ def _kept(
 ) -> Readings:
     """Return the readings that are kept, or fresh ones if the technician wants that."""
     readings = Readings.load(place)
-    say(f"{place}: {readings.count} of {2 * len(FREQUENCIES_HZ)} readings, kept from before")
+    say(f"{place}: {readings.count} of {2 * len(BY_AIR.calibrated_hz)} readings, kept from before")
     words = "yes" if arguments.resume else ""
     while words not in ("yes", "new"):
         words = answer_of(ask, "go on with them: yes, new (they are thrown away), or quit: ")

@@ -9,9 +9,8 @@ from typing import Final
 
 from device.calibration.measurement import ImplausibleError, Point, Reading, point_of
 from device.calibration.retspl import ReferenceLevels
-from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.operator.meter_tone import DBFS_LIMITS
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
 from host_tools.commands.calibrate.readings import Readings
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import leave, unlock
@@ -138,14 +137,14 @@ class Guide:
         """
         for ear in (LEFT, RIGHT):
             number = len(self.readings.points[ear])
-            if number == len(FREQUENCIES_HZ):
+            if number == len(BY_AIR.calibrated_hz):
                 continue
             where = f"the coupler ({reference.coupler})"
             answer_of(
                 self.ask, f"put the {ear} earphone on {where}, and the other on nobody; return: "
             )
             self.instrument.nobody_listens()
-            while number < len(FREQUENCIES_HZ):
+            while number < len(BY_AIR.calibrated_hz):
                 try:
                     self._measure_one(ear, number, reference)
                 except BackError:
@@ -155,10 +154,10 @@ class Guide:
                     self.keep()
 
     def _measure_one(self, ear: str, number: int, reference: ReferenceLevels) -> None:
-        frequency_hz = FREQUENCIES_HZ[number]
+        frequency_hz = BY_AIR.calibrated_hz[number]
         retspl_db_spl = reference.levels_db_spl[frequency_hz]
         points = self.readings.points[ear]
-        before = points[FREQUENCIES_HZ[number - 1]] if number else None
+        before = points[BY_AIR.calibrated_hz[number - 1]] if number else None
         point = self._point(ear, frequency_hz, before, retspl_db_spl)
         points[frequency_hz] = point
         self.say(

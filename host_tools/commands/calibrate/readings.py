@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from device.calibration.measurement import Point
-from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.platform.named_file import TEXT, content_of
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
 from host_tools.errors import HostError
 from host_tools.files import write_text
 
@@ -29,7 +28,7 @@ class Readings:
     transducer: str  # whose RETSPL they were checked against
     # the answers to `TEXTS`: who measured, and the instruments
     texts: dict[str, str] = field(default_factory=dict)
-    # of each ear, from the first of `FREQUENCIES_HZ` on
+    # of each ear, from the first of `BY_AIR.calibrated_hz` on
     points: dict[str, dict[int, Point]] = field(default_factory=lambda: {LEFT: {}, RIGHT: {}})
 
     @property
@@ -69,6 +68,6 @@ class Readings:
 
 def _points(found: Mapping[str, Any]) -> dict[int, Point]:
     points = {int(f): Point(float(level), float(most)) for f, (level, most) in found.items()}
-    if (*points,) != FREQUENCIES_HZ[: len(points)]:
+    if (*points,) != BY_AIR.calibrated_hz[: len(points)]:
         raise ValueError(f"they are at {[*points]} Hz")
     return points

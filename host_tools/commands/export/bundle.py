@@ -16,7 +16,7 @@ from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.statements import has_thresholds, is_final, may_conclude
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of

@@ -7,7 +7,7 @@ from device.simulator import nhanes
 from device.simulator.listener import EARS
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.words import say
 from host_tools.commands.export.about import ABOUT, WITH_WHAT, about, with_what
 from host_tools.commands.export.cells import Spelling, file_of, guarded

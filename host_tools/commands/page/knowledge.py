@@ -18,12 +18,8 @@ from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.reading import SIGNS
 from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
-    CONDUCTS,
-    LOUD_DB_HL,
-    Settings,
-)
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
 from host_tools.commands.export import bundle

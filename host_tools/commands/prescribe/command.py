@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.sessions.identity import Meeting, Rule, differences
 from host_tools.catalogue import add_language_argument

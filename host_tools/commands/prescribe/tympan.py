@@ -20,7 +20,7 @@ from device.speech import (
     SOFT_DB_SPL,
     speech_in_bands,
 )
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 
 CHANNELS_MAX: Final = 16  # DSL_MXCH_TYMPAN
 ATTACK_MS: Final = 5.0

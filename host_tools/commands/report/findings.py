@@ -24,7 +24,7 @@ from firmware_py.procedure.results import (
     MeanThreshold,
     ThresholdResult,
 )
-from firmware_py.procedure.settings import RIGHT
+from firmware_py.procedure.route import RIGHT
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff, Waited

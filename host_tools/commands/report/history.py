@@ -17,7 +17,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.settings import RIGHT
+from firmware_py.procedure.route import RIGHT
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.drawn import limit_as_json, threshold_as_drawn, tone_as_json

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from firmware_py.procedure.cross_hearing import OTHER
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.route import OTHER
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.findings import Findings
 from host_tools.commands.report.words import Words

@@ -12,7 +12,7 @@ from firmware_py.calibration.in_force import HOLDING
 from firmware_py.procedure.grades import GRADES_DB_HL, grades_told
 from firmware_py.procedure.outcomes import Bound, Purpose
 from firmware_py.procedure.printable import printable
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import drawing_js
 from host_tools.catalogue import NO_BREAK

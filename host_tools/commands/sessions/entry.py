@@ -12,7 +12,7 @@ from firmware_py.journal import (
 )
 from firmware_py.journal.records import LineError
 from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import DAMAGED, UNFINISHED, Ends, read_ends, read_whole
 from firmware_py.sessions.session_record import SessionRecordError

@@ -11,7 +11,8 @@ from firmware_py.journal.records import LineError
 from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.reading import threshold_as_json
 from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.settings import FIFTY_PERCENT, LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError

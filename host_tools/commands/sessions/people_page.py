@@ -6,7 +6,7 @@ from typing import Final
 
 from firmware_py import __version__
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools import drawing_js
 from host_tools.commands.report.page import escape
 from host_tools.commands.sessions.change import SHIFT_DB

@@ -9,7 +9,7 @@ import numpy as np
 
 from firmware_py import Stimulus
 from firmware_py.inference.mixture.population_prior import Sex
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 
 __all__ = [
     "Array",

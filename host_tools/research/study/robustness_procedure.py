@@ -20,7 +20,8 @@ from device.simulator.operator import NOBODY, Operator
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, AUTOMATIC, RIGHT, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
+from firmware_py.procedure.settings import AUTOMATIC, Settings
 from firmware_py.procedure.words import say
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.listener import Answering

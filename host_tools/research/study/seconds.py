@@ -13,7 +13,8 @@ from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.listener import Ear as Side
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, BOTH, RIGHT, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
+from firmware_py.procedure.settings import BOTH, Settings
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balanced
 from host_tools.research.study.listener import Answering, Ear, session_seed

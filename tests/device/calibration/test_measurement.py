@@ -16,7 +16,7 @@ from device.calibration.measurement import (
 )
 from device.calibration.retspl import reference_levels
 from firmware_py.calibration.file import calibration_from
-from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.procedure.route import BY_AIR
 from tests.calibration.calibrations import content
 
 
@@ -63,7 +63,7 @@ def test_what_is_plausible_makes_a_good_file(full_scale: float, error_db: float)
                 None,
                 retspl[f],
             )
-            for f in FREQUENCIES_HZ
+            for f in BY_AIR.calibrated_hz
         }
         for ear in ("left", "right")
     }

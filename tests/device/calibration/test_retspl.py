@@ -7,7 +7,7 @@ import pytest
 
 from device.calibration.retspl import TABLES, UnknownTransducerError, reference_levels
 from firmware_py.calibration.file import RETSPL_LIMITS_DB_SPL
-from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.procedure.route import BY_AIR
 
 # The project's collection of quotations lies beside it where it is developed.
 # A maker's own table is in none of the quotations.
@@ -69,7 +69,7 @@ def test_every_table_is_held_against_its_source() -> None:
 def test_every_table_serves_for_a_calibration(name: str) -> None:
     reference = reference_levels(name)
     low, high = RETSPL_LIMITS_DB_SPL
-    assert set(FREQUENCIES_HZ) <= set(reference.levels_db_spl)
+    assert set(BY_AIR.calibrated_hz) <= set(reference.levels_db_spl)
     assert all(low <= level <= high for level in reference.levels_db_spl.values())
     for text in (reference.transducer, reference.coupler, reference.source):
         assert text.isascii()

@@ -14,11 +14,11 @@ from device.calibration.retspl import reference_levels
 from device.simulator.world import World
 from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.in_force import load_calibration
-from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration, read_configuration
 from firmware_py.journal import read_journal
+from firmware_py.procedure.route import BY_AIR
 from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.readings import Readings, kept_beside
@@ -38,7 +38,7 @@ TEXTS: Final = {
     "--serial-right": "R-1",
 }
 TRUTH: Final = {
-    ear: dict(zip(FREQUENCIES_HZ, levels, strict=True)) for ear, levels in SENSITIVITY.items()
+    ear: dict(zip(BY_AIR.calibrated_hz, levels, strict=True)) for ear, levels in SENSITIVITY.items()
 }
 PIN: Final = "271828"
 QUESTION: Final = re.compile(r"(left|right) (\d+) Hz at (-?[\d.]+) dBFS, dB SPL: ")
@@ -114,7 +114,7 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
             assert made.level_max_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.1)
             assert made.retspl_db_spl.at(frequency_hz) == reference.levels_db_spl[frequency_hz]
     assert [tone.level_dbfs for tone in played][:4] == [-80.0, -60.0, -40.0, -30.0], "climbed to"
-    assert len(played) == 2 * (3 + 3 * len(FREQUENCIES_HZ)), "a step to each of the loud ones"
+    assert len(played) == 2 * (3 + 3 * len(BY_AIR.calibrated_hz)), "a step to each of the loud ones"
     assert max(tone.level_dbfs for tone in played) == 0.0, "nobody asked for less"
     assert (made.date, (made.due - made.date).days) == (TODAY, 365)
     assert made.content["calibration"]["meter_serial"] == "M-1"
@@ -271,7 +271,7 @@ def some_readings(output: Path) -> Path:
     """Keep readings of the first two frequencies, as a session that was quit does."""
     texts = {name.lstrip("-").replace("-", "_"): text for name, text in TEXTS.items()}
     readings = Readings(reference_levels("tdh39").transducer, texts)
-    for frequency_hz in FREQUENCIES_HZ[:2]:
+    for frequency_hz in BY_AIR.calibrated_hz[:2]:
         level = TRUTH["left"][frequency_hz]
         readings.points["left"][frequency_hz] = Point(level, level - 10.0)
     readings.save(kept_beside(output))

@@ -7,7 +7,7 @@ import pytest
 from firmware_py.procedure.asymmetry import asymmetries, differences
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.referral import asymmetry_words
 

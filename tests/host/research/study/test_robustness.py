@@ -17,7 +17,8 @@ from firmware_py.procedure import events
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.settings import Settings
 from host_tools.main import main
 from host_tools.research.study import robustness_exact
 from host_tools.research.study.listener import Answering

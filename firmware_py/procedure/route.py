@@ -1,0 +1,136 @@
+"""The routes: which ear is asked, through which transducer, and what is measured there.
+
+A route is the key of every tone, answer and result. `ROUTE_KINDS` says all that holds of one in
+either ear, in the order in which they are asked: another route is a row there, and what it does
+otherwise than others.
+
+Beside other values, as in the journal, on the wire, on the console and in exports, a route is
+written in its parts: `ear=left`, and `transducer` and `measured` only where they are not the usual
+ones. Where it is a key it is its text: `left`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from firmware_py.procedure.outcomes import MaskingMark
+
+LEFT: Final = "left"
+RIGHT: Final = "right"
+EARS: Final = (RIGHT, LEFT)  # in the order in which clinics ask and name them
+OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
+AIR: Final = "air"  # transducers
+THRESHOLD: Final = "threshold"  # what is measured
+EAR: Final = "ear"  # the part of a route that is always written
+
+
+@dataclass(frozen=True)
+class RouteKind:
+    """What holds of a transducer, and of what is measured through it, in either ear."""
+
+    transducer: str
+    measured: str
+    wire_number: int  # of the transducer: `transducer` of the wire
+    frequencies_hz: tuple[int, ...]  # of its audiogram, rising
+    # It is calibrated at these: all it may play lies between the first and the last.
+    calibrated_hz: tuple[int, ...]
+    # Clinics ask them only where their neighbours are 20 dB apart; their bands hold up the end only
+    # if they are measured.
+    inter_octave_hz: tuple[int, ...]
+    # A factor on the half width that is wanted.
+    wider_at_hz: Mapping[float, float]
+    familiar_hz: float  # of familiarisation and retest
+    levels_db_hl: tuple[float, float]  # the lowest and the highest level that it may ever play
+    # The character of its symbol, and the LOINC code of its threshold by frequency, by ear.
+    characters: Mapping[MaskingMark, Mapping[str, str]]
+    loinc: Mapping[str, Mapping[int, str]]
+
+
+BY_AIR: Final = RouteKind(
+    AIR,
+    THRESHOLD,
+    wire_number=0,
+    frequencies_hz=(250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000),
+    calibrated_hz=(125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000),
+    inter_octave_hz=(750, 1500),
+    # The lowest octave has a neighbour on one side only, so it took most tones, and hearing aids do
+    # least there.
+    wider_at_hz={250.0: 1.25},
+    familiar_hz=1000.0,  # ISO 8253-1
+    levels_db_hl=(-10.0, 120.0),
+    # Those of clinics, triangle and square where there was noise; small where the other ear may
+    # have heard it.
+    characters={
+        MaskingMark.NOT_MASKED: {RIGHT: "O", LEFT: "X"},
+        MaskingMark.MASKED: {RIGHT: "A", LEFT: "#"},
+        MaskingMark.UNCERTAIN: {RIGHT: "o", LEFT: "x"},
+    },
+    # "Hearing threshold Ear - EAR --FREQUENCY Hz"
+    loinc={
+        RIGHT: {
+            250: "91374-9", 500: "89025-1", 750: "91378-0", 1000: "89017-8", 1500: "91372-3",
+            2000: "89019-4", 3000: "89021-0", 4000: "89023-6", 6000: "89027-7", 8000: "89029-3",
+        },
+        LEFT: {
+            250: "91375-6", 500: "89024-4", 750: "91379-8", 1000: "89016-0", 1500: "91373-1",
+            2000: "89018-6", 3000: "89020-2", 4000: "89022-8", 6000: "89026-9", 8000: "89028-5",
+        },
+    },
+)  # fmt: skip
+ROUTE_KINDS: Final = (BY_AIR,)
+_KINDS: Final = {(each.transducer, each.measured): each for each in ROUTE_KINDS}
+# Of all routes.
+LOWEST_DB_HL: Final = min(each.levels_db_hl[0] for each in ROUTE_KINDS)
+HIGHEST_DB_HL: Final = max(each.levels_db_hl[1] for each in ROUTE_KINDS)
+AUDIOGRAM_FREQUENCIES_HZ: Final = BY_AIR.frequencies_hz  # of the audiogram by air
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One ear, the transducer that reaches it, and what is measured there."""
+
+    ear: str
+    transducer: str = AIR
+    measured: str = THRESHOLD
+
+    def __str__(self) -> str:
+        return "-".join(self.parts().values())
+
+    def parts(self) -> dict[str, str]:
+        """Return how it is written beside other values."""
+        parts = {EAR: self.ear}
+        if self.transducer != AIR:
+            parts["transducer"] = self.transducer
+        if self.measured != THRESHOLD:
+            parts["measured"] = self.measured
+        return parts
+
+    @classmethod
+    def of_parts(cls, values: Mapping[str, Any]) -> "Route":
+        """Return the route whose parts stand among these values.
+
+        Raises
+        ------
+        ValueError
+            If there is none of these parts.
+        """
+        parts = {name: values[name] for name in cls.__slots__ if name in values}
+        for route in ROUTES:
+            if route.parts() == parts:
+                return route
+        raise ValueError(parts)
+
+    @property
+    def kind(self) -> RouteKind:
+        """Return what holds of it in either ear."""
+        return _KINDS[self.transducer, self.measured]
+
+    @property
+    def noise(self) -> "Route":
+        """Return the route of the noise that masks its tones: by air, to the other ear."""
+        return Route(OTHER[self.ear])
+
+
+ROUTES: Final = tuple(
+    Route(ear, kind.transducer, kind.measured) for kind in ROUTE_KINDS for ear in EARS
+)
