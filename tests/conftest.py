@@ -66,6 +66,34 @@ def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
+def one_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a short session."""
+    from tests.firmware.world import ONE_EAR, a_listener, run_session  # imports NumPy
+
+    return run_session(tmp_path_factory.mktemp("one-ear"), a_listener("S2"), ONE_EAR)
+
+
+@pytest.fixture(scope="session")
+def two_buttons(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a short session with unsure answers."""
+    from tests.firmware.world import a_listener, run_session
+
+    listener = a_listener("N3", unsure_half_width_db=4.0)
+    settings = {
+        "ears": "left", "tones_max": 26, "stop_half_width_db": 2.0, "unsure_button": True,
+    }  # fmt: skip
+    return run_session(tmp_path_factory.mktemp("two-buttons"), listener, settings)
+
+
+@pytest.fixture(scope="session")
+def two_ears(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a session of both ears."""
+    from tests.firmware.world import a_listener, run_session
+
+    return run_session(tmp_path_factory.mktemp("two-ears"), a_listener("N4"), {})
+
+
+@pytest.fixture(scope="session")
 def image(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Image:
     """Return the image for this machine, made once for all workers; else the test is skipped."""
     from tests.device.image.image import make_image  # takes a compiler, which most do not need

@@ -9,7 +9,7 @@ from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
-TUNING: Final = Path(__file__).parents[1] / "firmware" / "tuning" / "golden-tuning.journal"
+TUNING: Final = Path(__file__).parents[1] / "tuning" / "golden-tuning.journal"
 
 
 def main() -> int:

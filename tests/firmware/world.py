@@ -14,6 +14,12 @@ from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import Settings
 
+# In a narrow range, so that it is soon over.
+ONE_EAR: Final = {
+    "ears": "left", "tones_max": 20, "frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0,
+}  # fmt: skip
+ONE_WHOLE_EAR: Final = {"ears": "left", "tones_max": 20}
+
 
 def a_listener(
     audiogram: str = "N3",

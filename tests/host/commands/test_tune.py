@@ -234,8 +234,8 @@ def test_a_tuning_is_replayed_with_no_other_model(
 
 
 def _journal_of_a_tuning() -> bytes:
-    from tests.firmware.tuning.bench import DATA, Bench
-    from tests.firmware.tuning.test_tuner import Chooser
+    from tests.tuning.bench import DATA, Bench
+    from tests.tuning.test_tuner import Chooser
 
     bench = Bench(Chooser())
     bench.tune(comparisons_max=COUNT)

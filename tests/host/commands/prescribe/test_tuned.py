@@ -27,9 +27,9 @@ from host_tools.document import Document, set_document
 from host_tools.errors import HostError
 from host_tools.recordings.heading import NO_HEADING
 from tests.budget import quick
-from tests.firmware.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
 from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused, recorded_calibrated, write_again
 from tests.host.pdfs import ReadPdf, check_tagged
+from tests.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
 
 pytestmark = pytest.mark.xdist_group("recorded")
 

@@ -1,6 +1,6 @@
 """A recorded tuning comes out again, bit for bit.
 
-`python -m tests.firmware.tuning.test_golden_tuning` records it anew.
+`python -m tests.tuning.test_golden_tuning` records it anew.
 """
 
 from pathlib import Path
@@ -13,9 +13,9 @@ from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.tuning.result import TuningResult
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.recordings.replayed import DIFFERENT, IDENTICAL
-from tests.firmware.tuning.bench import DATA, Bench
-from tests.firmware.tuning.test_tuner import Chooser
 from tests.host.journals import write_again
+from tests.tuning.bench import DATA, Bench
+from tests.tuning.test_tuner import Chooser
 
 JOURNAL: Final = Path(__file__).with_name("golden-tuning.journal")
 

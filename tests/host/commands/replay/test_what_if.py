@@ -24,7 +24,7 @@ TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
 
 pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
 
-SHIPPED_PRIOR: Final = Path(__file__).parents[3] / "firmware_py/inference/mixture/nhanes_prior.json"
+SHIPPED_PRIOR: Final = Path(__file__).parents[4] / "firmware_py/inference/mixture/nhanes_prior.json"
 
 
 # Of these nothing may be said: no ear could be tested.

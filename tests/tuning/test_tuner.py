@@ -28,8 +28,8 @@ from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.procedure.words import say
 from firmware_py.tuning.tuning_record import replay_tuning
 from tests.budget import examples, quick
-from tests.firmware.tuning.bench import DATA, Bench
 from tests.firmware.world import a_listener
+from tests.tuning.bench import DATA, Bench
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)
 JOURNAL = DATA / "tuning-000001.journal"

@@ -10,10 +10,10 @@ import pytest
 from firmware_py.console.table import page_lines
 from firmware_py.operator.tuning_desk import COMMANDS
 from firmware_py.procedure.outcomes import SessionOutcome
-from tests.firmware.tuning.bench import DATA, Bench
-from tests.firmware.tuning.test_tuner import Chooser
+from tests.tuning.bench import DATA, Bench
+from tests.tuning.test_tuner import Chooser
 
-PAGE: Final = Path(__file__).parents[3] / "firmware_py" / "console" / "README.md"
+PAGE: Final = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
 
 
 def ask(bench: Bench, line: str) -> str:

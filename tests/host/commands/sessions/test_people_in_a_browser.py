@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from host_tools.catalogue import LANGUAGES
 from host_tools.main import main
 from tests.host.browsers import NEEDS_CHROMIUM
-from tests.host.commands.clinic import write_clinic
+from tests.host.commands.sessions.clinic import write_clinic
 
 PHONE_PX, TABLET_PX, WIDE_PX = 390, 1024, 1400
 

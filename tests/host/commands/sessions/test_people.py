@@ -40,7 +40,7 @@ from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.main import main
 from host_tools.recordings.recorded import RecordedSession, read_true_session
 from tests.budget import quick
-from tests.host.commands.clinic import WORSE_DB, write_clinic
+from tests.host.commands.sessions.clinic import WORSE_DB, write_clinic
 from tests.host.journals import GOLDEN, GpPta, Refused, on_day, rewrite, write_again
 
 pytestmark = pytest.mark.xdist_group("people")  # the sessions of the clinic are run once

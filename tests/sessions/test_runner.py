@@ -30,8 +30,9 @@ from firmware_py.sessions.session_record import SessionHeader
 from host_tools.errors import HostError
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import quick
-from tests.firmware.conftest import ONE_EAR, ONE_WHOLE_EAR
 from tests.firmware.world import (
+    ONE_EAR,
+    ONE_WHOLE_EAR,
     a_listener,
     asked_again_though_answered,
     records_of,

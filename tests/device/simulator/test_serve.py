@@ -22,7 +22,7 @@ from tests.link.example import TONE
 
 SPEED = 50.0  # a tone of 0.8 s is over in 16 ms
 WAIT_S_MAX = 60.0  # for a frame on a very busy machine; usually milliseconds
-REPO = Path(__file__).parents[2]
+REPO = Path(__file__).parents[3]
 
 
 def a_board(speed: float) -> SimulatedBoard:

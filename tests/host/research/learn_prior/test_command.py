@@ -17,7 +17,7 @@ from host_tools.main import main
 from host_tools.research.learn_prior.unusual import with_unusual_ears
 from tests.host.journals import Refused
 
-NHANES = Path(__file__).parents[4] / "shared" / "data" / "nhanes_audiograms.csv"
+NHANES = Path(__file__).parents[5] / "shared" / "data" / "nhanes_audiograms.csv"
 FREQUENCIES_HZ = (500, 1000, 2000, 4000, 8000)
 
 

@@ -18,8 +18,9 @@ from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.budget import either, quick
-from tests.firmware.conftest import ONE_EAR, ONE_WHOLE_EAR
 from tests.firmware.world import (
+    ONE_EAR,
+    ONE_WHOLE_EAR,
     a_listener,
     asked_again_though_answered,
     lines_of_session,
