@@ -319,7 +319,7 @@ GOALS = {
     "module lines": 400, "class lines": 300, "function lines": 60, "parameters": 12, "fields": 12,
 }  # fmt: skip
 # Today's worst, where the goal is not reached yet. A smaller one belongs here at once.
-WORST = {"parameters": 14, "fields": 25}  # of `ThresholdEstimator`, of the board's `ToneGenerator`
+WORST = {"parameters": 14, "fields": 19}  # of `ThresholdEstimator`, of `Presenter` and three others
 # Attributes of other modules that begin with an underscore: in the product, of libraries that
 # offer no other way.
 PRIVATE_IN_PRODUCT = 8

@@ -205,7 +205,13 @@ class SimulatedBoard:
 
     def _tone_began(self, ear: Ear, frequency_hz: float, level_dbfs: float) -> None:
         tone = PlayedTone(
-            self.server.tone_id, ear, frequency_hz, level_dbfs, self.now_us, False, self.noise
+            self.server.sounds.tone_id,
+            ear,
+            frequency_hz,
+            level_dbfs,
+            self.now_us,
+            False,
+            self.noise,
         )
         self._played.append(tone)
         self._listen(tone)

@@ -5,13 +5,13 @@ microseconds since the board's start. What is to be sent waits in a list until t
 """
 
 from device.tone_generator.outbox import Outbox
+from device.tone_generator.sounding import RefusedError, Sounding
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.link.messages import (
     COMMANDS,
     ECHOED_KEY_CHARACTERS_MAX,
     HOST_SILENCE_US,
     NAME_AND_VERSION_CHARACTERS_MAX,
-    NO_TONE,
     WIRE,
     WIRE_VERSION,
     FieldError,
@@ -21,49 +21,60 @@ from firmware_py.link.messages import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, Protocol
+    from collections.abc import Callable, Iterator, Sequence
+
+    from device.tone_generator.sounding import Output, Values
 
     Pairs = tuple[tuple[str, str | int], ...]
-    Values = dict[str, Any]  # of the fields of a message
-
-    class Output(Protocol):
-        """Where the sound goes; `began` and `ended` are those of the tone, in board time.
-
-        Whoever has made it calls its `advance` every few milliseconds, which sets them.
-        """
-
-        has_noise: bool
-        began: bool
-        ended: bool
-        began_us: int
-        ended_us: int
-
-        def play(
-            self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
-        ) -> None:
-            """Take a tone (on, off, number of pulses, rise); it begins as soon as it can."""
-
-        def cut(self) -> None:
-            """Fall silent at once, and forget the tone."""
-
-        def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
-            """Play noise."""
-
-        def unmask(self) -> None:
-            """Fade it."""
 
 
 BOARD_NAME = "pico"
 BOARD_VERSION = "1"
 
 
-class RefusedError(Exception):
-    """A command that is answered by an error; `code` as on the wire page."""
+class Conversation:
+    """The host that talks, and the last answer to it, which is given again when it is asked again.
 
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
+    Attributes
+    ----------
+    host : str or None
+        None: none has greeted.
+    heard_us : int
+        When its last frame came, board time.
+    dropped : int
+        Garbage, and commands of long ago.
+    answer : bytes or None
+        The last; None: to nothing that this host said.
+    """
+
+    def __init__(self) -> None:
+        self.host: str | None = None
+        self.heard_us = 0
+        self.dropped = 0
+        self.answer: bytes | None = None
+        self._sequence = 0  # of the command that was answered
+        self._reader = LineReader()
+
+    def frames(self, data: bytes, now_us: int) -> "Iterator[tuple[int, str, dict[str, str]]]":
+        """Yield the commands that these bytes complete."""
+        garbage = self._reader.dropped
+        for line in self._reader.feed(data):
+            try:
+                frame = decode(line)
+            except FrameError:
+                self.dropped += 1
+                continue
+            self.heard_us = now_us
+            yield frame
+        self.dropped += self._reader.dropped - garbage
+
+    def age(self, sequence: int) -> int:
+        """Return by how much a command is older than the last that was answered; -1: it is new."""
+        return -1 if self.answer is None else self._sequence - sequence
+
+    def answered(self, sequence: int, answer: bytes) -> None:
+        """Remember the last answer."""
+        self._sequence, self.answer = sequence, answer
 
 
 class ToneGenerator:
@@ -89,11 +100,13 @@ class ToneGenerator:
     ----------
     boot : str
         The number of this start, as the wire has it.
-    tone_id : str
-        Of the last tone that was accepted.
+    sounds : Sounding
+        What sounds.
     outbox : Outbox
         What is to be sent.
     """
+
+    outbox_type = Outbox
 
     def __init__(
         self,
@@ -106,25 +119,15 @@ class ToneGenerator:
     ) -> None:
         if len(name) + len(BOARD_VERSION) > NAME_AND_VERSION_CHARACTERS_MAX:
             raise ValueError(f"name {name!r} is too long for the answer to hello")
-        self._output = output
+        self.outbox = self.outbox_type()
+        self.sounds = Sounding(output, self.outbox)
         self.limits_dbfs = limits_dbfs
         self.boot = f"{boot:08x}"
         self._serial = serial
         self._name = name
         self._host_silence_us = host_silence_us
-        self._reader = LineReader()
-        self._heard_host_us = self._now_us = self._told_us = 0
-        self._host: str | None = None
-        self._last_sequence = self._dropped = 0
-        self._last_answer: bytes | None = None
-        self.tone_id = NO_TONE
-        self._tone_ear = 0
-        self._press_us = self._press_buttons = 0  # which press ends the tone; 0: of no button
-        self._accepted = False  # a tone that has not ended
-        self._told_on = False
-        self._noise_ear = -1
-        self._noise_lost = False  # it ended by itself, and the host may not know
-        self.outbox = Outbox()
+        self._conversation = Conversation()
+        self._now_us = self._told_us = 0
         self._down: list[int] = []  # buttons
         self._commands: dict[str, Callable[[Values], Values]] = {
             "hello": self._hello,
@@ -142,20 +145,20 @@ class ToneGenerator:
     @property
     def dropped(self) -> int:
         """Return how many frames were dropped: garbage, numbers of long ago, full output."""
-        return self._dropped + self._reader.dropped + self.outbox.dropped
+        return self._conversation.dropped + self.outbox.dropped
 
     @property
     def sounding(self) -> bool:
         """Return whether a tone or noise is playing."""
-        return self._accepted or self._noise_ear >= 0
+        return self.sounds.anything
 
     def quiet_us(self, now_us: int) -> int:
         """Return for how long no frame has come."""
-        return now_us - self._heard_host_us
+        return now_us - self._conversation.heard_us
 
     def silence_due_us(self) -> "int | None":
         """Return when the board falls silent if no frame comes; None: nothing sounds."""
-        return self._heard_host_us + self._host_silence_us if self.sounding else None
+        return self._conversation.heard_us + self._host_silence_us if self.sounding else None
 
     def advance(self, now_us: int, changes: "Sequence[tuple[int, int, bool]]" = ()) -> None:
         """Tell what has happened, in its order, and fall silent when the host has.
@@ -166,21 +169,17 @@ class ToneGenerator:
         self._now_us = now_us
         for at_us, number, down in sorted(changes):
             self.button(number, down, at_us)
-        self._tell_tone(now_us)
-        if self.sounding and now_us - self._heard_host_us >= self._host_silence_us:
-            lost = self._noise_ear >= 0
-            self._silence()
-            self._noise_lost = lost
+        self.sounds.tell(now_us)
+        if self.sounding and self.quiet_us(now_us) >= self._host_silence_us:
+            lost = self.sounds.noise_ear >= 0
+            self.sounds.fall_silent(now_us)
+            self.sounds.noise_lost = lost
 
     def button(self, number: int, down: bool, at_us: int) -> None:
         """Tell that a button has gone down or up; a press may end the tone."""
-        self._tell_tone(at_us)  # what came first
-        sounds = self._accepted and self._told_on and not self._output.ended
-        ends = sounds and down and self._press_buttons & number
-        ends = ends and at_us - self._output.began_us >= self._press_us
-        if ends:
-            self._accepted = False
-            self._output.cut()  # before it is told, which takes milliseconds
+        self.sounds.tell(at_us)  # what came first
+        # It is cut before anything is told, which takes milliseconds.
+        ends = down and self.sounds.press(number, at_us)
         if down:
             self._down.append(number)
         elif number in self._down:
@@ -188,7 +187,7 @@ class ToneGenerator:
         verb = "button-down" if down else "button-up"
         self.outbox.happened(verb, {"us": at_us, "button": number})
         if ends:
-            self._tell_off(max(self._now_us, at_us), 1)
+            self.sounds.tell_cut(max(self._now_us, at_us))
 
     def receive(self, data: bytes, now_us: int, told_us: int) -> None:
         """Take bytes from the host.
@@ -201,83 +200,41 @@ class ToneGenerator:
         told_us : int
             Up to when everything that happened has been told: at most `now_us`.
         """
-        for line in self._reader.feed(data):
-            try:
-                sequence, verb, fields = decode(line)
-            except FrameError:
-                self._dropped += 1
-                continue
-            self._heard_host_us = now_us
+        for sequence, verb, fields in self._conversation.frames(data, now_us):
             self._now_us = now_us
             self._told_us = told_us
             self._take_command(sequence, verb, fields)
-            self._tell_tone(told_us)
-
-    # Events
-
-    def _tell_tone(self, upto_us: int) -> None:
-        # What came after that waits: a press before it may not have been told yet.
-        output = self._output
-        if self._accepted and output.began and not self._told_on and output.began_us <= upto_us:
-            self._tell_on(output.began_us)
-        if self._accepted and output.ended and self._told_on and output.ended_us <= upto_us:
-            self._accepted = False
-            self._tell_off(output.ended_us, 0)
-
-    def _tell_on(self, at_us: int) -> None:
-        self._told_on = True
-        self.outbox.happened("tone-on", {"id": self.tone_id, "us": at_us})
-
-    def _tell_off(self, at_us: int, cut: int) -> None:
-        self.outbox.happened("tone-off", {"id": self.tone_id, "us": at_us, "cut": cut})
-
-    def _silence(self) -> None:
-        # Whatever sounds is cut; a tone that had not begun yet has begun and ended now.
-        self._end_noise()
-        self._tell_tone(self._now_us)
-        if not self._accepted:
-            return
-        self._accepted = False
-        self._output.cut()
-        if not self._told_on:
-            self._tell_on(self._now_us)
-        self._tell_off(self._now_us, 1)
-
-    def _end_noise(self) -> None:
-        self._noise_lost = False
-        if self._noise_ear >= 0:
-            self._noise_ear = -1
-            self._output.unmask()
+            self.sounds.tell(told_us)
 
     # Commands
 
     def _take_command(self, sequence: int, verb: str, fields: "dict[str, str]") -> None:
-        refusal = self._check_conversation(verb, fields)
+        refusal, talk = self._check_conversation(verb, fields), self._conversation
         if refusal:  # outside any conversation: nothing to remember
             self.outbox.send(encode(sequence, "error", refusal))
-        elif self._last_answer is not None and sequence == self._last_sequence:
-            self.outbox.send(self._last_answer)
-        elif self._last_answer is not None and sequence < self._last_sequence and verb != "hello":
-            self._dropped += 1
+        elif talk.answer is not None and talk.age(sequence) == 0:
+            self.outbox.send(talk.answer)
+        elif talk.age(sequence) > 0 and verb != "hello":
+            talk.dropped += 1
         else:
             place = len(self.outbox.waiting)
             answer = self._done(sequence, verb, fields)
-            self._last_sequence, self._last_answer = sequence, answer
+            talk.answered(sequence, answer)
             self.outbox.send(answer, place)  # before the events the command caused
 
     def _check_conversation(self, verb: str, fields: "dict[str, str]") -> "Pairs":
         # Gives the error for what is outside any conversation: a wrong hello, or none yet. A new
         # host finds nothing on the line, and its numbers are fresh.
         if verb != "hello":
-            return (("code", "hello"),) if self._host is None else ()
+            return (("code", "hello"),) if self._conversation.host is None else ()
         try:
             if read((WIRE,), fields, others=True)["wire"] != WIRE_VERSION:
                 return (("code", "version"), ("wire", WIRE_VERSION))
             host = read(COMMANDS["hello"][0], fields)["host"]
         except FieldError as error:
             return _wrong_field(error)
-        if host != self._host:
-            self._last_answer = None
+        if host != self._conversation.host:
+            self._conversation.answer = None
             self.outbox.waiting.clear()
         self.outbox.greeted = True
         return ()
@@ -297,9 +254,9 @@ class ToneGenerator:
 
     def _hello(self, values: "Values") -> "Values":
         newest = self.outbox.newest_event
-        if values["host"] != self._host:
-            self._host = values["host"]
-            self._silence()
+        if values["host"] != self._conversation.host:
+            self._conversation.host = values["host"]
+            self.sounds.fall_silent(self._now_us)
             newest = self.outbox.newest_event
             for button in self._down:  # who has just come cannot know what is held down
                 self.outbox.happened("button-down", {"us": self._now_us, "button": button})
@@ -309,46 +266,33 @@ class ToneGenerator:
             "version": BOARD_VERSION,
             "boot": self.boot,
             "event": newest,
-            "tone": self.tone_id,
+            "tone": self.sounds.tone_id,
         }
 
     def _identify(self, _values: "Values") -> "Values":
         return {"serial": self._serial, "press_ends": 1}
 
     def _play(self, values: "Values") -> "Values":
-        ear, level_dbfs = values["ear"], values["dbfs"]
-        if level_dbfs > self.limits_dbfs[ear]:
-            raise RefusedError("limit")
-        if self._accepted or self._noise_ear == ear:
-            raise RefusedError("busy")
-        if self._noise_lost:
-            raise RefusedError("noise")
-        self.tone_id, self._tone_ear = values["id"], ear
-        self._press_us, self._press_buttons = 1000 * values["press"], values["buttons"]
-        times_ms = (values["on"], values["off"], values["n"], values["rise"])
-        self._output.play(ear, values["hz"], level_dbfs, times_ms)
-        self._accepted = True
-        self._told_on = False
+        self._check_limit(values)
+        self.sounds.play(values)
         return {}
 
     def _stop(self, _values: "Values") -> "Values":
-        self._silence()
+        self.sounds.fall_silent(self._now_us)
         return {}
 
     def _mask(self, values: "Values") -> "Values":
-        ear, level_dbfs = values["ear"], values["dbfs"]
-        if level_dbfs > self.limits_dbfs[ear]:
-            raise RefusedError("limit")
-        if self._accepted and self._tone_ear == ear:
-            raise RefusedError("busy")
-        self._output.mask(ear, values["hz"], level_dbfs)
-        self._noise_ear = ear
-        self._noise_lost = False
+        self._check_limit(values)
+        self.sounds.mask(values)
         return {}
 
     def _unmask(self, _values: "Values") -> "Values":
-        self._end_noise()
+        self.sounds.unmask()
         return {}
+
+    def _check_limit(self, values: "Values") -> None:
+        if values["dbfs"] > self.limits_dbfs[values["ear"]]:
+            raise RefusedError("limit")
 
     def _ping(self, _values: "Values") -> "Values":
         return {"event": self.outbox.newest_event, "us": self._told_us}

@@ -34,6 +34,7 @@ MODULES: Final = (
     "device/tone_generator/buttons.py",
     "device/tone_generator/outputs.py",
     "device/tone_generator/outbox.py",
+    "device/tone_generator/sounding.py",
     "device/tone_generator/server.py",
     "device/tone_generator/program.py",
 )

@@ -13,7 +13,8 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
 from device.simulator.clock import S
 from device.simulator.world import World
-from device.tone_generator.server import RefusedError, ToneGenerator
+from device.tone_generator.server import ToneGenerator
+from device.tone_generator.sounding import RefusedError
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.levels import NOISE_CORRECTION
 from firmware_py.procedure.masking import INSERT, KINDS
@@ -177,7 +178,7 @@ class ServerWithoutEnd(ToneGenerator):
     """Always says that its noise has ended."""
 
     def _play(self, values: dict[str, Any]) -> dict[str, Any]:
-        self._noise_lost = self._noise_ear >= 0
+        self.sounds.noise_lost = self.sounds.noise_ear >= 0
         return super()._play(values)
 
 

@@ -44,10 +44,10 @@ class MisfitServer(ToneGenerator):
     """
 
     outbox: MisfitOutbox
+    outbox_type = MisfitOutbox
 
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
-        self.outbox = MisfitOutbox()
         self.clock: Clock = right
         self.without_fields = False
         self.deaf_to = self.refuses = ""

@@ -62,6 +62,18 @@ class WornClock:
         self._rate, self._wraps_at_us = rate, wraps_at_us
 
 
+class WatchedOutbox(MisfitOutbox):
+    """Remembers what happened, and when truly."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.happenings: dict[int, tuple[str, dict[str, Any]]] = {}
+
+    def happened(self, verb: str, values: dict[str, Any]) -> None:
+        super().happened(verb, values)
+        self.happenings[self.newest_event] = verb, values
+
+
 class WatchedServer(MisfitServer):
     """The program of a board whose events and acknowledgements are looked at as they happen.
 
@@ -74,9 +86,10 @@ class WatchedServer(MisfitServer):
         Called when events are acknowledged: after the first number, up to the second.
     """
 
+    outbox_type = WatchedOutbox
+
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
-        self.outbox = WatchedOutbox()
         self.worn_clock = WornClock()
         self.set_clock(self.worn_clock)
         self.newest_met = self.acknowledged = 0
@@ -101,18 +114,6 @@ class WatchedServer(MisfitServer):
             before, self.acknowledged = self.acknowledged, upto
             self.when_acknowledged(before, upto)
         return answer
-
-
-class WatchedOutbox(MisfitOutbox):
-    """Remembers what happened, and when truly."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.happenings: dict[int, tuple[str, dict[str, Any]]] = {}
-
-    def happened(self, verb: str, values: dict[str, Any]) -> None:
-        super().happened(verb, values)
-        self.happenings[self.newest_event] = verb, values
 
 
 class WatchedBoard(SimulatedBoard):

@@ -1,0 +1,154 @@
+"""What sounds, a tone and noise, and what its host is told of it."""
+
+from firmware_py.link.messages import NO_TONE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from device.tone_generator.outbox import Outbox
+
+    Values = dict[str, Any]  # of the fields of a message
+
+    class Output(Protocol):
+        """Where the sound goes; `began` and `ended` are those of the tone, in board time.
+
+        Whoever has made it calls its `advance` every few milliseconds, which sets them.
+        """
+
+        has_noise: bool
+        began: bool
+        ended: bool
+        began_us: int
+        ended_us: int
+
+        def play(
+            self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
+        ) -> None:
+            """Take a tone (on, off, number of pulses, rise); it begins as soon as it can."""
+
+        def cut(self) -> None:
+            """Fall silent at once, and forget the tone."""
+
+        def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
+            """Play noise."""
+
+        def unmask(self) -> None:
+            """Fade it."""
+
+
+class RefusedError(Exception):
+    """A command that is answered by an error; `code` as on the wire page."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Sounding:
+    """One tone and one noise at a time, never both in one ear.
+
+    Parameters
+    ----------
+    output : Output
+    outbox : Outbox
+        Where it is told that a tone began or ended.
+
+    Attributes
+    ----------
+    tone_id : str
+        Of the last tone that was accepted.
+    noise_ear : int
+        -1: no noise plays.
+    noise_lost : bool
+        It ended by itself, and the host may not know.
+    """
+
+    def __init__(self, output: "Output", outbox: "Outbox") -> None:
+        self._output = output
+        self._outbox = outbox
+        self.tone_id = NO_TONE
+        self._tone_ear = 0
+        self._press_us = self._press_buttons = 0  # which press ends the tone; 0: of no button
+        self._accepted = False  # a tone that has not ended
+        self._told_on = False
+        self.noise_ear = -1
+        self.noise_lost = False
+
+    @property
+    def anything(self) -> bool:
+        """Return whether a tone or noise is playing."""
+        return self._accepted or self.noise_ear >= 0
+
+    def play(self, values: "Values") -> None:
+        """Have a tone played, as a command of the host has it."""
+        ear = values["ear"]
+        if self._accepted or self.noise_ear == ear:
+            raise RefusedError("busy")
+        if self.noise_lost:
+            raise RefusedError("noise")
+        self.tone_id, self._tone_ear = values["id"], ear
+        self._press_us, self._press_buttons = 1000 * values["press"], values["buttons"]
+        times_ms = (values["on"], values["off"], values["n"], values["rise"])
+        self._output.play(ear, values["hz"], values["dbfs"], times_ms)
+        self._accepted = True
+        self._told_on = False
+
+    def mask(self, values: "Values") -> None:
+        """Have noise played, as a command of the host has it."""
+        ear = values["ear"]
+        if self._accepted and self._tone_ear == ear:
+            raise RefusedError("busy")
+        self._output.mask(ear, values["hz"], values["dbfs"])
+        self.noise_ear = ear
+        self.noise_lost = False
+
+    def unmask(self) -> None:
+        """End the noise."""
+        self.noise_lost = False
+        if self.noise_ear >= 0:
+            self.noise_ear = -1
+            self._output.unmask()
+
+    def press(self, button: int, at_us: int) -> bool:
+        """Cut the tone if this press ends it; return whether it does, for `tell_cut`."""
+        sounds = self._accepted and self._told_on and not self._output.ended
+        if not sounds or not self._press_buttons & button:
+            return False
+        if at_us - self._output.began_us < self._press_us:
+            return False
+        self._accepted = False
+        self._output.cut()
+        return True
+
+    def fall_silent(self, now_us: int) -> None:
+        """Cut what sounds; a tone that had not begun yet has begun and ended now."""
+        self.unmask()
+        self.tell(now_us)
+        if not self._accepted:
+            return
+        self._accepted = False
+        self._output.cut()
+        if not self._told_on:
+            self._tell_on(now_us)
+        self.tell_cut(now_us)
+
+    def tell(self, upto_us: int) -> None:
+        """Tell what has come out; later than this it waits, for a press may be told before it."""
+        output = self._output
+        if self._accepted and output.began and not self._told_on and output.began_us <= upto_us:
+            self._tell_on(output.began_us)
+        if self._accepted and output.ended and self._told_on and output.ended_us <= upto_us:
+            self._accepted = False
+            self._tell_off(output.ended_us, 0)
+
+    def tell_cut(self, at_us: int) -> None:
+        """Tell that the tone has been cut."""
+        self._tell_off(at_us, 1)
+
+    def _tell_on(self, at_us: int) -> None:
+        self._told_on = True
+        self._outbox.happened("tone-on", {"id": self.tone_id, "us": at_us})
+
+    def _tell_off(self, at_us: int, cut: int) -> None:
+        self._outbox.happened("tone-off", {"id": self.tone_id, "us": at_us, "cut": cut})
