@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bench.table import machine, others_table, ratio_table, trials_of
+from bench.markdown_tables import machine, others_table, ratio_table, trials_of
 from tests.conftest import image  # noqa: F401 - a fixture, made once for all
 
 # Read when NumPy is imported. For matrices of this size threads only cost: with more of them the

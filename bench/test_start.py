@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from bench.markdown_tables import note
 from bench.processes import PATH_WITHOUT_SCIPY, ROOT, processor_time_s
-from bench.table import note
 from tests.device.image.image import Image
 from tests.device.image.test_process import start
 from tests.firmware.rig import Process, Rig

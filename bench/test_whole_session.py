@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.table import note
-from device.simulator.clock import VirtualClock
+from bench.markdown_tables import note
+from device.simulator.virtual_clock import VirtualClock
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION
 from firmware_py.link.client import Client
@@ -17,7 +17,7 @@ from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
-from tests.firmware.world import a_listener, records_of
+from tests.firmware.whole_sessions import a_listener, records_of
 from tests.procedure.driver import Driver, Ears
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, warp
 

@@ -8,21 +8,21 @@ from firmware_py.board.board_connection import FALL_SILENT_S, BoardConnection
 from firmware_py.board.self_check import ButtonWatch, clock_part
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.console import grammar
+from firmware_py.console.command_row import UnderWay
 from firmware_py.console.console import Console
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
-from firmware_py.console.table import UnderWay
 from firmware_py.installation.card_system import CardSystem
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.operator import desks
-from firmware_py.operator.answers import pairs
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnection
 from firmware_py.operator.instrument import Instrument
 from firmware_py.operator.manual_tone import ManualTone
+from firmware_py.operator.replies import pairs
 from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError

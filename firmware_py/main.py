@@ -278,7 +278,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from firmware_py.installation.configuration import ConfigurationError
     from firmware_py.platform.board_time import BoardTimeError
     from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-    from firmware_py.platform.memory import limit_growth
+    from firmware_py.platform.memory_limit import limit_growth
     from firmware_py.platform.serial_number import serial_number
     from firmware_py.platform.supervisor import Supervisor, SupervisorError
 

@@ -68,7 +68,7 @@ def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def one_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the journal of a short session."""
-    from tests.firmware.world import ONE_EAR, a_listener, run_session  # imports NumPy
+    from tests.firmware.whole_sessions import ONE_EAR, a_listener, run_session  # imports NumPy
 
     return run_session(tmp_path_factory.mktemp("one-ear"), a_listener("S2"), ONE_EAR)
 
@@ -76,7 +76,7 @@ def one_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def two_buttons(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the journal of a short session with unsure answers."""
-    from tests.firmware.world import a_listener, run_session
+    from tests.firmware.whole_sessions import a_listener, run_session
 
     listener = a_listener("N3", unsure_half_width_db=4.0)
     settings = {
@@ -88,7 +88,7 @@ def two_buttons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def two_ears(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the journal of a session of both ears."""
-    from tests.firmware.world import a_listener, run_session
+    from tests.firmware.whole_sessions import a_listener, run_session
 
     return run_session(tmp_path_factory.mktemp("two-ears"), a_listener("N4"), {})
 

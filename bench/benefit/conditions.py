@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from bench.benefit.sessions import thresholds_after, thresholds_before
+from device.hearing_aid.electroacoustics import FREQUENCIES_HZ
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.measurement import FREQUENCIES_HZ
 from device.hearing_aid.prescription import fit_of_thresholds
 from device.simulator.preferences import drawn_wish_db
 from device.speech import FloatArray

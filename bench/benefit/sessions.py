@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from device.hearing_aid.measurement import FREQUENCIES_HZ
+from device.hearing_aid.electroacoustics import FREQUENCIES_HZ
 from device.speech import FloatArray
 from firmware_py.procedure.settings import BRISK
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import Learned, make_method
-from host_tools.research.study.clock import Clock
 from host_tools.research.study.listener import Answering, Ear, Listener
+from host_tools.research.study.session_clock import SessionClock
 
 ANSWERING = Answering(response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
 RESPONSE_TIME_S = 0.4  # median
@@ -45,7 +45,7 @@ def thresholds_after(
     """
     method = make_method(method_name, _task(ear, seed, counts[-1]), learned)
     listener = Listener(ear, ANSWERING, seed, counts[-1])
-    clock = Clock(ear.name, seed, counts[-1], BRISK, RESPONSE_TIME_S)
+    clock = SessionClock(ear.name, seed, counts[-1], BRISK, RESPONSE_TIME_S)
     found, ended = [], False
     for tone in range(counts[-1]):
         stimulus = None if ended else method.next_stimulus()

@@ -75,7 +75,7 @@ def _fields(arguments: Any, group: Any) -> Iterator[Any]:
         yield from argument if isinstance(argument, group) else (argument,)
 
 
-def record(trial: Any) -> list[Call]:
+def calls_of(trial: Any) -> list[Call]:
     """Run `trial()`, and return the calls of kernels that it makes.
 
     Raises

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from bench.counting.driver import record, write_driver
+from bench.counting.driver import calls_of, write_driver
 from bench.sessions import answers_of, estimator_before
 from device.image.compile import optimised
 from device.image.kernels import export
@@ -94,7 +94,7 @@ def instructions(target: str, text: str, trials: Mapping[str, Sequence[int]] = T
 def _of_trial(target: str, profile: str, trials: int, directory: Path) -> int:
     """Return the instructions of one trial: of a run with it, less those of one without."""
     trial = _comparison(trials) if profile == TUNING else _trial(profile, trials)
-    program, arrays = write_driver(record(trial), directory)
+    program, arrays = write_driver(calls_of(trial), directory)
     link = [*LINKERS[target], "-static", "-O2", "-o", "driver", program.name, "kernels.o"]
     subprocess.run(link, cwd=directory, check=True, capture_output=True)
     with_it, without = (_count(target, directory, [arrays.name, choice]) for choice in "10")

@@ -4,7 +4,7 @@ import torch
 from aepsych.config import Config
 from aepsych.strategy import SequentialStrategy
 
-from bench.peers.session import Session, Trial, answer
+from bench.peers.exchange import Session, Trial, answer
 
 BOUNDS = ((1.0, -10.0), (22.0, 120.0))  # Bark, dB HL
 CONFIG = f"""

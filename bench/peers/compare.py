@@ -19,9 +19,9 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from bench.peers.session import Session
+from bench.markdown_tables import Times, machine, ratio_table
+from bench.peers.exchange import Session
 from bench.sessions import AUDIOGRAMS, answers_of, estimator_before
-from bench.table import Times, machine, ratio_table
 from tests.reference import warp
 
 ROOT: Final = Path(__file__).parents[2]

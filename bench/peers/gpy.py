@@ -11,7 +11,7 @@ import GPy
 import numpy as np
 import numpy.typing as npt
 
-from bench.peers.session import Session, Trial, answer
+from bench.peers.exchange import Session, Trial, answer
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from questplus import QuestPlus
 
-from bench.peers.session import Session, Trial, answer
+from bench.peers.exchange import Session, Trial, answer
 
 LEVELS_DB_HL = np.arange(-10.0, 121.0, 5.0)
 THRESHOLDS_DB_HL = np.arange(-10.0, 121.0, 2.0)

@@ -7,7 +7,7 @@ in from the publications named with each; the calibration file carries the value
 from dataclasses import dataclass, replace
 from typing import Final
 
-from firmware_py.calibration.levels import Curve
+from firmware_py.calibration.calibration import Curve
 from firmware_py.procedure.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
 from firmware_py.procedure.route import BY_AIR
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from device.hearing_aid.band_limits import halfway_hz
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
+from device.hearing_aid.electroacoustics import STANDARD_NAMES, standard_fit, tone
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.measurement import STANDARD_NAMES, standard_fit, tone
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.rules import CAMFIT, NAL_R
@@ -124,7 +124,7 @@ def worst(
     return found
 
 
-def table() -> Iterator[str]:
+def table_lines() -> Iterator[str]:
     """Yield the lines of the page's table."""
     yield "| audiogram | rule | tones | noise |"
     yield "|---|---|---|---|"
@@ -147,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m device.hearing_aid.most_output", description=__doc__
     ).parse_args(argv)
     try:
-        for line in table():
+        for line in table_lines():
             print(line, flush=True)
     except OpenMhaError as error:
         print(error, file=sys.stderr)

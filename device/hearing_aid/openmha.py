@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
+from device.die_with_parent import die_with_parent
 from device.hearing_aid import confined
-from device.processes import die_with_parent
 
 VARIABLE: Final = "GP_PTA_OPENMHA"  # the directory, in place of the usual one
 USUAL: Final = Path(__file__).parents[2] / "build" / "openmha"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Final, Self
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S, VirtualClock, microseconds
 from device.simulator.lines import SimulatedLine
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import S, VirtualClock, microseconds
 from firmware_py.platform.ports import Port
 
 TURNS_MAX: Final = 1_000_000  # of the loop; a session of two ears has some ten thousand

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S
 from device.simulator.listener import Listener
+from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.stepped import SteppedFirmware
 from device.simulator.surroundings import Surroundings
+from device.simulator.virtual_clock import S
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.firmware import Ports
 from firmware_py.installation.configuration import Configuration

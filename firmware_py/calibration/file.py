@@ -8,7 +8,7 @@ import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration.levels import ROUNDING_DB, Calibration, Curve
+from firmware_py.calibration.calibration import ROUNDING_DB, Calibration, Curve
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py.calibration import simulated
+from firmware_py.calibration.calibration import NOISE_CORRECTION, Calibration
 from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
-from firmware_py.calibration.levels import NOISE_CORRECTION, Calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.masking import Earphones, attenuation_db

@@ -7,7 +7,7 @@ has it, and neither has a simulated one with another serial number.
 import datetime
 from typing import Any, Final
 
-from firmware_py.calibration.levels import Calibration, Curve
+from firmware_py.calibration.calibration import Calibration, Curve
 from firmware_py.procedure.masking import SUPRA_AURAL
 from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
 

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final
 
 from firmware_py.console.arguments import Argument, Word
+from firmware_py.console.command_row import Answer, Command, UnderWay, help_lines
 from firmware_py.console.grammar import (
     LINE_CHARACTERS_MAX,
     SETTINGS_CONFLICT,
@@ -16,7 +17,6 @@ from firmware_py.console.grammar import (
     parse_line,
 )
 from firmware_py.console.pin import PinLock
-from firmware_py.console.table import Answer, Command, UnderWay, help_lines
 
 ERASE: Final = "\x08\x7f"
 BEGIN_ANEW: Final = "\x03\x15"  # ^C, ^U

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from firmware_py.console.words import readable
+from firmware_py.console.figures import readable
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.words import say

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.checks import integer, interval, number, numbers
 from firmware_py.inference.construction import Frequencies, Given, frequency_weights, make_model
 from firmware_py.inference.diagnostics import Diagnostics
@@ -21,6 +20,7 @@ from firmware_py.inference.model import (
     Points,
 )
 from firmware_py.inference.profiles import profile_named
+from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.scales import scale_named
 from firmware_py.inference.stories import Stories

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.board.self_check import Part
-from firmware_py.console.table import UnderWay
+from firmware_py.console.command_row import UnderWay
 from firmware_py.platform.data_directory import DataDirectory
 
 FILE_BYTES_MAX: Final = 8192

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from firmware_py.link.board import Board, BoardError, ClockCheck
+from firmware_py.link.board_start import BoardError, BoardStart, ClockCheck
 from firmware_py.link.command import Command
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.link.messages import COMMANDS, NO_TONE, WIRE_VERSION, FieldError, read, write
@@ -97,7 +97,7 @@ class Client:
         self._sequence = 0
         self._next_ping_us = 0
         self._outgoing = bytearray()
-        self._board = Board(ClockCheck(board_speed))
+        self._board = BoardStart(ClockCheck(board_speed))
         self._met: Greeted | None = None
         self._time_wanted = False
         self.told_until_us = 0

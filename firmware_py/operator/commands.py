@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Final
 
 from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.command_row import Command, Pin, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS
-from firmware_py.console.table import Command, Pin, When, page_lines
 from firmware_py.operator.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX

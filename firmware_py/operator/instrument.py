@@ -23,7 +23,9 @@ from firmware_py.console.console import Left
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.installation.configuration import Configuration
-from firmware_py.operator.answers import (
+from firmware_py.operator.manual_tone import ManualTone
+from firmware_py.operator.refusals import refusing, require_hands_off
+from firmware_py.operator.replies import (
     audiogram_lines,
     calibration_words,
     idle_words,
@@ -36,8 +38,6 @@ from firmware_py.operator.answers import (
     version_words,
     whose_line,
 )
-from firmware_py.operator.manual_tone import ManualTone
-from firmware_py.operator.refusals import refusing, require_hands_off
 from firmware_py.operator.results import Results
 from firmware_py.operator.setting_desk import SettingDesk
 from firmware_py.platform.clock import SteadyClock

@@ -15,8 +15,8 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
-from firmware_py.operator.answers import limit_words
 from firmware_py.operator.meter_tone import MeterTone
+from firmware_py.operator.replies import limit_words
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import OTHER
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
+from firmware_py.console.command_row import Command
 from firmware_py.console.pin import LOCKED, PinLock
-from firmware_py.console.table import Command
 from firmware_py.operator.commands import LAST_RESULT
 from firmware_py.operator.results import Results
 from firmware_py.platform.program import ended
@@ -87,6 +87,6 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 if __name__ == "__main__":  # for the page of the console
-    from firmware_py.console.table import page_lines
+    from firmware_py.console.command_row import page_lines
 
     sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from firmware_py.console import grammar
+from firmware_py.console.command_row import Command
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.console.table import Command
 from firmware_py.installation.configuration import Configuration
 from firmware_py.procedure.settings import LOUD_DB_HL, SettingError, Settings, choice_begun
 

@@ -7,13 +7,13 @@ from typing import Final
 
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.command_row import Command, Pin, When, page_lines
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.console.table import Command, Pin, When, page_lines
-from firmware_py.inference.preference.answers import Answer
+from firmware_py.inference.preference.thurstone import Answer
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import JournalError
 from firmware_py.link.aid import AidGreeted
-from firmware_py.operator.answers import pairs
+from firmware_py.operator.replies import pairs
 from firmware_py.operator.setting_desk import seed_by_chance
 from firmware_py.platform.data_directory import DataDirectoryError
 from firmware_py.platform.program import ended

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.command_row import Command, Pin, When
 from firmware_py.console.console import Left
 from firmware_py.console.grammar import (
     ILLEGAL_PARAMETER,
@@ -21,7 +22,6 @@ from firmware_py.console.grammar import (
     SETTINGS_CONFLICT,
     ConsoleError,
 )
-from firmware_py.console.table import Command, Pin, When
 from firmware_py.installation.card_system import PART, CardSystem
 from firmware_py.journal.disk import open_or_create, write_all
 from firmware_py.platform.data_directory import DataDirectory
@@ -216,6 +216,6 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 if __name__ == "__main__":  # for the page of the console
-    from firmware_py.console.table import page_lines
+    from firmware_py.console.command_row import page_lines
 
     sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))

@@ -9,11 +9,11 @@ import math
 from typing import Final
 
 from firmware_py.procedure import model_checks
-from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
 from firmware_py.procedure.model_checks import ClearTones, Pauses, clear_margin_db
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.presentation import Observation, without
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
 
 CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
 CHECKS_USUAL: Final = 5  # clear tones of an ear
@@ -41,7 +41,7 @@ class Attention:
         How many tones were answered in runs without attention, and asked again.
     """
 
-    def __init__(self, audiogram: Audiogram) -> None:
+    def __init__(self, audiogram: ThresholdEstimates) -> None:
         self._audiogram = audiogram
         self._levels = audiogram.levels
         self._estimator = audiogram.estimator

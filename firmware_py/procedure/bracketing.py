@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from firmware_py.procedure.asked import SILENT_BELOW_MIN
-from firmware_py.procedure.audiogram import Audiogram, Estimate
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import (
@@ -18,6 +17,7 @@ from firmware_py.procedure.settings import (
     STEP_UP_MAX_DB,
     Settings,
 )
+from firmware_py.procedure.threshold_estimates import Estimate, ThresholdEstimates
 
 BRACKET_TONES_MAX: Final = 3  # at a frequency, if not all have to be asked
 SAME_TONE_MAX: Final = 3  # a tone is unheard at the limit, or heard at the floor, at most so often
@@ -27,7 +27,7 @@ DONE: Final = (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
 class Bracketing:
     """Which frequency of one ear is asked next for its own sake, and at which level."""
 
-    def __init__(self, settings: Settings, audiogram: Audiogram) -> None:
+    def __init__(self, settings: Settings, audiogram: ThresholdEstimates) -> None:
         self._all = settings.ask_all
         self._audiogram = audiogram
         self._levels = audiogram.levels

@@ -12,7 +12,6 @@ from typing import Final
 
 from firmware_py.procedure import masking
 from firmware_py.procedure.asked import is_at
-from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB
@@ -22,6 +21,7 @@ from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Pre
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.route import OTHER
 from firmware_py.procedure.settings import AUTOMATIC, Settings
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, Estimate
 
 MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are for
 

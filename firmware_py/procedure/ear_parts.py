@@ -2,7 +2,6 @@
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX, Attention
-from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.confirmation import Confirmation
 from firmware_py.procedure.familiarisation import Familiarisation
@@ -17,6 +16,7 @@ from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
 from firmware_py.procedure.tally import Tally
+from firmware_py.procedure.threshold_estimates import ThresholdEstimates
 
 
 class EarParts:
@@ -41,7 +41,7 @@ class EarParts:
         self.levels = Levels(ear, settings, highest)
         self.tally = Tally()
         self.catch_trials = CatchTrials(settings, self.estimator)
-        self.audiogram = Audiogram(settings, self.estimator, self.levels, self.tally)
+        self.audiogram = ThresholdEstimates(settings, self.estimator, self.levels, self.tally)
         self.attention = Attention(self.audiogram)
         self.rule = StoppingRule(settings, self.audiogram, self.catch_trials)
         self.familiarisation = Familiarisation(settings.familiar_level_db_hl, self.levels)

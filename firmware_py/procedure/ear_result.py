@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.convention import clinical_offset_db
 from firmware_py.procedure.cross_hearing import CrossHearing
@@ -14,6 +13,7 @@ from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, Which
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.supposed import supposed
+from firmware_py.procedure.threshold_estimates import Estimate
 
 
 def result_of(ear: EarTest) -> EarResult:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, Reading, read
 from firmware_py.procedure.results import (
@@ -33,6 +32,7 @@ from firmware_py.procedure.results import (
     SessionResult,
 )
 from firmware_py.procedure.statements import may_compare, may_conclude
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
     from firmware_py.inference.estimator import ThresholdEstimator

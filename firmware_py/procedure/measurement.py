@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
 from firmware_py.procedure.bracketing import SAME_TONE_MAX, Bracketing
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.objective import Objective, best_within_reach
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Observation, Presentation, without
 from firmware_py.procedure.settings import HONEST_PROFILES, Settings
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
 
 
 def give(estimator: ThresholdEstimator, evidence: Observation | bool) -> None:
@@ -42,7 +42,7 @@ class Measurement:
         What the estimator was given, in order: answers, and whether a pause had a press.
     """
 
-    def __init__(self, settings: Settings, audiogram: Audiogram) -> None:
+    def __init__(self, settings: Settings, audiogram: ThresholdEstimates) -> None:
         self._settings = settings
         self._estimator = audiogram.estimator
         self._levels = audiogram.levels

@@ -326,7 +326,7 @@ REASONS_TO_ASK: Final[tuple[type[ReasonToAsk], ...]] = (
 )  # fmt: skip
 
 
-def table() -> Iterator[str]:
+def table_lines() -> Iterator[str]:
     """Yield the rows of the developers' page."""
     yield "| reason | when, and what is asked |"
     yield "|---|---|"

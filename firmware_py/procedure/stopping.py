@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from firmware_py.procedure.audiogram import Audiogram, Estimate
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.retest import RETEST_TONES_MAX
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.threshold_estimates import Estimate, ThresholdEstimates
 
 LIMIT_TONES: Final = 6  # nothing heard, so often at the limit (all heard, at the floor): it ends
 LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
@@ -39,7 +39,9 @@ class Stop:
 class StoppingRule:
     """Judges after every answer of an ear if there are enough."""
 
-    def __init__(self, settings: Settings, audiogram: Audiogram, catch_trials: CatchTrials) -> None:
+    def __init__(
+        self, settings: Settings, audiogram: ThresholdEstimates, catch_trials: CatchTrials
+    ) -> None:
         self._settings = settings
         self._audiogram = audiogram
         self._estimator = audiogram.estimator

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.threshold_estimates import Estimate
 
 # A neighbour no further off than this is within what the estimator adds. With less, every ear has
 # wider bands; `bench/README.md` has the figures.

@@ -16,7 +16,7 @@ from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import ENGLISH
-from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.tuned import TunedPaper
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal, verdict_words
@@ -28,7 +28,7 @@ from host_tools.devices.told import Told
 from host_tools.devices.tuning import FINDINGS, Person, show_result, tune
 from host_tools.errors import HostError
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.recorded import read_true_session
+from host_tools.recordings.recorded_session import read_true_session
 from host_tools.terminal import show
 
 if TYPE_CHECKING:

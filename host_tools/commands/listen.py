@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.serve import carry, raw_pty, serve
-from device.sound_card.board import HEARD_KEY, LocalBoard
 from device.sound_card.card import CardOutput, NoSoundError, device_of, outputs
 from device.sound_card.keyboard import Keyboard
+from device.sound_card.local_board import HEARD_KEY, LocalBoard
 from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from device.simulator.board import SimulatedBoard
 from device.simulator.faults import Board, FaultyBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import serve
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.platform.board_time import BoardTime, BoardTimeError
 from host_tools.devices import simulation
 from host_tools.devices.emulated_board import emulated_board

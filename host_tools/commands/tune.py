@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from device.simulator.serve import carry, raw_pty
-from device.sound_card.board import LocalBoard
 from device.sound_card.keyboard import Keyboard
+from device.sound_card.local_board import LocalBoard
 from device.sound_card.output import NoOutput
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.link.messages import LOWEST_DBFS

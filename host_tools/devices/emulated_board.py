@@ -12,7 +12,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 
 if TYPE_CHECKING:
-    from device.emulator.board import EmulatedBoard
+    from device.emulator.emulated_board import EmulatedBoard
     from device.emulator.pico import EmulatedPico
     from device.simulator.listener import Listener
 
@@ -58,7 +58,7 @@ def installed_pico(
         There is no emulator or no image of MicroPython, or the installation fails.
     """
     image = board_image()
-    from device.emulator.board import EmulatedLine
+    from device.emulator.emulated_board import EmulatedLine
     from device.emulator.pico import EmulatedPico, is_over_usb
 
     pico = EmulatedPico(image, baud_rate=INSTALL_BAUD_RATE, over_usb=is_over_usb(image))
@@ -76,6 +76,6 @@ def emulated_board(
 ) -> "EmulatedBoard":
     """Return such a Pico, whose buttons a listener presses; errors as of `installed_pico`."""
     pico = installed_pico(SETTINGS, tell)
-    from device.emulator.board import EmulatedBoard
+    from device.emulator.emulated_board import EmulatedBoard
 
     return EmulatedBoard(pico, listener, tell_time)

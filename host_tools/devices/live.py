@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
 from firmware_py.calibration.in_force import UNCALIBRATED
-from firmware_py.console.audiogram import INFERRED, TRUTH, axis_unit
-from firmware_py.console.words import readable
+from firmware_py.console.audiogram_text import INFERRED, TRUTH, axis_unit
+from firmware_py.console.figures import readable
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult

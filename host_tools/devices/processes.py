@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from device.processes import die_with_parent
+from device.die_with_parent import die_with_parent
 from firmware_py.board.self_check import PARTS
 from host_tools.devices.patience import Wait, processor_s
 from host_tools.errors import HostError

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from firmware_py.console.audiogram import axis_unit
-from firmware_py.console.words import readable
+from firmware_py.console.audiogram_text import axis_unit
+from firmware_py.console.figures import readable
 from firmware_py.procedure.outcomes import UNSURE
 from host_tools.colours import EAR_STYLES
 from host_tools.devices.told import Told, told_unasked

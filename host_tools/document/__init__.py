@@ -35,8 +35,8 @@ class Document:
 
     language: str  # as IETF BCP 47 names it
     title: str  # of the file, for who looks at a list of them, and for who hears it read out
-    heading: str
-    standing: str  # beside the heading: whether it is final
+    headline: str
+    standing: str  # beside the headline: whether it is final
     final: bool
     footer: str
     blocks: Sequence[Block] = field(default_factory=list)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from host_tools.catalogue import Catalogue
 from host_tools.drawings.drawing import EAR_COLOURS
-from host_tools.drawings.symbols import table
+from host_tools.drawings.symbols import symbol_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID: Final = "#d8d8d8"
-_PAPER: Final = table()["paper"]
+_PAPER: Final = symbol_table()["paper"]
 TOP_DB_HL: Final[float] = _PAPER["top_db_hl"]
 BOTTOM_DB_HL: Final[float] = _PAPER["bottom_db_hl"]
 FIRST_HZ: Final[float] = _PAPER["first_hz"]

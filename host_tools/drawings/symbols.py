@@ -16,7 +16,7 @@ POINTS: Final = {"M": 1, "L": 1, "C": 3, "Z": 0}
 
 
 @cache
-def table() -> dict[str, Any]:
+def symbol_table() -> dict[str, Any]:
     """Return the table of `symbols.json`, which says itself what is in it."""
     read: dict[str, Any] = json.loads((files("host_tools") / FILE).read_text(encoding="utf-8"))
     return read
@@ -24,13 +24,13 @@ def table() -> dict[str, Any]:
 
 def table_as_json() -> str:
     """Return the table as JSON that cannot end an element of HTML that it stands in."""
-    shared = {name: value for name, value in table().items() if name != "about"}
+    shared = {name: value for name, value in symbol_table().items() if name != "about"}
     return json.dumps(shared, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def ear_colour(ear: str) -> str:
     """Return the colour of an ear on paper."""
-    colour: str = table()["ears"][ear]["colour"]
+    colour: str = symbol_table()["ears"][ear]["colour"]
     return colour
 
 
@@ -43,7 +43,7 @@ def symbol_marker(ear: str, masking: str = "none") -> "Shape":
     masking : str
         "none", "masked" or "uncertain".
     """
-    return marker(table()["symbols"][ear][masking]["path"])
+    return marker(symbol_table()["symbols"][ear][masking]["path"])
 
 
 def arrow_marker(ear: str, kind: str) -> "Shape":
@@ -55,8 +55,10 @@ def arrow_marker(ear: str, kind: str) -> "Shape":
     kind : str
         A kind of reading that has an arrow.
     """
-    arrows = table()["arrows"]
-    return marker(arrows["path"], table()["ears"][ear]["side"], arrows[kind]["way"], 2.0 * REACH)
+    arrows = symbol_table()["arrows"]
+    return marker(
+        arrows["path"], symbol_table()["ears"][ear]["side"], arrows[kind]["way"], 2.0 * REACH
+    )
 
 
 def marker(path: str, side: float = 1.0, way: float = 1.0, reach: float = REACH) -> "Shape":

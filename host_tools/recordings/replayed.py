@@ -11,7 +11,7 @@ from host_tools.recordings.seals import NO_SEALS, Seals, seals_of
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.procedure.results import SessionResult
     from firmware_py.sessions.session import Difference
-    from host_tools.recordings.recorded import RecordedSession
+    from host_tools.recordings.recorded_session import RecordedSession
 
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
 DIFFERENCES_MAX: Final = 10  # that are listed
@@ -57,7 +57,7 @@ class Verdict:
 
 def replay_journal(path: Path) -> Verdict:
     """Replay a journal; `HostError` if the file cannot be replayed at all."""
-    from host_tools.recordings.recorded import read_session
+    from host_tools.recordings.recorded_session import read_session
 
     return verdict_of(read_session(path))
 

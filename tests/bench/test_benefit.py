@@ -10,7 +10,7 @@ from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, UNTESTED, Condi
 from bench.benefit.judging import Case, Judged, Store, read_entries, thresholds_of, write_entries
 from bench.benefit.material import KINDS, NOISE, SOFT, at_level, scene
 from bench.benefit.tables import Scores, tables
-from device.hearing_aid.measurement import level_db_spl
+from device.hearing_aid.electroacoustics import level_db_spl
 from host_tools.research.study.ears import standard_ears
 
 speaks = pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="there is no espeak-ng")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.counting.driver import record
+from bench.counting.driver import calls_of
 from bench.counting.instructions import (
     FILE,
     LINKERS,
@@ -48,7 +48,7 @@ def test_a_count_that_rises_by_more_than_a_twentieth_is_named(tmp_path: Path) ->
 def test_a_count_of_no_kernels_is_refused() -> None:
     """Else a machine whose kernels are in a library would count nothing, and find no rise."""
     with pytest.raises(RuntimeError, match="GP_PTA_KERNELS=jit"):
-        record(lambda: None)
+        calls_of(lambda: None)
 
 
 def test_file_reads_back_as_written() -> None:

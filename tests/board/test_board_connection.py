@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.clock import S, VirtualClock
+from device.simulator.virtual_clock import S, VirtualClock
 from device.simulator.world import World
 from firmware_py.board.board_connection import LOSSES_MAX, SOUND_S, TRUE_S, BoardConnection
 from firmware_py.link.client import Client
 from firmware_py.platform.ports import Port
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 RECONNECT_S = 30.0
 

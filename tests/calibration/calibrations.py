@@ -4,14 +4,14 @@ import copy
 import datetime
 from typing import Any, Final
 
-from device.calibration.measurement import as_toml
+from device.calibration.readings import as_toml
 from device.calibration.retspl import reference_levels
-from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Listener
+from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedBoard
 from firmware_py.calibration import simulated
+from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.calibration.levels import Calibration
 from firmware_py.procedure.route import BY_AIR
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions

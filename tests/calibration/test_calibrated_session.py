@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import STARTED
 from device.simulator.listener import SimulatedListener
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import STARTED
 from device.simulator.world import World
 from firmware_py.board.sounds import TooLoudError, sound_of_test
 from firmware_py.calibration.in_force import CalibrationOnFile
@@ -25,7 +25,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.session import ReplayError, replay
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
-from tests.firmware.world import a_listener, result_of, run_session, stimuli_of
+from tests.firmware.whole_sessions import a_listener, result_of, run_session, stimuli_of
 from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")

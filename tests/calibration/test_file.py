@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.calibration import simulated
+from firmware_py.calibration.calibration import Calibration, Curve
 from firmware_py.calibration.file import (
     FILE_BYTES_MAX,
     POINTS_MAX,
@@ -28,7 +29,6 @@ from firmware_py.calibration.in_force import (
     CalibrationOnFile,
     load_calibration,
 )
-from firmware_py.calibration.levels import Calibration, Curve
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Code, reason

@@ -11,7 +11,7 @@ from host_tools.devices.live import IDLE_STATES
 from tests.card.machine import Machine, MachineError, data_of, short_directory
 from tests.card.usb_board import UsbBoard
 from tests.firmware.rig import Served
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 WAIT_S_MAX: Final = 600.0  # for anything at all, on a very busy machine
 ASK_S: Final = 1.0

@@ -11,7 +11,7 @@ from firmware_py.platform.keys import read_key_file
 from firmware_py.platform.serial_number import DIGITS
 from tests.card.rig import Rig, is_idle
 from tests.firmware.crash import Plan, assert_like_undisturbed
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 SEED: Final = 20
 CUTS: Final = 10

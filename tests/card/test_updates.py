@@ -20,7 +20,7 @@ from tests.card.cable import Cable
 from tests.card.machine import BANNER
 from tests.card.rig import Rig
 from tests.card.variants import BUILT, Workshop, boot_file, nothing
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 SEED: Final = 20
 CUTS: Final = 10

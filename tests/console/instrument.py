@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field, replace
 
+from firmware_py.console.command_row import Answer, Command, When
 from firmware_py.console.console import Console
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import PinLock
-from firmware_py.console.table import Answer, Command, When
 from firmware_py.operator.commands import COMMANDS
 
 Call = tuple[object, ...]

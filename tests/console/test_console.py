@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Number
+from firmware_py.console.command_row import Command, UnderWay, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS, Console
 from firmware_py.console.grammar import (
     LINE_CHARACTERS_MAX,
     SETTINGS_CONFLICT,
     ConsoleError,
 )
-from firmware_py.console.table import Command, UnderWay, When, page_lines
 from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
 from tests.console.instrument import PICTURE, Call, connected

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firmware_py.console.command_row import page_lines
 from firmware_py.console.console import OWN_COMMANDS, Console
 from firmware_py.console.grammar import COMMAND_PROTECTED, ConsoleError
 from firmware_py.console.pin import (
@@ -19,7 +20,6 @@ from firmware_py.console.pin import (
     PinHash,
     PinLock,
 )
-from firmware_py.console.table import page_lines
 from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
 from tests.console.instrument import Recorder, connected

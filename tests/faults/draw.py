@@ -28,7 +28,7 @@ ROOMS: Final = (
     ("limits of level", 7, (
         "firmware_py/procedure/levels.py", "firmware_py/procedure/masking.py",
         "firmware_py/board/sounds.py", "firmware_py/operator/manual_tone.py",
-        "firmware_py/calibration/levels.py", "firmware_py/operator/meter_tone.py",
+        "firmware_py/calibration/calibration.py", "firmware_py/operator/meter_tone.py",
         "device/tone_generator/server.py",
     )),
     ("inference", 8, ("firmware_py/inference/*",)),

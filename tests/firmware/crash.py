@@ -39,7 +39,7 @@ from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator,
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.crash_others import kill_tunings, kill_updates
 from tests.firmware.rig import Rig
-from tests.firmware.world import (
+from tests.firmware.whole_sessions import (
     a_listener,
     asked_again_though_answered,
     records_of,

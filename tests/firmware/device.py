@@ -7,7 +7,7 @@ from typing import Any
 from device.simulator.listener import Listener
 from device.simulator.world import World
 from firmware_py.installation.configuration import Configuration
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 SPEED = 40
 

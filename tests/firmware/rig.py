@@ -12,13 +12,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
-from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import served
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.calibration.simulated import SERIAL
 from host_tools.devices.patience import Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 REPO: Final = Path(__file__).parents[2]
 SPEED: Final = 100.0

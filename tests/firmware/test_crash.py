@@ -14,7 +14,7 @@ from tests.firmware.crash import (
     small_disks_can_be_mounted,
     stop_and_go_on,
 )
-from tests.firmware.world import a_listener, run_session
+from tests.firmware.whole_sessions import a_listener, run_session
 
 KILLS = 4
 STOPPED_S = 1.5  # longer than the board waits for a host

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from device.calibration.measurement import as_toml
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import MS, S
+from device.calibration.readings import as_toml
 from device.simulator.hand import DuePress
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import MS, S
 from device.simulator.world import World
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.firmware import FirmwareError
@@ -33,7 +33,7 @@ from tests.calibration.calibrations import calibration, content
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.device import Device
 from tests.firmware.test_golden import UNCALIBRATED_SERIAL
-from tests.firmware.world import a_listener, records_of, result_of, run_session, stimuli_of
+from tests.firmware.whole_sessions import a_listener, records_of, result_of, run_session, stimuli_of
 
 # They are compared with the same session, which is run once.
 pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("disturbed")]

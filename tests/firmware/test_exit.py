@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from firmware_py.board.board_connection import FALL_SILENT_S
 from firmware_py.firmware import EXIT_S_MAX, WRITES_AT_THE_END
 from firmware_py.operator.console_connection import LAST_WORDS_S

@@ -18,7 +18,12 @@ from device.simulator.world import World
 from firmware_py.link.notices import Missed
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.rig import REPO
-from tests.firmware.world import a_listener, asked_again_though_answered, result_of, stimuli_of
+from tests.firmware.whole_sessions import (
+    a_listener,
+    asked_again_though_answered,
+    result_of,
+    stimuli_of,
+)
 
 # They are compared with the same session, which is run once.
 pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("bad cable")]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.clock import S
 from device.simulator.lines import SimulatedLine
-from firmware_py.console.words import readable
+from device.simulator.virtual_clock import S
+from firmware_py.console.figures import readable
 from firmware_py.firmware import (
     FirmwareError,
 )
@@ -27,7 +27,7 @@ from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from tests.firmware.device import Device, told_by
-from tests.firmware.world import a_listener, result_of
+from tests.firmware.whole_sessions import a_listener, result_of
 from tests.host.journals import recorded
 from tests.said import said
 

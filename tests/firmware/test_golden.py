@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py.calibration.in_force import SIMULATED, UNCALIBRATED
 from firmware_py.calibration.simulated import SERIAL
@@ -20,7 +20,7 @@ from firmware_py.procedure.presenter import LATE, LISTENING, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from host_tools.recordings.replayed import DIFFERENT, IDENTICAL, Verdict, replay_journal
 from tests.conftest import UPDATED
-from tests.firmware.world import (
+from tests.firmware.whole_sessions import (
     a_listener,
     asked_again_though_answered,
     records_of,
@@ -97,7 +97,7 @@ RECORDINGS: Final = {
 }
 
 
-def record(recording: Recording, directory: Path) -> Path:
+def run_recording(recording: Recording, directory: Path) -> Path:
     directory.mkdir(parents=True)
     listener = a_listener(recording.audiogram, **recording.listener)
     board = SimulatedBoard(listener, boot=0xB007, serial=recording.serial)
@@ -115,7 +115,7 @@ def test_a_golden_session_comes_out_again_bit_for_bit(
 ) -> None:
     golden = GOLDEN / f"{name}.journal"
     if request.config.getoption("--update-golden"):
-        new = record(RECORDINGS[name], tmp_path / "new")
+        new = run_recording(RECORDINGS[name], tmp_path / "new")
         request.config.stash[UPDATED].extend(difference(name, golden, new))
         shutil.copyfile(new, golden)
 
@@ -151,7 +151,8 @@ def test_every_golden_session_is_in_the_list_and_one_is_uncalibrated() -> None:
 @pytest.mark.usefixtures("quick_disk")
 def test_a_session_run_twice_is_the_same_to_the_byte(tmp_path: Path) -> None:
     once, twice = (
-        record(RECORDINGS["disturbed"], tmp_path / name / "data") for name in ("once", "twice")
+        run_recording(RECORDINGS["disturbed"], tmp_path / name / "data")
+        for name in ("once", "twice")
     )
     assert once.read_bytes() == twice.read_bytes()
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.board import PlayedTone, SimulatedBoard
-from device.simulator.clock import S
+from device.simulator.simulated_board import PlayedTone, SimulatedBoard
+from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from device.tone_generator.server import ToneGenerator
 from device.tone_generator.sounding import RefusedError
+from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.calibration.levels import NOISE_CORRECTION
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.plateau import CHECKS_MAX
@@ -25,7 +25,7 @@ from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
-from tests.firmware.world import (
+from tests.firmware.whole_sessions import (
     a_listener,
     asked_again_though_answered,
     records_of,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.board import SimulatedBoard
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.inference.library import chosen_library, runs_on
 from firmware_py.main import main
 from firmware_py.platform.ports import Port
@@ -18,7 +18,7 @@ from host_tools.devices.processes import ConsoleLine
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Rig
-from tests.firmware.world import a_listener, run_session
+from tests.firmware.whole_sessions import a_listener, run_session
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.audiograms import AudiogramError, audiogram_named
-from device.simulator.board import SimulatedBoard
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import (
     AGE_LIMITS_YEARS,

@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.clock import microseconds
 from device.simulator.listener import Listener
+from device.simulator.virtual_clock import microseconds
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.installation.configuration import Configuration

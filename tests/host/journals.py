@@ -22,7 +22,7 @@ from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Reason
 from firmware_py.sessions.session_course import RESUMED
 from host_tools.commands.report.history import History
-from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.calibration import calibrations
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"

@@ -13,8 +13,8 @@ from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason, as_json, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
-from host_tools.recordings.recorded import RecordedSession
-from tests.firmware.world import a_listener
+from host_tools.recordings.recorded_session import RecordedSession
+from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import BOTH, recorded
 
 # By ear: the verdict, and why.

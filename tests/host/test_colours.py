@@ -13,7 +13,7 @@ from rich.console import Console, RenderableType
 
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
-from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
+from firmware_py.console.audiogram_text import SYMBOLS_BY_MASKING, draw_audiogram, legend
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.route import LEFT, RIGHT

@@ -11,18 +11,18 @@ import pytest
 from rich.console import Console
 
 from firmware_py.journal import read_journal
-from firmware_py.operator.answers import audiogram_lines, pairs, result_words
+from firmware_py.operator.replies import audiogram_lines, pairs, result_words
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import Spelling
+from host_tools.commands.export.csv_table import as_csv
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.long_table import as_tidy_csv
-from host_tools.commands.export.table import as_csv
-from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.table import print_prescription
+from host_tools.commands.prescribe.screen import print_prescription
 from host_tools.commands.prescribe.words import remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
@@ -34,7 +34,7 @@ from host_tools.commands.watch.screen import drawn as watched
 from host_tools.devices.live import show_result
 from host_tools.document import Document
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.host.journals import LEFT_S2, NoSteps, write_again
 
 # Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told

@@ -26,20 +26,20 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
-from firmware_py.operator.answers import result_words
+from firmware_py.console.audiogram_text import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
+from firmware_py.operator.replies import result_words
 from firmware_py.procedure import asymmetry
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.export.bundle import CODES, as_fhir
+from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv, code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.long_table import as_parquet
-from host_tools.commands.export.table import as_csv, as_nhanes_csv, code_column, level_column
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
-from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
+from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_ear
 from host_tools.commands.prescribe.figures import as_json as prescription_as_json
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.notes import notes_of
@@ -50,7 +50,7 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
 from host_tools.devices.live import show_result
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.host.javascript import computed
 from tests.host.journals import NoSteps
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from firmware_py.operator.answers import result_words
+from firmware_py.operator.replies import result_words
 from firmware_py.procedure import beside, reasons
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.norms import AgeNorm
@@ -22,13 +22,13 @@ from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.export.csv_table import as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json, schema_text
 from host_tools.commands.export.long_table import as_parquet
-from host_tools.commands.export.table import as_nhanes_csv
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
-from host_tools.commands.prescribe.ears import (
+from host_tools.commands.prescribe.ear_prescription import (
     fit_of_ears,
     prescribe_ear,
     prescribe_session,
@@ -38,7 +38,7 @@ from host_tools.commands.prescribe.taken import NothingToPrescribeError
 from host_tools.commands.prescribe.words import remarks as prescription_remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.commands.report import audiogram, drawn
+from host_tools.commands.report import audiogram_svg, drawn
 from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
@@ -54,7 +54,7 @@ from host_tools.commands.watch.screen import drawn as watched
 from host_tools.devices.live import show_result
 from host_tools.errors import HostError
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded import Trial, read_session
+from host_tools.recordings.recorded_session import Trial, read_session
 from host_tools.recordings.verdicts import short_verdict, told_verdicts
 from tests.host.commands.export.test_bundle import resources_of
 from tests.host.javascript import computed
@@ -163,7 +163,7 @@ def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) ->
 @pytest.fixture
 def norms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it that a man of 65 was tested."""
-    for module in (beside, drawn, audiogram):
+    for module in (beside, drawn, audiogram_svg):
         monkeypatch.setattr(module, "norm_of", lambda _: AgeNorm(65, "M"))
 
 

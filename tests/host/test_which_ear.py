@@ -15,8 +15,8 @@ from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.record import RecordOfTest
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.particulars import Particulars
+from host_tools.recordings.recorded_session import RecordedSession
 from tests.host.journals import BOTH, LEFT_S2, recorded
 
 TOLD = {
@@ -40,7 +40,7 @@ def an_examination(found: WhichEar, path: Path = BOTH) -> Examination:
 
 
 def facts(session: RecordedSession, language: str) -> dict[str, str]:
-    return dict(RecordOfTest(session, NO_HEADING, catalogue_of(language)).facts())
+    return dict(Particulars(session, NO_HEADING, catalogue_of(language)).facts())
 
 
 @pytest.mark.parametrize("found", WhichEar)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.clock import VirtualClock
 from device.simulator.serve import raw_pty
+from device.simulator.virtual_clock import VirtualClock
 from firmware_py.board.self_check import YEAR_MIN
 from firmware_py.inference import estimator
 from firmware_py.installation.readiness import CODES, check, readiness
@@ -17,7 +17,7 @@ from firmware_py.platform.ports import Port
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.device import Device, told_by
 from tests.firmware.rig import Rig
-from tests.firmware.world import a_listener, asked_again_though_answered
+from tests.firmware.whole_sessions import a_listener, asked_again_though_answered
 
 SLOW = 40.0  # checks are made while a test is under way
 

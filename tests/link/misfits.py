@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from device.simulator.board import SimulatedBoard
+from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.outbox import Outbox
 from device.tone_generator.server import ToneGenerator
 from firmware_py.link.frames import encode

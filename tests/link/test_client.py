@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.board import SimulatedBoard
 from device.simulator.listener import SimulatedListener
+from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.server import ToneGenerator
-from firmware_py.link.board import ASKS_MAX
+from firmware_py.link.board_start import ASKS_MAX
 from firmware_py.link.client import (
     ANSWER_TIMEOUT_US,
     QUEUE_MAX,

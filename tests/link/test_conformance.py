@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firmware_py.link
-from device.simulator.board import SimulatedBoard
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import EVENTS_KEPT_MAX, HOST_SILENCE_US
 from firmware_py.link.notices import (

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.simulator.board import PlayedNoise, SimulatedBoard
-from device.simulator.clock import S, VirtualClock
+from device.simulator.simulated_board import PlayedNoise, SimulatedBoard
+from device.simulator.virtual_clock import S, VirtualClock
 from device.simulator.world import World
 from firmware_py.board.self_check import PARTS
 from firmware_py.calibration import simulated
@@ -21,7 +21,7 @@ from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import read_journal
-from firmware_py.operator.answers import state_words
+from firmware_py.operator.replies import state_words
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.finished import finished
@@ -33,11 +33,11 @@ from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from firmware_py.sessions import archive
 from firmware_py.sessions.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
-from host_tools.recordings.recorded import read_session
+from host_tools.recordings.recorded_session import read_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import examples
 from tests.firmware.device import Device, told_by
-from tests.firmware.world import a_listener, lines_of_session, result_of, run_session
+from tests.firmware.whole_sessions import a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
 from tests.host.judged import AWAY, DIFFERENT, NOBODY, SILENT, write_judged
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import firmware_py
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import MS
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import MS
 from device.simulator.world import World
 from firmware_py.link.notices import Refused
 from firmware_py.operator.meter_tone import ON_MS, STEP_MS, ToneError
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
-from tests.firmware.world import a_listener, result_of, run_session
+from tests.firmware.whole_sessions import a_listener, result_of, run_session
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration
 from firmware_py.operator.console_connection import SILENCE_S
 from firmware_py.procedure.settings import Settings
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 PIN = "471108"
 LOCKED = Configuration(pin=PinHash.of(PIN, b"0123456789abcdef"))

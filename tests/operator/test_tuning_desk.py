@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from firmware_py.console.table import page_lines
+from firmware_py.console.command_row import page_lines
 from firmware_py.operator.tuning_desk import COMMANDS
 from firmware_py.procedure.outcomes import SessionOutcome
 from tests.tuning.bench import DATA, Bench

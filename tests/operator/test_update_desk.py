@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from firmware_py.board.self_check import Part
+from firmware_py.console.command_row import UnderWay, page_lines
 from firmware_py.console.console import Console, Left
-from firmware_py.console.table import UnderWay, page_lines
 from firmware_py.installation.card_system import CardSystem
 from firmware_py.operator.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from firmware_py.platform.data_directory import DataDirectory

@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-from device.simulator.board import SimulatedBoard
 from device.simulator.serve import served
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.platform.board_time import (
     STANDSTILL_S_MAX,
     BoardClock,
@@ -17,7 +17,7 @@ from firmware_py.platform.board_time import (
     BoardTimeError,
 )
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 MS: Final = 1000
 

@@ -14,7 +14,6 @@ from firmware_py.inference.laplace.standard_audiograms import (
 )
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
-from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
@@ -22,6 +21,7 @@ from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, P
 from firmware_py.procedure.randomness import uniform
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.threshold_estimates import Estimate
 from tests.budget import quick
 from tests.procedure.driver import (
     REACTION_US,

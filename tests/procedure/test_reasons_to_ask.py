@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from firmware_py.procedure.outcomes import Purpose, Why
-from firmware_py.procedure.reasons_to_ask import REASONS_TO_ASK, table
+from firmware_py.procedure.reasons_to_ask import REASONS_TO_ASK, table_lines
 from firmware_py.procedure.settings import Settings
 from tests.procedure.driver import Driver, finished
 from tests.procedure.test_asked import Patient
@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "firmware_py" / "README.md"
 
 
 def test_the_developers_page_has_them_in_order() -> None:
-    assert "\n".join(table()) in PAGE.read_text(encoding="utf-8")
+    assert "\n".join(table_lines()) in PAGE.read_text(encoding="utf-8")
 
 
 def test_each_has_a_name_of_its_own() -> None:

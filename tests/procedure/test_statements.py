@@ -14,7 +14,7 @@ from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told, has_thresholds, may_conclude, so_far
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 NUMBERS: Final = (
     "threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl", "masking",

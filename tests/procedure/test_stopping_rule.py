@@ -10,7 +10,6 @@ import pytest
 
 from firmware_py.inference.model import Hyperparameters
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
-from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.listening import CHECKS_MAX
@@ -20,6 +19,7 @@ from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
 from firmware_py.procedure.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
+from firmware_py.procedure.threshold_estimates import ThresholdEstimates
 from tests.budget import quick
 from tests.procedure.driver import (
     REACTION_US,
@@ -386,7 +386,7 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
             return mean_db_hl - sds * sd_db, mean_db_hl + sds * sd_db
 
     ear.estimator = cast(Any, Sure())
-    ear.audiogram = Audiogram(Settings(), ear.estimator, ear.levels, ear.tally)
+    ear.audiogram = ThresholdEstimates(Settings(), ear.estimator, ear.levels, ear.tally)
     for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
         for level_db_hl, heard in ((95.0, True), (100.0, False), (100.0, False)):
             tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.odd_ears import odd_ear
-from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.supposed import supposed
+from firmware_py.procedure.threshold_estimates import Estimate
 
 ASKED = [Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import settings
 
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.operator.answers import state_words
+from firmware_py.operator.replies import state_words
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import UNKNOWN

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import CalibrationOnFile
@@ -28,7 +28,7 @@ from firmware_py.sessions.session import replay
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import MADE, calibration
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 from tests.said import said
 
 SOMEBODY: Final = Identity(

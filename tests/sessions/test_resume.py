@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from device.simulator.clock import MS, S
+from device.simulator.virtual_clock import MS, S
 from device.simulator.world import World
 from firmware_py.journal import SealKey, read_journal
 from firmware_py.link.notices import ButtonPressed, Greeted, Lost
@@ -18,7 +18,7 @@ from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.budget import either, quick
-from tests.firmware.world import (
+from tests.firmware.whole_sessions import (
     ONE_EAR,
     ONE_WHOLE_EAR,
     a_listener,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from device.simulator.clock import STARTED, S, VirtualClock
+from device.simulator.virtual_clock import STARTED, S, VirtualClock
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
@@ -30,7 +30,7 @@ from firmware_py.sessions.session_record import SessionHeader
 from host_tools.errors import HostError
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import quick
-from tests.firmware.world import (
+from tests.firmware.whole_sessions import (
     ONE_EAR,
     ONE_WHOLE_EAR,
     a_listener,

@@ -14,7 +14,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import say
 from host_tools.recordings.replayed import replay_journal
 from tests.budget import quick
-from tests.firmware.world import a_listener, records_of, result_of
+from tests.firmware.whole_sessions import a_listener, records_of, result_of
 
 # Of a test whose thresholds nobody looks at closely.
 SETTINGS: dict[str, Any] = {"ear_check": True, "stop_half_width_db": 30.0, "tones_max": 20}

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.simulator.clock import STARTED
+from device.simulator.virtual_clock import STARTED
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.inference.preference.answers import Answer
+from firmware_py.inference.preference.thurstone import Answer
 from firmware_py.journal import JournalRecordError, JournalWriter, read_journal
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.link.frames import SEQUENCE_MAX

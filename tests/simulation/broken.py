@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from device.simulator.board import PlayedTone
-from device.simulator.clock import S
+from device.simulator.simulated_board import PlayedTone
+from device.simulator.virtual_clock import S
 from firmware_py.calibration.in_force import NO_CALIBRATION, NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
 from firmware_py.firmware import FirmwareError
@@ -19,9 +19,9 @@ from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.person import Person
 from tests.journal.simulated_disk import SimulatedDisk
-from tests.simulation.board import WatchedBoard, WatchedServer
-from tests.simulation.clock import BEGAN_US
+from tests.simulation.simulated_clock import BEGAN_US
 from tests.simulation.watch import WatchedFirmware
+from tests.simulation.watched_board import WatchedBoard, WatchedServer
 
 # --- boards and disks
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from device.simulator.board import PlayedNoise, PlayedTone
+from device.simulator.simulated_board import PlayedNoise, PlayedTone
 from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL, SIMULATED
 from firmware_py.operator.manual_tone import ID_PREFIX as MANUAL_PREFIX

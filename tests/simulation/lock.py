@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from firmware_py.console.pin import PinHash
 from tests.simulation.violation import Violation
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from firmware_py.platform.supervisor import Supervisor
-from tests.simulation.clock import SimulatedClock
+from tests.simulation.simulated_clock import SimulatedClock
 from tests.simulation.violation import Violation
 
 WATCHDOG_S: Final = 10  # the unit's WatchdogSec

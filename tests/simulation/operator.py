@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from tests.simulation.lock import ENTER, PIN, REFUSED, Lock
 from tests.simulation.seconds import IDENTITY, SETTINGS, Seconds
 from tests.simulation.violation import Violation

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from firmware_py.firmware import FirmwareError, Ports
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import (
@@ -24,12 +24,12 @@ from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.sessions.session import replay
 from firmware_py.tuning.tuning_record import replay_tuning
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
-from tests.simulation.board import WatchedBoard
 from tests.simulation.given import DATA, check_seals
 from tests.simulation.story import CABLE, Story, Trouble
 from tests.simulation.troubles import befall
 from tests.simulation.violation import Violation
 from tests.simulation.watch import Watch, WatchedFirmware
+from tests.simulation.watched_board import WatchedBoard
 from tests.simulation.world import World
 
 RESTART_S: Final = 5.0  # the unit's RestartSec

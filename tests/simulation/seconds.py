@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.session_record import SessionHeader
 from tests.simulation.violation import Violation

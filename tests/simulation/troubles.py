@@ -7,18 +7,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from device.simulator.clock import S, microseconds
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import Press
+from device.simulator.virtual_clock import S, microseconds
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.platform.data_directory import SESSION, TRIAL_NAME, TUNING, session_number
 from tests.journal.simulated_disk import Fault, Laid, PowerLoss
 from tests.simulation.aids import FALSE_WORDS, LIES
-from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
 from tests.simulation.given import DATA, ON_FILE, OUTSIDE, SEAL_KEYS
 from tests.simulation.lock import PIN
 from tests.simulation.operator import PAUSE, RESET
 from tests.simulation.story import AUDIOGRAMS, CALIBRATIONS, KINDS, Trouble
+from tests.simulation.watched_board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
 from tests.simulation.world import LATE_US, World
 
 WRITES: Final = frozenset({"create", "write", "truncate", "rename", "remove", "fsync"})

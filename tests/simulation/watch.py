@@ -5,16 +5,16 @@ import re
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from device.simulator.clock import S
+from device.simulator.virtual_clock import S
 from firmware_py.console import grammar
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession
 from firmware_py.tuning.tuner import Tuner
-from tests.simulation.board import WatchedBoard
 from tests.simulation.story import MISFITS
 from tests.simulation.violation import Violation
+from tests.simulation.watched_board import WatchedBoard
 
 STATE_US_MAX: Final = 30 * S  # of one state of a short test while the board answers
 PAUSE_IS_DONE_US: Final = 120 * S  # after the operator's word, on a slow machine

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.clock import S, microseconds
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.lines import SimulatedLine
 from device.simulator.listener import SimulatedListener
+from device.simulator.virtual_clock import S, microseconds
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.calibration.simulated import BOARD_NAME, SERIAL
 from firmware_py.installation.configuration import Configuration
@@ -20,17 +20,17 @@ from firmware_py.platform.ports import Port
 from firmware_py.sessions.session import HearingSession
 from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.aids import WatchedAid
-from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
-from tests.simulation.clock import BEGAN_US, SimulatedClock
 from tests.simulation.given import ON_FILE, OUTSIDE, OUTSIDE_CONTENT, SEAL_KEYS
 from tests.simulation.ledger import Ledger
 from tests.simulation.lock import Lock, WatchedPin
 from tests.simulation.manager import Manager, WatchedSupervisor
 from tests.simulation.operator import Operator
 from tests.simulation.seconds import RESUME_WITHIN_S, Seconds
+from tests.simulation.simulated_clock import BEGAN_US, SimulatedClock
 from tests.simulation.story import DISK_FAILS, MISFITS, Story
 from tests.simulation.violation import Violation
 from tests.simulation.watch import WatchedFirmware
+from tests.simulation.watched_board import AWAKE, MoodyListener, WatchedBoard
 
 LATE_US: Final = 60 * S  # an answer may be so late when the disk or the machine is slow
 SETTLES_US: Final = 10 * S  # on a healthy device all that was late has come by then

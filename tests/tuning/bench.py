@@ -11,7 +11,7 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State
 from firmware_py.tuning.tuner import Tuner
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 from tests.journal.simulated_disk import SimulatedDisk
 
 DATA = Path("/data")

@@ -20,7 +20,7 @@ from tests.tuning.test_tuner import Chooser
 JOURNAL: Final = Path(__file__).with_name("golden-tuning.journal")
 
 
-def record() -> None:
+def run_recording() -> None:
     bench = Bench(Chooser())
     bench.tune()
     bench.go_on()
@@ -52,7 +52,7 @@ def _with_another_tilt(record: Record) -> Record:
 
 
 if __name__ == "__main__":
-    record()
+    run_recording()
 
 
 def test_a_recorded_band_that_is_upside_down_is_refused() -> None:

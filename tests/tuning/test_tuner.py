@@ -12,10 +12,10 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import S
 from firmware_py.calibration.simulated import SERIAL
-from firmware_py.inference.preference.answers import Answer
+from firmware_py.inference.preference.thurstone import Answer
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import TUNING
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
@@ -28,7 +28,7 @@ from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.procedure.words import say
 from firmware_py.tuning.tuning_record import replay_tuning
 from tests.budget import examples, quick
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 from tests.tuning.bench import DATA, Bench
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from firmware_py.inference.answers import HEARD
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.laplace import hyperparameters as search
@@ -22,6 +21,7 @@ from firmware_py.inference.laplace.selection import bits_per_second, select
 from firmware_py.inference.linear_algebra import cholesky, solve_lower
 from firmware_py.inference.model import Choice, Hyperparameters
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
+from firmware_py.inference.psychometric import HEARD
 from firmware_py.inference.rate import Seconds
 from firmware_py.inference.scales import Scale
 

@@ -9,7 +9,6 @@ after 25 answers had a doubt of 0.96 or more (`gp-pta study --robustness --cases
 
 import math
 
-from firmware_py.inference.answers import HEARD
 from firmware_py.inference.kernel import CONVERGED, Vector, entry
 from firmware_py.inference.mixture.arrays import (
     UNSURE_HALF_WIDTH_DB,
@@ -25,6 +24,7 @@ from firmware_py.inference.mixture.arrays import (
 )
 from firmware_py.inference.mixture.posterior import ASLEEP_BELOW, see
 from firmware_py.inference.mixture.sites import CAVITY_VARIANCE, FACTOR, SLOPE, expect, leave_out
+from firmware_py.inference.psychometric import HEARD
 
 
 @entry

@@ -21,7 +21,6 @@ Without the button t = h = gamma + c A, and the first bracket is H(t).
 import math
 from typing import Final, NamedTuple
 
-from firmware_py.inference.answers import attention, normal
 from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.kernel import Vector, kernel
 from firmware_py.inference.mixture.arrays import (
@@ -29,6 +28,7 @@ from firmware_py.inference.mixture.arrays import (
     LAPSE_RATE,
     UNSURE_HALF_WIDTH_DB,
 )
+from firmware_py.inference.psychometric import attention, normal
 
 _SQRT_2PI: Final = math.sqrt(2.0 * math.pi)
 _BUMP_END_SDS: Final = 7.0

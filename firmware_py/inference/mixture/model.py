@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from firmware_py.inference.answers import HEARD
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import (
     CONVERGED,
@@ -37,6 +36,7 @@ from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, buttons
 from firmware_py.inference.mixture.workspace import Workspace, write_listeners, write_prior
 from firmware_py.inference.model import Choice, Hyperparameters, Points
 from firmware_py.inference.profiles import Listener
+from firmware_py.inference.psychometric import HEARD
 from firmware_py.inference.rate import Seconds
 
 

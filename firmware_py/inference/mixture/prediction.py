@@ -3,7 +3,6 @@
 import math
 from typing import Final
 
-from firmware_py.inference.answers import expected_answer, normal
 from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, entry, kernel
 from firmware_py.inference.mixture.arrays import (
     FALSE_ALARM_RATE,
@@ -12,6 +11,7 @@ from firmware_py.inference.mixture.arrays import (
     Mixture,
     Places,
 )
+from firmware_py.inference.psychometric import expected_answer, normal
 
 QUANTILE_STEPS: Final = 100  # about 7 are taken; a hundred halvings would be exact
 QUANTILE_TOLERANCE_DB: Final = 1e-9

@@ -21,10 +21,10 @@ then its share keeps the bands wide.
 import math
 from typing import Final
 
-from firmware_py.inference.answers import normal
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, kernel
 from firmware_py.inference.mixture.arrays import TIME_SD, TIME_SLOPE, Likelihood, Tones
+from firmware_py.inference.psychometric import normal
 
 TYPICAL_S: Final = 0.5  # the prior median at the threshold
 INTERCEPT_SD: Final = 0.5  # of the logarithm: from 0.2 to 1.3 s, whatever the tone's rise is

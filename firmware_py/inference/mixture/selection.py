@@ -16,7 +16,6 @@ where all tones take the same time), or beyond it on the side of the cheaper ans
 import math
 from typing import Final
 
-from firmware_py.inference.answers import normal
 from firmware_py.inference.elementary import binary_entropy, exp
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, Vector, entry, kernel
 from firmware_py.inference.mixture.arrays import NOISE_DB, Expected, Mixture, Places, View
@@ -28,6 +27,7 @@ from firmware_py.inference.mixture.edges import (
     upper_edge,
 )
 from firmware_py.inference.mixture.prediction import component_at
+from firmware_py.inference.psychometric import normal
 from firmware_py.inference.rate import Seconds, expected_seconds
 
 LEVEL_STEP_DB: Final = 1.0  # audiometers ask for whole decibels

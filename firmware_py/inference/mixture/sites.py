@@ -15,11 +15,17 @@ a proper one whatever the answers are.
 import math
 from typing import Final
 
-from firmware_py.inference.answers import HEARD, UNSURE, attention, expected_answer, normal_from
 from firmware_py.inference.elementary import INV_SQRT_2PI, SQRT_HALF, erfcx, exp, log
 from firmware_py.inference.kernel import CONVERGED, Matrix, kernel
 from firmware_py.inference.linear_algebra import PRODUCT_MAX, PRODUCT_MIN
 from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Sites, Tones
+from firmware_py.inference.psychometric import (
+    HEARD,
+    UNSURE,
+    attention,
+    expected_answer,
+    normal_from,
+)
 
 # Rows of `Scratch.sites`: of the marginal of g and of its cavity, of the probability of the answer
 # there, and of the site that comes of it.

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.answers import HEARD, UNSURE
 from firmware_py.inference.mixture.workspace import Workspace
+from firmware_py.inference.psychometric import HEARD, UNSURE
 
 STRIDES_DB: Final = (5.0, 10.0, 15.0)  # after two, three, four and more equal answers
 

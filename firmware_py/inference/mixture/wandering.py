@@ -10,10 +10,10 @@ only.
 
 from typing import Final
 
-from firmware_py.inference.answers import SILENT
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, Indices, Vector, kernel
 from firmware_py.inference.mixture.arrays import Wandering
+from firmware_py.inference.psychometric import SILENT
 
 # Probability from one tone to the next, half of it to each way of being away.
 WANDERS_OFF: Final = 0.01

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from firmware_py.inference.answers import RATE_MIN
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.arrays import (
@@ -27,6 +26,7 @@ from firmware_py.inference.mixture.response_times import TIME_ROWS
 from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.model import Memory
 from firmware_py.inference.profiles import Listener
+from firmware_py.inference.psychometric import RATE_MIN
 from firmware_py.inference.rate import CHOICE_ENTRIES
 
 

@@ -5,9 +5,9 @@ from typing import Final
 
 from firmware_py.inference.elementary import exp, log
 from firmware_py.inference.kernel import NOT_POSITIVE_DEFINITE
-from firmware_py.inference.preference.answers import ANSWERS
 from firmware_py.inference.preference.arrays import People, Wishes
 from firmware_py.inference.preference.posterior import infer_wish
+from firmware_py.inference.preference.thurstone import ANSWERS
 from firmware_py.inference.preference.workspace import Workspace
 
 # Somebody who answers without listening, by place or by chance, has some rate of each answer.

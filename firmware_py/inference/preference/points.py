@@ -22,7 +22,6 @@ from firmware_py.inference.kernel import (
     kernel,
 )
 from firmware_py.inference.linear_algebra import cholesky
-from firmware_py.inference.preference.answers import probability
 from firmware_py.inference.preference.arrays import (
     LAPSE_RATE,
     SENSITIVITY,
@@ -32,6 +31,7 @@ from firmware_py.inference.preference.arrays import (
     Space,
     Wishes,
 )
+from firmware_py.inference.preference.thurstone import probability
 
 POINTS: Final = 2048
 # The SD of a standard logistic distribution is pi / sqrt(3); points lie this many SDs wider.

@@ -20,7 +20,6 @@ from firmware_py.inference.kernel import (
     kernel,
 )
 from firmware_py.inference.linear_algebra import invert
-from firmware_py.inference.preference.answers import expected
 from firmware_py.inference.preference.arrays import (
     LAPSE_RATE,
     SENSITIVITY,
@@ -31,6 +30,7 @@ from firmware_py.inference.preference.arrays import (
     Space,
     Wishes,
 )
+from firmware_py.inference.preference.thurstone import expected
 
 SWEEPS_MAX: Final = 60
 CHANGE_MAX: Final = 1e-7  # of a mean, in its SDs, from one sweep to the next

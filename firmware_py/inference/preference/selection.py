@@ -15,7 +15,6 @@ from typing import Final
 
 from firmware_py.inference.elementary import LOG_2, log
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, Matrix, Vector, entry, kernel
-from firmware_py.inference.preference.answers import ANSWERS, FIRST, SECOND, expected, probability
 from firmware_py.inference.preference.arrays import (
     LAPSE_RATE,
     SENSITIVITY,
@@ -26,6 +25,7 @@ from firmware_py.inference.preference.arrays import (
     Wishes,
 )
 from firmware_py.inference.preference.posterior import dot, project
+from firmware_py.inference.preference.thurstone import ANSWERS, FIRST, SECOND, expected, probability
 
 BITS, GAIN, CHECK = range(3)  # objectives
 WEIGHT_MIN: Final = 1e-3  # of a kind of people that is looked at

@@ -6,15 +6,15 @@ import getpass
 from pathlib import Path
 from typing import Final
 
-from device.calibration.measurement import as_toml, calibration_of
+from device.calibration.readings import as_toml, calibration_of
 from device.calibration.retspl import (
     TABLES,
     ReferenceLevels,
     UnknownTransducerError,
     reference_levels,
 )
+from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
-from firmware_py.calibration.levels import Calibration
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.procedure.route import BY_AIR
 from host_tools.commands.calibrate.guide import (

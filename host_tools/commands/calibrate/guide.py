@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from device.calibration.measurement import ImplausibleError, Point, Reading, point_of
+from device.calibration.readings import ImplausibleError, Point, Reading, point_of
 from device.calibration.retspl import ReferenceLevels
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from device.calibration.measurement import Point
+from device.calibration.readings import Point
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
 from host_tools.errors import HostError

@@ -144,7 +144,7 @@ def marks_of(found: ThresholdResult) -> list[str]:
 
 def _so_far(path: Path, convention: str | None) -> Examination:
     # Only this needs the procedure, and with it Numba.
-    from host_tools.recordings.recorded import read_true_session
+    from host_tools.recordings.recorded_session import read_true_session
 
     session = read_true_session(path)
     return _examination(path, session.header, session.result, session.course, convention)

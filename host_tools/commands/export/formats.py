@@ -10,9 +10,9 @@ from typing import Final
 
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
+from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination
 from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
-from host_tools.commands.export.table import as_csv, as_nhanes_csv
 from host_tools.errors import HostError
 
 Encode = Callable[[Sequence[Examination]], bytes]  # of sessions: the content of the file

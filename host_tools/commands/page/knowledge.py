@@ -5,8 +5,8 @@ from typing import Any, Final, get_args
 
 from firmware_py import __version__
 from firmware_py.console.arguments import Argument, Choice, Number
+from firmware_py.console.command_row import Command
 from firmware_py.console.console import OWN_COMMANDS
-from firmware_py.console.table import Command
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.identity_desk import COMMANDS as OF_IDENTITY
 from firmware_py.operator.paper_desk import COMMANDS as OF_PAPER

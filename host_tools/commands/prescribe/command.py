@@ -22,8 +22,8 @@ from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
     from device.hearing_aid.fit import Fit
-    from host_tools.commands.prescribe.ears import EarPrescription
-    from host_tools.recordings.recorded import RecordedSession
+    from host_tools.commands.prescribe.ear_prescription import EarPrescription
+    from host_tools.recordings.recorded_session import RecordedSession
 
 NAME = "prescribe"
 SUMMARY = "fit a hearing aid from a session, by a published rule"
@@ -95,7 +95,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prescribe, print a table, and write what was asked for."""
-    from host_tools.recordings.recorded import read_true_session
+    from host_tools.recordings.recorded_session import read_true_session
 
     _check_tuning(arguments)
     for path in arguments.out:
@@ -143,7 +143,7 @@ def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
 
 
 def _made(session: "RecordedSession", arguments: argparse.Namespace) -> "_Prescription":
-    from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
+    from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 
     ears = prescribe_session(
         session, arguments.rule, arguments.coupling, arguments.ear,
@@ -158,7 +158,7 @@ def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fi
     """Return the fit to compare with; `HostError` if it cannot be read, or has no such ear."""
     from device.hearing_aid.fit import FitError
     from device.hearing_aid.fit_file import read_fit
-    from host_tools.commands.prescribe.ears import fit_of_session
+    from host_tools.commands.prescribe.ear_prescription import fit_of_session
     from host_tools.commands.prescribe.figures import both
 
     if arguments.against in RULE_NAMES:
@@ -217,8 +217,8 @@ class _Prescription:
 
     def print(self, asked: Sequence[str]) -> None:
         """Print it; of the ears that were asked for, those without a prescription are named."""
-        from firmware_py.operator.answers import whose_line
-        from host_tools.commands.prescribe.table import print_prescription
+        from firmware_py.operator.replies import whose_line
+        from host_tools.commands.prescribe.screen import print_prescription
 
         without = sorted({*asked} - {ear.ear for ear in self.ears})
         said = [f"{ear} ear: nothing prescribed" for ear in without]

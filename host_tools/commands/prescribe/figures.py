@@ -15,8 +15,8 @@ from device.speech import (
     FloatArray,
 )
 from firmware_py.procedure.tuning.space import DIMENSIONS
-from host_tools.commands.prescribe.ears import Banded, EarPrescription
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.commands.prescribe.ear_prescription import Banded, EarPrescription
+from host_tools.recordings.recorded_session import RecordedSession
 
 
 def as_json(

@@ -13,14 +13,14 @@ from firmware_py.calibration.in_force import HOLDING, UNCALIBRATED
 from host_tools import document
 from host_tools.catalogue import catalogue_of
 from host_tools.catalogue.remarks import told
-from host_tools.commands.prescribe.ears import EarPrescription
-from host_tools.commands.prescribe.picture import prescription_svg
+from host_tools.commands.prescribe.ear_prescription import EarPrescription
+from host_tools.commands.prescribe.gain_picture import prescription_svg
 from host_tools.commands.prescribe.words import PrescriptionWords
 from host_tools.document import Block, Document, write_document
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.record import RecordOfTest, simulated_words
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.particulars import Particulars, simulated_words
+from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import told_verdicts
 
 PAPERS: Final = "report"  # the table of what other papers say, too
@@ -37,9 +37,9 @@ class Frame:
     language: str
 
     @property
-    def record(self) -> RecordOfTest:
+    def particulars(self) -> Particulars:
         """Return the header of the test."""
-        return RecordOfTest(self.session, self.heading, catalogue_of(self.language))
+        return Particulars(self.session, self.heading, catalogue_of(self.language))
 
     @property
     def words(self) -> PrescriptionWords:
@@ -50,7 +50,9 @@ class Frame:
         """Return the standing of the paper where its test cannot be final for a fit; else ""."""
         if self.session.calibration.state != UNCALIBRATED:
             return ""
-        return self.record.say("not_final", why=self.words.catalogue.say(PAPERS, "uncalibrated"))
+        return self.particulars.say(
+            "not_final", why=self.words.catalogue.say(PAPERS, "uncalibrated")
+        )
 
     def verdicts(self) -> list[Block]:
         """Return whether there was a test."""
@@ -60,7 +62,7 @@ class Frame:
     def rule(self) -> tuple[str, str]:
         """Return the fact by which rule it was prescribed."""
         first = self.ears[0]
-        return self.record.say("rule"), self.words.rule_and_source(first.rule, first.coupling)
+        return self.particulars.say("rule"), self.words.rule_and_source(first.rule, first.coupling)
 
     def alarms(self) -> list[Block]:
         """Return what must not be overlooked of who was tested, and of the calibration."""
@@ -85,7 +87,7 @@ class Frame:
     def columns(self, title: str) -> list[str]:
         """Return the heads of a table with a column a frequency."""
         frequencies_hz = self.ears[0].frequencies_hz
-        return [f"{title} | {self.record.say('frequency')}", *map(str, frequencies_hz)]
+        return [f"{title} | {self.particulars.say('frequency')}", *map(str, frequencies_hz)]
 
     def limits_of(self, ear: EarPrescription, *, gain: bool) -> list[Block]:
         """Return the rows of what an ear's aid may give at most; `gain`: its gain, too."""
@@ -121,8 +123,8 @@ class Frame:
         title = self.words.catalogue.say(PAPERS, "remarks")
         return [
             *([document.section(title, remarks)] if remarks else []),
-            document.comments(self.record.say("comments"), self.heading.comments),
-            document.sign(self.record.signature()),
+            document.comments(self.particulars.say("comments"), self.heading.comments),
+            document.sign(self.particulars.signature()),
         ]
 
 
@@ -144,18 +146,18 @@ class PrescriptionPaper:
     def document(self) -> Document:
         """Return it as a document."""
         frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
-        record, words = frame.record, frame.words
-        svg = prescription_svg(self.ears, self.fit, record.catalogue, self.against)
+        particulars, words = frame.particulars, frame.words
+        svg = prescription_svg(self.ears, self.fit, particulars.catalogue, self.against)
         return Document(
             language=self.language,
-            title=record.say("gains_of", person=record.person, when=record.day),
-            heading=record.say("gains"),
-            standing=frame.why_not_final() or record.standing,
-            final=record.final and not frame.why_not_final(),
+            title=particulars.say("gains_of", person=particulars.person, when=particulars.day),
+            headline=particulars.say("gains"),
+            standing=frame.why_not_final() or particulars.standing,
+            final=particulars.final and not frame.why_not_final(),
             footer=words.say("footer", version=__version__),
             blocks=[
                 *frame.verdicts(),
-                document.facts([*record.facts(), frame.rule()]),
+                document.facts([*particulars.facts(), frame.rule()]),
                 *frame.alarms(),
                 frame.for_whom(self.fit.for_whom),
                 document.figures(
@@ -176,7 +178,7 @@ class PrescriptionPaper:
             band = ear.gain_at_db[CONVERSATION_DB_SPL]
             small = {
                 words.say("band"): [words.band(band.low[k], band.high[k]) for k in count],
-                frame.record.level_of(name): [words.threshold(ear, k) for k in count],
+                frame.particulars.level_of(name): [words.threshold(ear, k) for k in count],
             }
             gains = [words.gain(ear, k) for k in count]
             rows += [

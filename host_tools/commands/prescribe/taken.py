@@ -18,7 +18,7 @@ from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.procedure.words import say
 from host_tools.errors import HostError
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 
 DRAWS: Final = 4000  # of the joint posterior: the ends of a 95 % band are then good to 0.1 SD
 SEED: Final = 1  # of the draws, so that the same journal prescribes the same

@@ -12,7 +12,7 @@ from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.fit_file import fit_digest
 from device.hearing_aid.for_whom import Finding as ForWhom
 from firmware_py import __version__
-from firmware_py.console.words import readable
+from firmware_py.console.figures import readable
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
@@ -22,9 +22,9 @@ from firmware_py.sessions.identity import Meeting, differences
 from firmware_py.tuning.tuning_record import TuningHeader, identity_of_tuning
 from host_tools import document
 from host_tools.catalogue.remarks import told
-from host_tools.commands.prescribe.ears import HELD_DB, EarPrescription
+from host_tools.commands.prescribe.ear_prescription import HELD_DB, EarPrescription
+from host_tools.commands.prescribe.gain_picture import prescription_svg
 from host_tools.commands.prescribe.paper import PAPERS, Frame
-from host_tools.commands.prescribe.picture import prescription_svg
 from host_tools.commands.replay.tuning import (
     header_of_tuning,
     replay_tuning_journal,
@@ -34,7 +34,7 @@ from host_tools.document import Block, Document, write_document
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.errors import HostError
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 
 OF_THE_PAGE: Final = "page"  # the table of what the four numbers are called
 NOTHING: Final = "-"
@@ -98,20 +98,20 @@ class TunedPaper:
     def document(self) -> Document:
         """Return it as a document."""
         frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
-        record, words = frame.record, frame.words
+        particulars, words = frame.particulars, frame.words
         against = None if self._setting == PRESCRIPTION else self.prescribed
-        svg = prescription_svg(self.ears, self.fit, record.catalogue, against)
+        svg = prescription_svg(self.ears, self.fit, particulars.catalogue, against)
         not_final = frame.why_not_final() or self._why_not_final(frame)
         return Document(
             language=self.language,
-            title=words.say("tuned_of", person=record.person, when=record.day),
-            heading=words.say("tuned"),
-            standing=not_final or record.standing,
-            final=record.final and not not_final,
+            title=words.say("tuned_of", person=particulars.person, when=particulars.day),
+            headline=words.say("tuned"),
+            standing=not_final or particulars.standing,
+            final=particulars.final and not not_final,
             footer=words.say("footer", version=__version__),
             blocks=[
                 *frame.verdicts(),
-                document.facts([*record.facts(), frame.rule(), *self._facts(frame)]),
+                document.facts([*particulars.facts(), frame.rule(), *self._facts(frame)]),
                 *frame.alarms(),
                 self._settings(frame),
                 *self._distance(frame),
@@ -131,7 +131,7 @@ class TunedPaper:
         if outcome == COMPLETE:
             return ""
         status = frame.words.catalogue.say(PAPERS, f"status_{outcome}")
-        return frame.record.say("not_final", why=f"{frame.words.say('tuning')}, {status}")
+        return frame.particulars.say("not_final", why=f"{frame.words.say('tuning')}, {status}")
 
     def _facts(self, frame: Frame) -> list[tuple[str, str]]:
         """Return which tuning it was, and what it found."""
@@ -185,7 +185,7 @@ class TunedPaper:
             count = range(len(ear.frequencies_hz))
             small = {
                 words.say("prescribed_of"): [words.gain(ear, k) for k in count],
-                frame.record.level_of(name): [words.threshold(ear, k) for k in count],
+                frame.particulars.level_of(name): [words.threshold(ear, k) for k in count],
             }
             tuned = [words.gain(ear, k, float(gains_db[k]), bool(held[k])) for k in count]
             rows += [

@@ -19,25 +19,25 @@ from device.hearing_aid.limits import (
 )
 from device.hearing_aid.rules import RULES, rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
-from firmware_py.console.words import readable
+from firmware_py.console.figures import readable
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import read
 from firmware_py.sessions.archive import COMPLETE
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import told
-from host_tools.commands.prescribe.ears import EarPrescription
+from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.report.findings import Threshold
 from host_tools.commands.report.words import Words
 from host_tools.drawings.drawing import WIDE_SIGN
-from host_tools.drawings.symbols import table
-from host_tools.recordings.record import calibration_words
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.drawings.symbols import symbol_table
+from host_tools.recordings.particulars import calibration_words
+from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 from host_tools.recordings.verdicts import reasons_of, why_nothing_follows
 
 PLACE: Final = "prescription"  # the table of its sentences
 INFERRED_SIGN: Final = "("  # and a closing one behind
-DOUBTFUL_SIGN: Final[str] = table()["signs"]["uncertain"]
+DOUBTFUL_SIGN: Final[str] = symbol_table()["signs"]["uncertain"]
 HELD_SIGN: Final = "^"
 UNPUBLISHED_SIGN: Final = "†"
 # Before a gain; each sign means what it means on an audiogram.

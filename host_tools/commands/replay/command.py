@@ -20,7 +20,7 @@ from host_tools.terminal import say
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from host_tools.commands.replay.what_if.comparison import Comparison
-    from host_tools.recordings.recorded import RecordedSession
+    from host_tools.recordings.recorded_session import RecordedSession
 
 NAME = "replay"
 SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
@@ -70,7 +70,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Replay, and say what came out, or what would have come out."""
     from host_tools.commands.replay.tuning import is_of_tuning
-    from host_tools.recordings.recorded import read_session
+    from host_tools.recordings.recorded_session import read_session
 
     path, keys = journal_or_newest(arguments.journal), read_keys(arguments.key)
     if is_of_tuning(path):
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     verdict = verdict_of(session, keys)
     comparison = _comparison(session, arguments)
     if comparison is not None and arguments.picture is not None:
-        from host_tools.commands.replay.what_if.picture import draw_comparison
+        from host_tools.commands.replay.what_if.audiogram_pair import draw_comparison
 
         draw_comparison(comparison, verdict.calibration, arguments.picture)
     if arguments.json:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # these bring Numba with them, which other commands do withou
     from firmware_py.procedure.hearing import HearingTest
     from host_tools.commands.report.findings import Findings
     from host_tools.commands.report.history import History
-    from host_tools.recordings.recorded import RecordedSession, Trial, TrialWatcher
+    from host_tools.recordings.recorded_session import RecordedSession, Trial, TrialWatcher
 
 NAME = "report"
 SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from host_tools.commands.report.findings import findings_of
     from host_tools.commands.report.history import History
-    from host_tools.recordings.recorded import read_session, unwatched
+    from host_tools.recordings.recorded_session import read_session, unwatched
 
     history = History(arguments.convention)
     page = out is not None and out.suffix == PAGE

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 
 POINTS_PER_OCTAVE: Final = 8  # audiogram frequencies of whole octaves are among them
 

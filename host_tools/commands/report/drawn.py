@@ -15,7 +15,7 @@ from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.words import Words
 from host_tools.drawings.audiogram_paper import level_key
-from host_tools.recordings.recorded import RecordedSession, Trial
+from host_tools.recordings.recorded_session import RecordedSession, Trial
 from host_tools.recordings.verdicts import verdict_word
 
 JsonObject = dict[str, Any]

@@ -33,7 +33,7 @@ from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.report.norms import norm_title, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
 from host_tools.commands.report.referral import asymmetry_words
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import why_nothing_follows
 
 

@@ -10,7 +10,7 @@ from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.findings import Findings
 from host_tools.commands.report.words import Words
 from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
-from host_tools.drawings.symbols import ear_colour, table
+from host_tools.drawings.symbols import ear_colour, symbol_table
 
 HALF: Final = 8.0  # the drawing reaches so far to every side
 SYMBOL_UNITS: Final = 5.5
@@ -40,7 +40,9 @@ def _stroke(path: str, colour: str, scale: float = 1.0, width: float = 1.5, more
 
 
 def _symbol(ear: str, masking: str) -> str:
-    return _svg(_stroke(table()["symbols"][ear][masking]["path"], ear_colour(ear), SYMBOL_UNITS, 2))
+    return _svg(
+        _stroke(symbol_table()["symbols"][ear][masking]["path"], ear_colour(ear), SYMBOL_UNITS, 2)
+    )
 
 
 def _swatch(fill: float, edge: float) -> str:
@@ -73,14 +75,16 @@ def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
     if any(reading.kind == Kind.INFERRED for reading in readings):
         yield _line("1.5 2"), words.say("mark_inferred")
     if findings.confirmed:
-        bar = _stroke(table()["confirmed"]["path"], INK, SYMBOL_UNITS, 2)
+        bar = _stroke(symbol_table()["confirmed"]["path"], INK, SYMBOL_UNITS, 2)
         yield _svg(bar), words.say("mark_confirmed")
 
 
 def _tone(filled: str, shape: str = "counts") -> str:
-    path = table()["tones"][shape]
+    path = symbol_table()["tones"][shape]
     outline = _stroke(path, INK, TONE_UNITS, 1.0)
-    inside = {"whole": path, "half": table()["tones"][f"{shape}_half"], "nothing": ""}[filled]
+    inside = {"whole": path, "half": symbol_table()["tones"][f"{shape}_half"], "nothing": ""}[
+        filled
+    ]
     return _svg(outline, f'<path d="{inside}" transform="scale({TONE_UNITS:g})" fill="{INK}"/>')
 
 
@@ -100,14 +104,14 @@ def _signs(findings: Findings, words: Words) -> Iterator[Entry]:
     kinds = {read(t).kind for t in thresholds}
     if kinds & {Kind.ABOVE, Kind.PERHAPS_ABOVE}:
         ear = findings.ears[-1].ear
-        side = table()["ears"][ear]["side"]
-        arrow = _stroke(table()["arrows"]["path"], EAR_COLOURS[ear], 6.0, 2)
+        side = symbol_table()["ears"][ear]["side"]
+        arrow = _stroke(symbol_table()["arrows"]["path"], EAR_COLOURS[ear], 6.0, 2)
         turned = f'<g transform="scale({side} 1) translate(-8.5 -8.5)">{arrow}</g>'
         yield _svg(turned), words.say("mark_limit_arrow")
     yield _line("8 0", GREY), words.say("mark_limit")
     if any(read(t).doubtful for t in thresholds):
-        yield "", f"{table()['signs']['uncertain']} {words.say('mark_doubtful')}"
+        yield "", f"{symbol_table()['signs']['uncertain']} {words.say('mark_doubtful')}"
     if any(t.wide for t in thresholds):
-        yield "", f"{table()['signs']['wide']} {words.say('mark_wide')}"
+        yield "", f"{symbol_table()['signs']['wide']} {words.say('mark_wide')}"
     if findings.norm_title:
         yield _line("5 2", GREY), words.say("mark_norm")

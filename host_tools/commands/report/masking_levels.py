@@ -1,7 +1,7 @@
 """The masking noise that each frequency of an ear was asked with, in words."""
 
 from host_tools.catalogue import Catalogue
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 
 
 def masking_levels(session: RecordedSession, ear: str) -> dict[int, tuple[float, float]]:

@@ -27,8 +27,8 @@ from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import NOTHING, Words
 from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
 from host_tools.recordings.heading import NO_HEADING, Heading
-from host_tools.recordings.record import RecordOfTest
-from host_tools.recordings.recorded import RecordedSession, Trial
+from host_tools.recordings.particulars import Particulars
+from host_tools.recordings.recorded_session import RecordedSession, Trial
 
 ASSETS: Final = files("host_tools.commands.report") / "assets"
 # The page's own colours in the place of the legend's: it has light and dark ones.
@@ -53,15 +53,17 @@ def page_of(
 ) -> str:
     """Return the page."""
     words = Words.of(findings)
-    record = RecordOfTest(session, heading, words.catalogue)
+    particulars = Particulars(session, heading, words.catalogue)
     ears = findings.ears
     parts = {
         "language": words.catalogue.language,
-        "title": escape(record.say("audiogram_of", person=record.person, when=record.day)),
+        "title": escape(
+            particulars.say("audiogram_of", person=particulars.person, when=particulars.day)
+        ),
         "style": drawing_js.sheet() + _asset("page.css") + drawing_js.style(),
-        "standing": _standing(record),
+        "standing": _standing(particulars),
         "verdicts": _verdicts(findings, words),
-        "facts": _facts(record),
+        "facts": _facts(particulars),
         "alarms": _alarms(findings, words),
         "audiograms": "\n".join(_audiogram(ear, words) for ear in ears),
         "legend": _legend(findings),
@@ -72,8 +74,8 @@ def page_of(
         "grades": _grades(findings, words),
         "quality": _quality(findings, words),
         "remarks": _list(words.remarks(findings)),
-        "comments": _comments(record),
-        "sign": _sign(record),
+        "comments": _comments(particulars),
+        "sign": _sign(particulars),
         "steps": str(len(session.trials)),
         "trials": _trials(session.trials, findings, words),
         "footer": escape(words.footer(__version__)),
@@ -111,9 +113,9 @@ def _told_to_program(
     }
 
 
-def _standing(record: RecordOfTest) -> str:
-    kind = "standing" if record.final else "standing open"
-    return f'<p class="{kind}">{escape(record.standing)}</p>'
+def _standing(particulars: Particulars) -> str:
+    kind = "standing" if particulars.final else "standing open"
+    return f'<p class="{kind}">{escape(particulars.standing)}</p>'
 
 
 def _verdicts(findings: Findings, words: Words) -> str:
@@ -126,27 +128,27 @@ def _verdicts(findings: Findings, words: Words) -> str:
     return "\n".join(parts)
 
 
-def _facts(record: RecordOfTest) -> str:
+def _facts(particulars: Particulars) -> str:
     pairs = (
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-        for name, value in record.facts()
+        for name, value in particulars.facts()
     )
     return f'<dl class="facts">{"".join(pairs)}</dl>'
 
 
-def _comments(record: RecordOfTest) -> str:
+def _comments(particulars: Particulars) -> str:
     """Return what a tester wrote; without it, room to write on paper."""
-    title = f"<h2>{escape(record.say('comments'))}</h2>"
-    if not record.heading.comments:
+    title = f"<h2>{escape(particulars.say('comments'))}</h2>"
+    if not particulars.heading.comments:
         return f'<div class="to-sign"><div>{title}<div class="to-write"></div></div></div>'
-    lines = "<br>".join(escape(line) for line in record.heading.comments.split("\n"))
+    lines = "<br>".join(escape(line) for line in particulars.heading.comments.split("\n"))
     return f"{title}<p>{lines}</p>"
 
 
-def _sign(record: RecordOfTest) -> str:
+def _sign(particulars: Particulars) -> str:
     """Return the lines to sign on; only paper has them."""
     lines = ""
-    for name, value in record.signature():
+    for name, value in particulars.signature():
         lines += f"<p>{escape(name)}{': ' if value else ''}{escape(value)}</p>"
     return f'<div class="to-sign">{lines}</div>'
 

@@ -6,7 +6,7 @@ from typing import Final
 from firmware_py import __version__
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import document
-from host_tools.commands.report.audiogram import audiogram_svg
+from host_tools.commands.report.audiogram_svg import audiogram_svg
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.legend import legend_of
@@ -17,8 +17,8 @@ from host_tools.commands.report.words import Words
 from host_tools.document import Block, Document, write_document
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.record import RecordOfTest
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.particulars import Particulars
+from host_tools.recordings.recorded_session import RecordedSession
 
 PEERS: Final = "column_peers"
 
@@ -31,26 +31,26 @@ def write_paper(findings: Findings, session: RecordedSession, heading: Heading, 
 def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> Document:
     """Return the report."""
     words = Words.of(findings)
-    record = RecordOfTest(session, heading, words.catalogue)
+    particulars = Particulars(session, heading, words.catalogue)
     return Document(
         language=findings.language,
-        title=record.say("audiogram_of", person=record.person, when=record.day),
-        heading=record.say("audiogram"),
-        standing=record.standing,
-        final=record.final,
+        title=particulars.say("audiogram_of", person=particulars.person, when=particulars.day),
+        headline=particulars.say("audiogram"),
+        standing=particulars.standing,
+        final=particulars.final,
         footer=words.footer(__version__),
         blocks=[
             *(document.verdict(each) for each in words.verdicts(findings)),
-            document.facts(record.facts()),
+            document.facts(particulars.facts()),
             *(document.alarm(*each) for each in words.alarms(findings)),
             document.figures([_figure(ear, findings, session, words) for ear in findings.ears]),
             document.legend(legend_of(findings)),
-            *_thresholds(findings, session, record, words),
+            *_thresholds(findings, session, particulars, words),
             document.section(words.say("pta4_and_grade"), words.grades(findings)),
             document.section(words.say("notes"), notes_of(findings, words)),
             document.section(words.say("remarks"), words.remarks(findings)),
-            document.comments(record.say("comments"), heading.comments),
-            document.sign(record.signature()),
+            document.comments(particulars.say("comments"), heading.comments),
+            document.sign(particulars.signature()),
             _quality(findings, words),
         ],
     )
@@ -67,7 +67,7 @@ def _figure(ear: EarFindings, findings: Findings, session: RecordedSession, word
 
 
 def _thresholds(
-    findings: Findings, session: RecordedSession, record: RecordOfTest, words: Words
+    findings: Findings, session: RecordedSession, particulars: Particulars, words: Words
 ) -> list[Block]:
     """Return a column a frequency, and one ear below the other; nothing without any thresholds."""
     ears = [ear for ear in findings.ears if has_thresholds(ear)]
@@ -78,19 +78,19 @@ def _thresholds(
     for ear in ears:
         colour, name = EAR_COLOURS[ear.ear], words.ear(ear.ear)
         cells = [words.threshold(t) for t in ear.thresholds]
-        rows.append(document.row([record.level_of(name), *cells], colour, bold=True))
+        rows.append(document.row([particulars.level_of(name), *cells], colour, bold=True))
         noise = masking_levels(session, ear.ear)
         small = {words.say("column_band"): [words.band(t) for t in ear.thresholds]}
         if noise:
             levels = [noise_level(noise.get(hz), words.catalogue) for hz in frequencies_hz]
-            small[record.say("noise_of")] = levels
+            small[particulars.say("noise_of")] = levels
         if any(t.confirmed is not None for t in ear.thresholds):
             small[words.say("column_confirmed")] = [words.confirmed(t) for t in ear.thresholds]
         if findings.norm_title:
             shares = [words.percent(t.norm_share_better) for t in ear.thresholds]
             small[words.say(PEERS)] = shares
         rows += [document.row([name, *cells], small=True) for name, cells in small.items()]
-    return [document.numbers([record.say("frequency"), *map(str, frequencies_hz)], rows)]
+    return [document.numbers([particulars.say("frequency"), *map(str, frequencies_hz)], rows)]
 
 
 def _quality(findings: Findings, words: Words) -> Block:

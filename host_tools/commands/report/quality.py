@@ -12,7 +12,7 @@ from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.given import ResponseTimes
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import EarResult
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 
 
 @dataclass(frozen=True)

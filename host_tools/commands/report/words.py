@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
-from firmware_py.console.words import readable
+from firmware_py.console.figures import readable
 from firmware_py.procedure.convention import clinical_mean_db_hl
 from firmware_py.procedure.grades import PersonGrade, grades_said
 from firmware_py.procedure.outcomes import Bound, Outcome
@@ -18,7 +18,7 @@ from host_tools.catalogue.levels import band_words, unit_words
 from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawings.drawing import WIDE_SIGN
-from host_tools.recordings.record import simulated_words
+from host_tools.recordings.particulars import simulated_words
 from host_tools.recordings.verdicts import ToldVerdict, told_verdicts
 
 CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level

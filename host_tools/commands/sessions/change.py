@@ -25,13 +25,13 @@ from typing import Final, Self
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import BRISK, CLINICAL
 from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 
 SHIFT_DB: Final = 10.0  # that counts
 # From this probability on it is said that an ear changed. By `python -m

@@ -27,7 +27,7 @@ from host_tools.commands.sessions.order import (
 )
 from host_tools.errors import NONSENSE, HostError
 from host_tools.recordings.doubles import without_doubles
-from host_tools.recordings.recorded import RecordedSession, read_true_session
+from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
 NOBODY: Final = Identity()

@@ -8,7 +8,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.statements import Judged, may_conclude
 from host_tools.commands.report.page import escape
-from host_tools.drawings.symbols import table
+from host_tools.drawings.symbols import symbol_table
 
 LEFT: Final = 30.0
 RIGHT: Final = 162.0
@@ -59,7 +59,7 @@ def chart(
     first, last = span
     parts = [_paper(ends)]
     for ear, points in lines.items():
-        side = table()["ears"][ear]["side"]
+        side = symbol_table()["ears"][ear]["side"]
         at = [(_x(point.when, first, last) + side * ASIDE, point) for point in points]
         parts.append(f'<g class="{ear}">{_line(at)}{"".join(_drawn(ear, x, p) for x, p in at)}</g>')
     return "".join(parts)
@@ -72,7 +72,7 @@ def _x(when: float, first: float, last: float) -> float:
 
 
 def _y(level_db_hl: float) -> float:
-    paper = table()["paper"]
+    paper = symbol_table()["paper"]
     top_db_hl, bottom_db_hl = paper["top_db_hl"], paper["bottom_db_hl"]
     share = (level_db_hl - top_db_hl) / (bottom_db_hl - top_db_hl)
     return float(TOP + min(max(share, 0.0), 1.0) * (BOTTOM - TOP))
@@ -113,12 +113,12 @@ def _drawn(ear: str, x: float, point: Point) -> str:
         drawn = f'<path class="{name}" d="{ends}"/>'
     if inferred:
         return drawn
-    symbols, arrows = table()["symbols"][ear], table()["arrows"]
+    symbols, arrows = symbol_table()["symbols"][ear], symbol_table()["arrows"]
     place = f"translate({x:.1f} {_y(point.level_db_hl):.1f})"
     shape = symbols["masked" if point.masked else "none"]["path"]
     drawn += f'<path class="symbol" transform="{place} scale({SYMBOL:g})" d="{shape}"/>'
     if point.kind in arrows:
-        side, way = table()["ears"][ear]["side"], arrows[point.kind]["way"]
+        side, way = symbol_table()["ears"][ear]["side"], arrows[point.kind]["way"]
         turned = f"{place} scale({SYMBOL * side:g} {SYMBOL * way:g})"
         drawn += f'<path class="symbol" transform="{turned}" d="{arrows["path"]}"/>'
     return drawn if point.valid else f'<g class="doubtful">{drawn}</g>'

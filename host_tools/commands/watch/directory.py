@@ -18,7 +18,12 @@ from host_tools.commands.watch.view import Answered, View, under_way
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
 from host_tools.recordings.newest import JOURNALS
-from host_tools.recordings.recorded import RecordedSession, Trial, UnstartedError, read_session
+from host_tools.recordings.recorded_session import (
+    RecordedSession,
+    Trial,
+    UnstartedError,
+    read_session,
+)
 
 
 class DirectoryWatch:

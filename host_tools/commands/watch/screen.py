@@ -8,8 +8,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from firmware_py.console.audiogram import axis_unit
-from firmware_py.console.words import readable
+from firmware_py.console.audiogram_text import axis_unit
+from firmware_py.console.figures import readable
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.words import say

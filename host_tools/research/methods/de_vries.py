@@ -34,7 +34,6 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from host_tools.research.methods.answers import answer_moments, probability_heard
 from host_tools.research.methods.cast import clusters
 from host_tools.research.methods.interface import (
     Array,
@@ -45,6 +44,7 @@ from host_tools.research.methods.interface import (
     tones_of,
 )
 from host_tools.research.methods.population import Population, balanced
+from host_tools.research.methods.probit import answer_moments, probability_heard
 
 COMPONENTS_USUAL: Final = 6
 LEVEL_STEP_DB: Final = 1.0

@@ -19,8 +19,8 @@ from firmware_py.inference.kernel import (
     kernel,
 )
 from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, solve_lower
-from host_tools.research.methods.answers import answer_moments
 from host_tools.research.methods.interface import Array
+from host_tools.research.methods.probit import answer_moments
 
 SWEEPS_MAX: Final = 100  # 3 to 10 are usual, 30 with lapses
 TOLERANCE: Final = 1e-8  # of the sites' mean and precision, relative to 1 + their size

@@ -10,8 +10,8 @@ from firmware_py.inference.estimator import InferenceError
 from firmware_py.procedure.settings import BRISK
 from host_tools.research.methods.interface import Array, Banded, Method, Task
 from host_tools.research.methods.registry import Learned, make_method
-from host_tools.research.study.clock import Clock
 from host_tools.research.study.listener import Answering, Ear, Listener
+from host_tools.research.study.session_clock import SessionClock
 
 # What is noted, in this order; NaN where a method gives no SD.
 METRICS: Final = (
@@ -69,7 +69,9 @@ def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
     method = make_method(job.method, _task(ear, job.seed, setting), learned)
     metrics = np.empty((setting.tones + 1, len(METRICS)))
     metrics[0] = measured(method, ear)
-    clock = Clock(ear.name, job.seed, setting.tones, setting.conduct, setting.response_time_s)
+    clock = SessionClock(
+        ear.name, job.seed, setting.tones, setting.conduct, setting.response_time_s
+    )
     seconds = np.zeros(setting.tones + 1)
     for tone in range(setting.tones):
         try:

@@ -4,7 +4,7 @@ import pytest
 
 from device.emulator.image import ImageError
 from tests.device.emulator.bench import SETTINGS, Bench
-from tests.device.emulator.memory import pico_with_program
+from tests.device.emulator.pico_flash import pico_with_program
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
-from device.emulator.board import EmulatedBoard
+from device.emulator.emulated_board import EmulatedBoard
 from device.simulator.serve import served
 from device.simulator.world import World
 from firmware_py.link import client
@@ -15,7 +15,7 @@ from firmware_py.platform.board_time import BoardTime
 from firmware_py.procedure.settings import Settings
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.device.emulator.bench import MS, Bench
-from tests.firmware.world import a_listener, result_of, stimuli_of
+from tests.firmware.whole_sessions import a_listener, result_of, stimuli_of
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("emulator-listener")]
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.hearing_aid import player as players
+from device.hearing_aid.electroacoustics import hostile_sounds, tone
 from device.hearing_aid.last_limiter import LastLimiter
-from device.hearing_aid.measurement import hostile_sounds, tone
 from device.hearing_aid.most_output import band_levels_db_spl
 from device.hearing_aid.player import CARD_LIMIT_DBFS, CardPlayer, FilePlayer, Player
 from device.hearing_aid.sound import read_wav

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from device.hearing_aid.chain import BLOCK_FRAMES, SAMPLE_RATE_HZ
+from device.hearing_aid.electroacoustics import tone
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import write_fit
 from device.hearing_aid.live import GLIDE_DB_PER_S, LiveAid, live_aid, main
-from device.hearing_aid.measurement import tone
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import file_aid
 from device.hearing_aid.sound import read_wav, write_wav

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from device.hearing_aid.measurement import STANDARD_NAMES, standard_fit
+from device.hearing_aid.electroacoustics import STANDARD_NAMES, standard_fit
 from device.hearing_aid.most_output import EXTREMES, Loudest, loudest, tones, worst
 from device.hearing_aid.openmha import Installation
 from device.hearing_aid.processing import file_aid

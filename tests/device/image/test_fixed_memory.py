@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.image import memory
+from device.image import workspace_table
 from firmware_py.inference.library import BESIDE
 from tests.budget import quick
 from tests.device.image.image import ROOT, run_with
@@ -92,12 +92,14 @@ def test_python_keeps_no_block_over_trials_and_sessions(
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_size_of_a_workspace_is_as_the_formula_says(profile: str) -> None:
-    a, b, c = memory.coefficients(profile)
+    a, b, c = workspace_table.coefficients(profile)
     for trials in (128, 129, 500, 1024):
-        assert memory.workspace_bytes(profile, trials) == a + b * trials + c * trials * trials
-    assert memory.workspace_bytes(profile, 128) <= 1_000_000
+        assert (
+            workspace_table.workspace_bytes(profile, trials) == a + b * trials + c * trials * trials
+        )
+    assert workspace_table.workspace_bytes(profile, 128) <= 1_000_000
 
 
 def test_the_table_of_the_page_is_what_the_command_prints() -> None:
     page = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
-    assert "\n".join(memory.table()) in page
+    assert "\n".join(workspace_table.table_lines()) in page

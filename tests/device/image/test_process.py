@@ -12,7 +12,7 @@ from firmware_py.installation.configuration import Configuration
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.device.image.image import Image
 from tests.firmware.rig import Process, Rig
-from tests.firmware.world import a_listener, result_of, run_session, stimuli_of
+from tests.firmware.whole_sessions import a_listener, result_of, run_session, stimuli_of
 
 NOTING = Path(__file__).parent / "noting"
 PEAK_RSS_BYTES_MAX = 40_000_000  # 34 MB on Debian 12

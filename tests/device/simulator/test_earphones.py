@@ -8,7 +8,7 @@ from device.simulator.listener import EARS, Ear, Noise, SimulatedListener
 from firmware_py.procedure.events import Continued, EarNamed, Play
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.tells import EarCheckTold, EarphonesTold
-from tests.firmware.world import Leaves
+from tests.firmware.whole_sessions import Leaves
 
 OTHER: dict[Ear, Ear] = {"left": "right", "right": "left"}
 

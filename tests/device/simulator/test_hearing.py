@@ -5,7 +5,7 @@ import pytest
 from device.simulator import hearing
 from device.simulator.hearing import SimulatedTest
 from firmware_py.procedure.settings import Settings
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 
 def left_ear() -> SimulatedTest:

@@ -14,9 +14,9 @@ import pytest
 import serial
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.board import SimulatedBoard
 from device.simulator.listener import SimulatedListener
 from device.simulator.serve import served, stopped_by_signals
+from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.link.frames import LineReader, decode, encode
 from tests.link.example import TONE
 
@@ -140,7 +140,7 @@ def test_without_a_pty_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 PROGRAM = """
-from device.simulator.board import SimulatedBoard
+from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import SimulatedListener
 from device.simulator.serve import serve

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.clock import S, VirtualClock
+from device.simulator.virtual_clock import S, VirtualClock
 from device.simulator.world import World
 from firmware_py.firmware import FirmwareError
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 SHORT = "LEFT,SEED=3"
 

@@ -21,7 +21,7 @@ from device.tone_generator.program import (
 )
 from device.tone_generator.settings import DEFAULT_PINS, Settings, SettingsError
 from device.tone_generator.synthesis import LEFT, RIGHT
-from firmware_py.link.board import BEHIND_US
+from firmware_py.link.board_start import BEHIND_US
 from firmware_py.link.frames import FRAME_BYTES_MAX, decode, encode
 from tests.budget import quick
 from tests.device.tone_generator.fakes import (

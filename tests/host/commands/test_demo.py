@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import pytest
 
-from firmware_py.console.words import readable
+from firmware_py.console.figures import readable
 from firmware_py.journal import read_journal
 from firmware_py.procedure.results import SessionResult
 from firmware_py.sessions.archive import recorded_result
@@ -27,7 +27,7 @@ from host_tools.devices.processes import Operator
 from host_tools.errors import HostError
 from host_tools.main import main, parser
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
-from tests.firmware.world import asked_again_though_answered, result_of
+from tests.firmware.whole_sessions import asked_again_though_answered, result_of
 from tests.host.bench import Benches
 from tests.host.journals import GpPta
 from tests.said import said

@@ -31,7 +31,7 @@ from host_tools.devices.raw_repl import deflated
 from host_tools.errors import HostError
 from tests.console.instrument import Recorder, connected
 from tests.firmware.rig import Peer, Served
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 REPO = Path(__file__).parents[3]
 SETTINGS = {"output": "i2s", "limit_dbfs_left": -20.0, "limit_dbfs_right": -25.5, "pins": {}}

@@ -19,8 +19,8 @@ import pytest
 from numpy.typing import NDArray
 
 from device.simulator.world import World
-from device.sound_card.board import LocalBoard
 from device.sound_card.keyboard import Keyboard
+from device.sound_card.local_board import LocalBoard
 from device.sound_card.wav import RATE_HZ, WavOutput
 from device.tone_generator.constant import STEP
 from firmware_py.link.frames import decode, encode
@@ -30,7 +30,7 @@ from host_tools.commands import listen
 from host_tools.commands.listen import LIMIT_DBFS, climb, confirm
 from host_tools.errors import HostError
 from host_tools.extras import remedy
-from tests.firmware.world import records_of
+from tests.firmware.whole_sessions import records_of
 from tests.host.journals import GpPta, Refused
 
 REPO: Final = Path(__file__).parents[3]

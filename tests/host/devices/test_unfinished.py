@@ -9,8 +9,8 @@ import pytest
 from device.hearing_aid.fit_file import fit_digest, write_fit
 from device.hearing_aid.whose import Whose
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S
+from device.simulator.simulated_board import SimulatedBoard
+from device.simulator.virtual_clock import S
 from device.simulator.world import World
 from firmware_py.platform.data_directory import SESSION, TUNING
 from firmware_py.procedure.person import Person
@@ -19,7 +19,7 @@ from firmware_py.sessions.identity import Identity
 from host_tools.devices.unfinished import check_tuning, unfinished
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import GpPta, Refused
 
 FIT = fit_digest(plain_fit())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.path import Path as Shape
 
-from firmware_py.console import audiogram as console
+from firmware_py.console import audiogram_text as console
 from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
@@ -15,7 +15,7 @@ from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools import drawing_js
 from host_tools.drawings import audiogram_paper as paper
 from host_tools.drawings import drawing
-from host_tools.drawings.symbols import REACH, arrow_marker, symbol_marker, table
+from host_tools.drawings.symbols import REACH, arrow_marker, symbol_marker, symbol_table
 
 WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
 
@@ -23,25 +23,27 @@ WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
 def test_the_consoles_characters_are_those_of_the_table() -> None:
     for ear in (RIGHT, LEFT):
         for mark in MaskingMark:
-            own = table()["symbols"][ear][mark]["character"]
+            own = symbol_table()["symbols"][ear][mark]["character"]
             assert console.SYMBOLS_BY_MASKING[mark][ear] == own
-    arrows = {kind: table()["arrows"][kind]["character"] for kind in WITH_ARROW}
+    arrows = {kind: symbol_table()["arrows"][kind]["character"] for kind in WITH_ARROW}
     assert arrows == console.ARROWS
-    assert table()["inferred"]["character"] == console.INFERRED
-    assert table()["truth"]["character"] == console.TRUTH
-    assert table()["band"]["character"] in console.legend({})
+    assert symbol_table()["inferred"]["character"] == console.INFERRED
+    assert symbol_table()["truth"]["character"] == console.TRUTH
+    assert symbol_table()["band"]["character"] in console.legend({})
 
 
 def test_no_two_things_have_the_same_character() -> None:
-    characters = [each["character"] for ear in table()["symbols"].values() for each in ear.values()]
-    characters += [table()["arrows"][kind]["character"] for kind in WITH_ARROW]
-    characters += [table()[name]["character"] for name in ("inferred", "truth", "band")]
+    characters = [
+        each["character"] for ear in symbol_table()["symbols"].values() for each in ear.values()
+    ]
+    characters += [symbol_table()["arrows"][kind]["character"] for kind in WITH_ARROW]
+    characters += [symbol_table()[name]["character"] for name in ("inferred", "truth", "band")]
 
     assert len({*characters}) == len(characters) == 12
 
 
 def test_the_papers_of_console_and_pictures_have_the_numbers_of_the_table() -> None:
-    numbers = table()["paper"]
+    numbers = symbol_table()["paper"]
     assert (
         numbers["top_db_hl"], numbers["bottom_db_hl"],
     ) == (console.TOP_DB_HL, console.BOTTOM_DB_HL)  # fmt: skip
@@ -59,17 +61,17 @@ def test_the_papers_of_console_and_pictures_have_the_numbers_of_the_table() -> N
 
 
 def test_the_table_has_all_that_a_threshold_can_be() -> None:
-    assert table()["symbols"].keys() == table()["ears"].keys() == {RIGHT, LEFT}
-    for by_masking in table()["symbols"].values():
+    assert symbol_table()["symbols"].keys() == symbol_table()["ears"].keys() == {RIGHT, LEFT}
+    for by_masking in symbol_table()["symbols"].values():
         assert by_masking.keys() == {*MaskingMark}
-    assert table()["arrows"].keys() == {*WITH_ARROW, "path"}
-    assert table()["signs"]["wide"] == drawing.WIDE_SIGN
+    assert symbol_table()["arrows"].keys() == {*WITH_ARROW, "path"}
+    assert symbol_table()["signs"]["wide"] == drawing.WIDE_SIGN
 
 
 @pytest.mark.parametrize("ear", [RIGHT, LEFT])
 def test_a_marker_is_the_path_of_the_table_upside_down(ear: str) -> None:
     for mark in MaskingMark:
-        path = table()["symbols"][ear][mark]["path"]
+        path = symbol_table()["symbols"][ear][mark]["path"]
         numbers = [float(word) for word in re.findall(r"-?[\d.]+", path)]
         shape = symbol_marker(ear, mark)
         codes = np.asarray(shape.codes, int).tolist()
@@ -95,7 +97,7 @@ def test_symbols_as_clinics_have_them() -> None:
     """ISO 8253-1: right O, masked a triangle; left X, masked a square: told by their corners."""
 
     def corners(ear: str, mark: MaskingMark) -> tuple[int, int, int]:
-        path = table()["symbols"][ear][mark]["path"]
+        path = symbol_table()["symbols"][ear][mark]["path"]
         return path.count("L"), path.count("C"), path.count("Z")
 
     assert corners(RIGHT, MaskingMark.NOT_MASKED) == (0, 4, 1)

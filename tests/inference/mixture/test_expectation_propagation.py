@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from scipy import integrate
 from scipy.special import ndtr
 
-from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE
 from firmware_py.inference.mixture import arrays
 from firmware_py.inference.mixture.arrays import Likelihood, Scratch, Sites, Tones
@@ -23,6 +22,7 @@ from firmware_py.inference.mixture.expectation_propagation import (
 )
 from firmware_py.inference.mixture.posterior import ASLEEP_BELOW
 from firmware_py.inference.mixture.sites import SITE_ROWS, site_of
+from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 from tests.budget import either, quick
 from tests.inference.mixture.mixture_state import (
     Answer,

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy import integrate, special, stats
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.answers import HEARD
 from firmware_py.inference.mixture.arrays import (
     TIMED_LISTENER_ENTRIES,
     Gaussian,
@@ -28,6 +27,7 @@ from firmware_py.inference.mixture.response_times import (
 )
 from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.profiles import MixtureProfile, profile_named
+from firmware_py.inference.psychometric import HEARD
 from tests.inference.listeners import listener
 from tests.inference.mixture.population import POPULATION
 from tests.inference.models import PROFILES, mixture_of

@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.mixture.arrays import Wandering
 from firmware_py.inference.mixture.wandering import (
     PROBABILITY_MIN,
@@ -19,6 +18,7 @@ from firmware_py.inference.mixture.wandering import (
     while_missing,
     while_pressing,
 )
+from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 from tests.inference.mixture.population import POPULATION
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray

@@ -1,4 +1,4 @@
-// The paper of a session, as `gp-pta report` has it: record.py, words.py, quality_words.py, page.py.
+// The paper of a session, as `gp-pta report` has it: particulars.py, words.py, quality_words.py, page.py.
 
 import { make, table } from "./dom.js";
 import { inWords } from "./remarks.js";

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.catalogue.levels import unit_words
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 
 
 @dataclass(frozen=True)

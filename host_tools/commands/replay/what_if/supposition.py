@@ -12,7 +12,7 @@ from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.procedure.measurement import give
 from firmware_py.procedure.presentation import Observation
 from host_tools.errors import HostError
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 
 PRIOR_BYTES_MAX: Final = 2**22  # that of 64 knots and components has less
 

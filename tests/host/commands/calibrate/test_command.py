@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from device.calibration.measurement import Point
+from device.calibration.readings import Point
 from device.calibration.retspl import reference_levels
 from device.simulator.world import World
 from firmware_py.calibration.file import read_calibration
@@ -25,7 +25,7 @@ from host_tools.commands.calibrate.readings import Readings, kept_beside
 from host_tools.errors import HostError
 from host_tools.main import parser
 from tests.calibration.calibrations import SENSITIVITY, file_text
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 from tests.host.bench import Device, talks_with
 from tests.host.journals import Refused
 

@@ -31,7 +31,7 @@ from host_tools.main import main
 from host_tools.terminal import say
 from tests.console.instrument import PICTURE, Recorder, connected
 from tests.firmware.rig import Served as BoardServed
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, at_a_terminal
 
 PIN = "471108"

@@ -17,10 +17,10 @@ from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.export.csv_table import as_csv
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
-from host_tools.commands.export.table import as_csv
-from host_tools.recordings.recorded import read_session
+from host_tools.recordings.recorded_session import read_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT
 from tests.host.journals import BOTH, GOLDEN, GpPta, gone_on_with, write_again, write_nonsense
 

@@ -19,19 +19,19 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from device.simulator.aid import SimulatedAid
-from device.simulator.board import SimulatedBoard
-from device.simulator.clock import VirtualClock, microseconds
 from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
+from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.stepped import SteppedFirmware
 from device.simulator.surroundings import Surroundings
+from device.simulator.virtual_clock import VirtualClock, microseconds
 from firmware_py.board.self_check import answer_as_json, clock_part
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.console.pin import PinHash
 from firmware_py.firmware import Ports
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.data_directory import DataDirectory
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 
 PIN: Final = "4711"
 LOCKED: Final = Configuration(pin=PinHash.of(PIN, b"0123456789abcdef"))

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Page, expect
 
+from firmware_py.console.command_row import Command
 from firmware_py.console.console import Console
-from firmware_py.console.table import Command
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.sessions.archive import recorded_result
 from host_tools.catalogue import catalogue_of

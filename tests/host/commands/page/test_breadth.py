@@ -29,9 +29,9 @@ from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.recordings.heading import NO_HEADING, Heading
-from host_tools.recordings.record import RecordOfTest
-from host_tools.recordings.recorded import RecordedSession, read_session
-from tests.firmware.world import a_listener
+from host_tools.recordings.particulars import Particulars
+from host_tools.recordings.recorded_session import RecordedSession, read_session
+from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held, StandIn
 from tests.host.commands.page.test_whole import answers_of, enter_pin
@@ -131,12 +131,12 @@ def check_paper(
     """
     findings = findings_of(session, language)
     words = Words.of(findings)
-    record = RecordOfTest(session, heading, words.catalogue)
-    assert page.locator("#result-outcome").inner_text() == record.standing
+    particulars = Particulars(session, heading, words.catalogue)
+    assert page.locator("#result-outcome").inner_text() == particulars.standing
     names = page.locator("#result-about dt").all_inner_texts()
     facts = dict(zip(names, page.locator("#result-about dd").all_inner_texts(), strict=True))
-    year = born or record.say("not_told")
-    assert facts == {**dict(record.facts()), record.say("birth_date"): year}
+    year = born or particulars.say("not_told")
+    assert facts == {**dict(particulars.facts()), particulars.say("birth_date"): year}
     assert page.locator("#result-remarks li").all_inner_texts() == words.remarks(findings)
     assert page.locator("#result-means li").all_inner_texts() == words.grades(findings)
     assert page.locator("#result-meant li").all_inner_texts() == notes_of(findings, words)
@@ -156,9 +156,9 @@ def check_paper(
     for name in ears[0]:
         assert said[name] == [ear[name] for ear in ears], name
     page.emulate_media(media="print")
-    signed = [f"{name}: {value}" if value else name for name, value in record.signature()]
+    signed = [f"{name}: {value}" if value else name for name, value in particulars.signature()]
     assert page.locator("#result-sign .to-sign p").all_inner_texts() == signed
-    assert page.locator("#result-sign").inner_text().startswith(record.say("comments"))
+    assert page.locator("#result-sign").inner_text().startswith(particulars.say("comments"))
     assert page.locator("#result-footer").inner_text() == words.catalogue.say(
         "prescription", "footer", version=__version__
     )

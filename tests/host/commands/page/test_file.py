@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firmware_py.board.self_check import PARTS
-from firmware_py.console.table import help_lines
+from firmware_py.console.command_row import help_lines
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.procedure import tells
 from firmware_py.procedure.settings import Settings

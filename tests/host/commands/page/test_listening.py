@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
-from tests.firmware.world import Leaves, a_listener
+from tests.firmware.whole_sessions import Leaves, a_listener
 from tests.host.commands.page.conftest import Operator, check_buttons
 from tests.host.commands.page.rig import Device
 

@@ -8,8 +8,8 @@ from queue import SimpleQueue
 import pytest
 from playwright.sync_api import expect
 
-from device.simulator.board import SimulatedBoard
-from tests.firmware.world import a_listener
+from device.simulator.simulated_board import SimulatedBoard
+from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import WAIT_S_MAX, Device, FarPort
 from tests.host.commands.page.test_bad_input import is_off, problems, strange

@@ -18,8 +18,8 @@ from playwright.sync_api import expect
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
-from device.simulator.board import SimulatedBoard
 from device.simulator.listener import SimulatedListener
+from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
 from firmware_py import __version__
 from firmware_py.procedure.person import Person
@@ -27,9 +27,9 @@ from firmware_py.procedure.settings import HUGHSON_WESTLAKE, NONE, Settings
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.export.bundle import CODES, as_fhir
+from host_tools.commands.export.csv_table import as_csv, code_column, level_column
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
-from host_tools.commands.export.table import as_csv, code_column, level_column
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.masking_levels import masking_levels, noise_level
@@ -40,7 +40,7 @@ from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session
 from host_tools.recordings.verdicts import told_verdicts
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from firmware_py.sessions.archive import recorded_result
-from tests.firmware.world import a_listener
+from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator, check_buttons
 from tests.host.commands.page.rig import Device
 

@@ -27,20 +27,20 @@ from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe import paper as paper_of
-from host_tools.commands.prescribe.ears import (
+from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,
     fit_of_ears,
     fit_of_session,
     prescribe_ear,
     prescribe_session,
 )
+from host_tools.commands.prescribe.gain_picture import prescription_figure
 from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.picture import prescription_figure
 from host_tools.commands.prescribe.taken import NothingToPrescribeError
 from host_tools.commands.prescribe.words import PrescriptionWords, remarks
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING, Heading
-from host_tools.recordings.recorded import RecordedSession, read_session, read_true_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session, read_true_session
 from tests.budget import quick
 from tests.host.journals import (
     BOTH,
@@ -64,7 +64,7 @@ def golden_sessions_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(path: Path) -> RecordedSession:
         return recorded_calibrated(path) if path.parent == GOLDEN else read_true_session(path)
 
-    monkeypatch.setattr("host_tools.recordings.recorded.read_true_session", read)
+    monkeypatch.setattr("host_tools.recordings.recorded_session.read_true_session", read)
 
 
 def figures(gp_pta: GpPta, *words: str | Path) -> dict[str, Any]:

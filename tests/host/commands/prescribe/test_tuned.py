@@ -20,7 +20,11 @@ from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe import tuned
-from host_tools.commands.prescribe.ears import EarPrescription, fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.ear_prescription import (
+    EarPrescription,
+    fit_of_ears,
+    prescribe_session,
+)
 from host_tools.commands.prescribe.tuned import TunedPaper, tuning_of
 from host_tools.devices.tuning import FINDINGS, show_result
 from host_tools.document import Document, set_document

@@ -10,13 +10,13 @@ import pytest
 from firmware_py import ThresholdEstimator
 from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person
+from host_tools.commands.replay.what_if.audiogram_pair import comparison_figure
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
-from host_tools.commands.replay.what_if.picture import comparison_figure
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.drawings.drawing import EAR_COLOURS, in_style
 from host_tools.drawings.symbols import symbol_marker
 from host_tools.errors import HostError
-from host_tools.recordings.recorded import read_session
+from host_tools.recordings.recorded_session import read_session
 from tests.budget import quick
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, recorded, write_again
 

@@ -7,7 +7,7 @@ import pytest
 from device.simulator.world import World
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
-from tests.firmware.world import a_listener, run_session
+from tests.firmware.whole_sessions import a_listener, run_session
 
 FORTY_TONES = {"ears": "right", "tones_max": 40, "retest": False, "stop_half_width_db": 1.0}
 

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 from firmware_py.journal import read_journal
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from host_tools.main import main
-from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.report.test_findings import cut
 

@@ -15,7 +15,7 @@ from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.main import main
-from host_tools.recordings.recorded import read_session
+from host_tools.recordings.recorded_session import read_session
 from tests.budget import quick
 from tests.host.commands.report.test_findings import cut
 from tests.host.journals import (

@@ -23,7 +23,7 @@ from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.budget import quick
 from tests.host.journals import BOTH, GpPta, NoSteps
 from tests.host.pdfs import ReadPdf

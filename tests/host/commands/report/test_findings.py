@@ -28,8 +28,8 @@ from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
-from host_tools.recordings.recorded import RecordedSession, read_session
-from tests.firmware.world import a_listener, records_of
+from host_tools.recordings.recorded_session import RecordedSession, read_session
+from tests.firmware.whole_sessions import a_listener, records_of
 from tests.host.journals import GOLDEN, LEFT_S2, recorded
 
 words = Words(catalogue_of(ENGLISH))

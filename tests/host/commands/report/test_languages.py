@@ -11,11 +11,11 @@ from playwright.sync_api import Browser
 from firmware_py.calibration.in_force import OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.journal import read_journal
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.report.audiogram import ear_figure
+from host_tools.commands.report.audiogram_svg import ear_figure
 from host_tools.commands.report.findings import findings_of
 from host_tools.drawings.drawing import in_style
 from host_tools.main import main
-from host_tools.recordings.record import simulated_words
+from host_tools.recordings.particulars import simulated_words
 from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.journals import GOLDEN, LEFT_S2, recorded, write_again

@@ -23,7 +23,7 @@ from host_tools.commands.report.words import Words
 from host_tools.document import ENDINGS, set_document
 from host_tools.main import main
 from host_tools.recordings.heading import NO_HEADING, Heading
-from host_tools.recordings.recorded import RecordedSession, read_session
+from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.budget import quick, quick_rows
 from tests.host.commands.report.test_findings import cut
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, gone_on_with, recorded

@@ -19,7 +19,7 @@ from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold
 from host_tools.catalogue import LANGUAGES
-from host_tools.commands.report.audiogram import (
+from host_tools.commands.report.audiogram_svg import (
     BAND_ALPHA,
     CLEAR_DB,
     PALE_BAND_ALPHA,
@@ -31,7 +31,7 @@ from host_tools.commands.report.legend import legend_of
 from host_tools.drawings.audiogram_paper import DB_PER_OCTAVE
 from host_tools.drawings.drawing import EAR_COLOURS, in_style
 from host_tools.drawings.symbols import arrow_marker, symbol_marker
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 from tests.host.journals import GOLDEN, recorded
 
 USE: Final = "{http://www.w3.org/2000/svg}use"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.board import SimulatedBoard
 from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import read_journal

@@ -38,7 +38,7 @@ from host_tools.commands.sessions.people import Person, Visit, people_of
 from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.main import main
-from host_tools.recordings.recorded import RecordedSession, read_true_session
+from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 from tests.budget import quick
 from tests.host.commands.sessions.clinic import WORSE_DB, write_clinic
 from tests.host.journals import GOLDEN, GpPta, Refused, on_day, rewrite, write_again

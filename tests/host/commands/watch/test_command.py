@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from firmware_py.console.figures import readable
 from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.console.pin import PinHash
-from firmware_py.console.words import readable
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.procedure.settings import Settings
@@ -24,8 +24,8 @@ from host_tools.commands.watch.screen import drawn
 from host_tools.devices.greeting import IDENTITY
 from host_tools.errors import HostError
 from host_tools.main import main
-from host_tools.recordings.recorded import read_session
-from tests.firmware.world import Leaves, a_listener
+from host_tools.recordings.recorded_session import read_session
+from tests.firmware.whole_sessions import Leaves, a_listener
 from tests.host.bench import Device, talks_with
 from tests.host.journals import GOLDEN, LEFT_S2, Refused
 

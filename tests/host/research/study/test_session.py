@@ -11,9 +11,9 @@ from host_tools.research.methods.interface import Array, Stimulus, Task
 from host_tools.research.methods.names import METHODS
 from host_tools.research.methods.registry import NOTHING_LEARNED
 from host_tools.research.study import session as sessions
-from host_tools.research.study.clock import Clock
 from host_tools.research.study.listener import Ear, Listener
 from host_tools.research.study.session import METRICS, Job, Setting, measured, run_session
+from host_tools.research.study.session_clock import SessionClock
 from tests.host.research.study.ears import CAREFUL, FLAT
 
 EAR = Ear("four", "some", (500.0, 1000.0, 2000.0, 4000.0), (10.0, 20.0, 30.0, 40.0))
@@ -112,7 +112,7 @@ def test_every_number_of_tones_has_its_row(monkeypatch: pytest.MonkeyPatch) -> N
     assert session.metrics.shape == (7, len(METRICS))
     assert session.metrics[:, 1].tolist() == pytest.approx([n - 0.25 for n in range(7)])
     assert (session.ended_after, session.failed) == (None, False)
-    listener, clock = Listener(EAR, CAREFUL, 9, 6), Clock("four", 9, 6, "brisk", 0.4)
+    listener, clock = Listener(EAR, CAREFUL, 9, 6), SessionClock("four", 9, 6, "brisk", 0.4)
     seconds = [0.0]
     for tone in range(6):
         clock.played(tone, listener.hears(tone, 1000.0, 20.0))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.board import PLAYED_MAX, PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.hand import PRESS_GAP_US
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.simulated_board import PLAYED_MAX, PlayedNoise, PlayedTone, SimulatedBoard
 from tests.link.example import TONE, ExampleHost, Frame, write
 
 MS = 1000

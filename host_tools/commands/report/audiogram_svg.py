@@ -39,8 +39,8 @@ from host_tools.drawings.drawing import (
     new_figure,
     svg_of,
 )
-from host_tools.drawings.symbols import REACH, arrow_marker, marker, symbol_marker, table
-from host_tools.recordings.recorded import RecordedSession, Trial
+from host_tools.drawings.symbols import REACH, arrow_marker, marker, symbol_marker, symbol_table
+from host_tools.recordings.recorded_session import RecordedSession, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ SYMBOL_LINE_PT: Final = 1.6
 HALO_LINE_PT: Final = 3.6  # of the edge of paper around a symbol
 TONE_PT: Final = 4.2
 CONFIRMED_REACH: Final = 1.4
-ARROWS: Final = {kind: table()["arrows"][kind] for kind in ARROWED}
+ARROWS: Final = {kind: symbol_table()["arrows"][kind] for kind in ARROWED}
 # A tone nearer to a symbol than this, from middle to middle, stands beside it.
 CLEAR_DB: Final = 3.9
 
@@ -194,7 +194,7 @@ def _beside(
 ) -> tuple[float, float]:
     """Return where a tone is marked: beside a symbol that it would lie on, at its level."""
     reach_octaves = CLEAR_DB / DB_PER_OCTAVE
-    side: int = table()["ears"][ear]["side"]
+    side: int = symbol_table()["ears"][ear]["side"]
     for at, symbol_db_hl in symbols:
         if abs(at - x) < reach_octaves and abs(symbol_db_hl - level_db_hl) < CLEAR_DB:
             return at - side * reach_octaves, level_db_hl
@@ -219,7 +219,7 @@ def _draw_thresholds(axes: "Axes", ear: EarFindings) -> None:
         again = threshold.confirmed
         if again is not None and again.threshold_db_hl is not None:
             at = octaves(threshold.frequency_hz), again.threshold_db_hl
-            shape = marker(table()["confirmed"]["path"], reach=CONFIRMED_REACH)
+            shape = marker(symbol_table()["confirmed"]["path"], reach=CONFIRMED_REACH)
             name = f"confirmed-{ear.ear}-{threshold.frequency_hz}"
             _mark(axes, at, shape, SYMBOL_PT * CONFIRMED_REACH / REACH, EAR_COLOURS[ear.ear], name)
 
@@ -280,7 +280,7 @@ def _write_sign(axes: "Axes", ear: str, x: float, level_db_hl: float, sign: str)
     """Write a sign on the side without an arrow, on an edge of paper, clear of any hatching."""
     from matplotlib.patheffects import withStroke
 
-    side = table()["ears"][ear]["side"]
+    side = symbol_table()["ears"][ear]["side"]
     axes.annotate(
         sign, (x, level_db_hl), xytext=(-8.0 * side, 3.5), textcoords="offset points",
         ha="right" if side > 0 else "left", va="center", color=EAR_COLOURS[ear], fontsize=9,

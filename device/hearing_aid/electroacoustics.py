@@ -1,6 +1,6 @@
 """Measures the aid as aids are measured (ANSI S3.22, IEC 60118), through the real engine.
 
-`python -m device.hearing_aid.measurement` prints the table of the page for the ten standard
+`python -m device.hearing_aid.electroacoustics` prints the table of the page for the ten standard
 audiograms, and `--limit N` plays N hostile sounds at random settings and says what came out.
 """
 
@@ -216,7 +216,7 @@ def standard_fit(name: str, rule: str = "nal-r") -> Fit:
     )
 
 
-def table() -> Iterator[str]:
+def table_lines() -> Iterator[str]:
     """Yield the lines of the page's table."""
     yield "| audiogram | largest error of gain, dB | attack, ms | release, ms | THD at 65 dB SPL |"
     yield "|---|---|---|---|---|"
@@ -236,14 +236,14 @@ def table() -> Iterator[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, and print; exit code 1 if a sample exceeded its limit."""
     p = argparse.ArgumentParser(
-        prog="python -m device.hearing_aid.measurement", description=__doc__
+        prog="python -m device.hearing_aid.electroacoustics", description=__doc__
     )
     p.add_argument("--limit", type=int, default=0, metavar="N", help="N hostile sounds, no table")
     p.add_argument("--seed", type=int, default=1)
     arguments = p.parse_args(argv)
     try:
         if not arguments.limit:
-            print(*table(), sep="\n")
+            print(*table_lines(), sep="\n")
             return 0
         names = STANDARD_NAMES
         each = -(-arguments.limit // len(names))

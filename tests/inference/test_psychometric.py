@@ -12,7 +12,14 @@ from scipy import integrate
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
-from firmware_py.inference.answers import HEARD, SILENT, UNSURE, attention, expected_answer, normal
+from firmware_py.inference.psychometric import (
+    HEARD,
+    SILENT,
+    UNSURE,
+    attention,
+    expected_answer,
+    normal,
+)
 from tests.budget import quick
 from tests.reference_mixture import Listener, probability
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from device.simulator.clock import S, VirtualClock
+from device.simulator.virtual_clock import S, VirtualClock
 from firmware_py.platform.waiting import Waiting
 
 BEGAN_US: Final = 1000 * S  # the machine was on before

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from device.calibration.measurement import (
+from device.calibration.readings import (
     ImplausibleError,
     Point,
     Reading,

@@ -14,7 +14,7 @@ from typing import Final
 from device.simulator.hand import Hand
 from device.simulator.listener import Ear, Listener, Noise
 from device.tone_generator.server import ToneGenerator
-from firmware_py.calibration.levels import NOISE_CORRECTION
+from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
 from firmware_py.link.messages import HOST_SILENCE_US
 from firmware_py.procedure.route import BY_AIR

@@ -115,7 +115,7 @@ class ClockCheck:
 
 
 @dataclass
-class Board:
+class BoardStart:
     """One start of the board at the other end, by its `boot`.
 
     `asks`: how often the board agreed to send the events after the last one, and they did not come.
@@ -127,9 +127,9 @@ class Board:
     acknowledged: int = 0
     asks: int = 0
 
-    def another(self, boot: str = "", last_event: int = 0, latest_us: int = 0) -> "Board":
+    def another(self, boot: str = "", last_event: int = 0, latest_us: int = 0) -> "BoardStart":
         """Return another start; all is known of it up to an event, the latest at this time."""
-        return Board(ClockCheck(self.clock.speed, latest_us), boot, last_event)
+        return BoardStart(ClockCheck(self.clock.speed, latest_us), boot, last_event)
 
     def owes(self, newest: int) -> bool:
         """Return whether events up to the newest are missing, and it is worth asking for them."""

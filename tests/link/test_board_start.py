@@ -11,7 +11,7 @@ from firmware_py import link
 from firmware_py.board.board_connection import LOSSES_MAX, SOUND_S, TRUE_S
 from firmware_py.board.standstill import PRESENTATION_S_MAX, STATE_S_MAX
 from firmware_py.installation.configuration import Configuration
-from firmware_py.link.board import (
+from firmware_py.link.board_start import (
     BEHIND_US,
     DISORDER_US,
     EARLY_US,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from device.sound_card.board import POLL_US, LocalBoard
 from device.sound_card.keyboard import Keyboard
+from device.sound_card.local_board import POLL_US, LocalBoard
 from device.sound_card.wav import RATE_HZ, WavOutput
 from device.tone_generator.constant import STEP
 from device.tone_generator.voices import CUT_MS

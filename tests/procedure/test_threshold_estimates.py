@@ -3,8 +3,8 @@
 import pytest
 
 from firmware_py.procedure.asked import Asked
-from firmware_py.procedure.audiogram import Audiogram, Estimate
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.threshold_estimates import Estimate, ThresholdEstimates
 from tests.procedure.driver import Driver, flat
 
 LEFT = {"ears": "left", "conduct": "clinical"}
@@ -13,17 +13,19 @@ LEFT = {"ears": "left", "conduct": "clinical"}
 def test_estimates_are_those_of_the_present_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver(Settings.from_record(LEFT), flat(85.0))
     told = 0
-    estimates = Audiogram.estimates
+    estimates = ThresholdEstimates.estimates
 
-    def checked(audiogram: Audiogram) -> list[Estimate]:
+    def checked(audiogram: ThresholdEstimates) -> list[Estimate]:
         nonlocal told
         told += 1
-        anew = Audiogram(driver.settings, audiogram.estimator, audiogram.levels, audiogram.tally)
+        anew = ThresholdEstimates(
+            driver.settings, audiogram.estimator, audiogram.levels, audiogram.tally
+        )
         anew.asked = audiogram.asked
         assert estimates(audiogram) == estimates(anew)
         return estimates(audiogram)
 
-    monkeypatch.setattr(Audiogram, "estimates", checked)
+    monkeypatch.setattr(ThresholdEstimates, "estimates", checked)
 
     driver.run()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ, output_limit
-from device.hearing_aid.measurement import (
+from device.hearing_aid.electroacoustics import (
     ROUNDING,
     STANDARD_NAMES,
     attack_and_release_ms,
@@ -89,7 +89,7 @@ def test_it_is_as_fast_as_an_aid(aid: FileAid) -> None:
 def test_nothing_exceeds_the_limit_of_the_fit(
     name: str, sounds: int, installation: Installation
 ) -> None:
-    """Of any setting and any sound; `python -m device.hearing_aid.measurement` plays thousands."""
+    """Of any setting and any sound; `python -m device.hearing_aid.electroacoustics` has more."""
     assert loudest(standard_fit(name), sounds, 7, installation) <= 1.0 + ROUNDING
 
 

@@ -18,9 +18,9 @@ import pytest
 from device.simulator.audiograms import AudiogramError, audiogram_named
 from firmware_py.procedure.person import Person
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
+from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
-from host_tools.commands.export.table import as_csv, as_nhanes_csv
 from tests.budget import quick
 from tests.host.commands.export.sessions import (
     JOURNALS,

@@ -9,14 +9,14 @@ import pytest
 from device.simulator.listener import RESPONSE_TIME_S_MAX
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import Settings
-from host_tools.research.study.clock import Clock
 from host_tools.research.study.listener import response_speeds, session_seed, uniforms
+from host_tools.research.study.session_clock import SessionClock
 
 CLINICAL_WINDOW_S = 3 * 0.26 + 2 * 0.19 + 1.0
 
 
 def course(heard: list[bool], conduct: str = "brisk", seed: int = 1, **more: float) -> list[float]:
-    clock = Clock("ear", seed, len(heard), conduct, more.get("response_time_s", 0.4))
+    clock = SessionClock("ear", seed, len(heard), conduct, more.get("response_time_s", 0.4))
     seconds = []
     for tone, answer in enumerate(heard):
         clock.played(tone, answer)

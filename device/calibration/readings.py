@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import (
     FORMAT_VERSION,
     LEVEL_MAX_LIMITS_DB_SPL,
@@ -11,7 +12,6 @@ from firmware_py.calibration.file import (
     SENSITIVITY_LIMITS_DB_SPL,
     calibration_from,
 )
-from firmware_py.calibration.levels import Calibration
 from firmware_py.procedure.route import LEFT, RIGHT
 
 LINEAR_DB: Final = 1.0  # a step of the generator and that of the reading differ by up to this

@@ -43,7 +43,7 @@ class Estimate:
         return 0.5 * (self.high_db_hl - self.low_db_hl)
 
 
-class Audiogram:
+class ThresholdEstimates:
     """The estimator's thresholds at the audiogram frequencies within the range of the test."""
 
     def __init__(

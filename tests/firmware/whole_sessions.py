@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.clock import MS
 from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
+from device.simulator.virtual_clock import MS
 from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Ear, Listener, Noise, Press
+from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.tone_generator.server import ToneGenerator
-from firmware_py.calibration.levels import Calibration
+from firmware_py.calibration.calibration import Calibration
 from firmware_py.link.messages import HOST_SILENCE_US
 from tests.link.misfits import MisfitOutbox, MisfitServer
 from tests.simulation.violation import Violation

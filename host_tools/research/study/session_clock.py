@@ -11,7 +11,7 @@ from firmware_py.procedure.settings import Settings
 from host_tools.research.study.listener import response_speeds, session_seed
 
 
-class Clock:
+class SessionClock:
     """The clock of one session.
 
     Parameters

@@ -26,10 +26,10 @@ from device.hearing_aid.rules import NAL_R
 from device.hearing_aid.whose import Whose
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
-from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.commands.prescribe.taken import (
     CONVENTION,
     NothingToPrescribeError,
@@ -38,7 +38,7 @@ from host_tools.commands.prescribe.taken import (
     taken,
 )
 from host_tools.errors import HostError
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 
 HELD_DB: Final = 0.5  # less than the rule's gain by that: a limit holds it
 DEVIATIONS: Final = 1.28  # a normal distribution has its middle 80 % within so many SDs

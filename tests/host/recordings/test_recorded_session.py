@@ -4,7 +4,7 @@ from pathlib import Path
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.hearing import HearingTest
-from host_tools.recordings.recorded import Trial, read_session
+from host_tools.recordings.recorded_session import Trial, read_session
 from tests.host.journals import GOLDEN, LEFT_S2
 
 

@@ -1,4 +1,4 @@
-"""`python -m device.image.memory`: a table, in Markdown, of the memory that is allocated.
+"""`python -m device.image.workspace_table`: a table, in Markdown, of the memory that is allocated.
 
 A workspace is allocated when the test of an ear begins. Its size depends only on the number of
 answers that it has room for, N. From one answer to the next nothing is allocated. (With one
@@ -45,7 +45,7 @@ def formula(profile: str) -> str:
     return " + ".join(f"{factor:,}{unit}" for factor, unit in terms if factor)
 
 
-def table() -> list[str]:
+def table_lines() -> list[str]:
     """Return the lines of the table."""
     sizes = " | ".join(f"N = {size}" for size in SIZES)
     fixed = " | " * (len(SIZES) - 1)
@@ -66,4 +66,4 @@ def table() -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: print(*table(), sep="\n")))
+    sys.exit(ended(lambda: print(*table_lines(), sep="\n")))

@@ -12,7 +12,7 @@ from firmware_py.sessions.broken_off import Course
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import told
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.recorded import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import short_verdict
 
 SEXES: Final = {"F": "female", "M": "male"}
@@ -50,7 +50,7 @@ def simulated_words(
 
 
 @dataclass(frozen=True)
-class RecordOfTest:
+class Particulars:
     """A session as its paper begins, in a language."""
 
     session: RecordedSession

@@ -15,7 +15,7 @@ from device.hearing_aid.limits import field_db_spl
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.outcomes import Outcome
 from host_tools.catalogue import Catalogue
-from host_tools.commands.prescribe.ears import EarPrescription
+from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.figures import differences_db
 from host_tools.commands.prescribe.words import (
     DOUBTFUL_SIGN,
