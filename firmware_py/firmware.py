@@ -42,8 +42,7 @@ from firmware_py.sessions.runner import Runner
 
 if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
     from firmware_py.sessions.session import HearingSession
-    from firmware_py.tuning.tuner import Tuner
-    from firmware_py.tuning.tuning_record import TuningSession
+    from firmware_py.tuning.tuner import Tuner, TuningSession
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 # What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the

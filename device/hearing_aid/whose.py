@@ -2,15 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
+from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.record_checks import checks_of, optional, refusal, text, whole
 from firmware_py.sessions.identity import Identity
-from firmware_py.sessions.session_record import checked_number, checked_start, checked_text
+from firmware_py.sessions.session_record import start
 
-FIELDS: Final = (
-    "person", "session", "started", "device", "boards", "calibration", "thresholds"
-)  # fmt: skip
+
+def _person(_place: str, value: Any) -> str | None:
+    return Person(identifier=value).identifier
+
+
+def _boards(place: str, value: Any) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(value, Mapping) or not all(isinstance(b, list) for b in value.values()):
+        raise refusal(place, value, "is a list for each ear")
+    return {
+        text("ear", ear): tuple(text("board", name) for name in names)
+        for ear, names in value.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -35,13 +46,15 @@ class Whose:
         Which thresholds the rule was given, such as "50 %".
     """
 
-    person: str | None = None
-    session: int | None = None
-    started: str | None = None
-    device: str | None = None
-    boards: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    calibration: str | None = None
-    thresholds: str | None = None
+    person: Annotated[str | None, _person] = None
+    session: Annotated[int | None, optional(whole(1, SESSION_NUMBER_MAX))] = None
+    started: Annotated[str | None, optional(start)] = None
+    device: Annotated[str | None, optional(text)] = None
+    boards: Annotated[Mapping[str, tuple[str, ...]], _boards] = field(
+        default_factory=dict, hash=False
+    )
+    calibration: Annotated[str | None, optional(text)] = None
+    thresholds: Annotated[str | None, optional(text)] = None
 
     def identity(self, fit: str | None = None) -> Identity:
         """Return it as what is compared; `fit`: the digest."""
@@ -58,23 +71,8 @@ class Whose:
 
         It has the fields, `FIELDS`.
         """
-        person, session, started, device, boards, calibration, thresholds = (
-            record[name] for name in FIELDS
-        )
-        if not isinstance(boards, Mapping) or not all(isinstance(b, list) for b in boards.values()):
-            raise ValueError(f"boards is {str(boards)[:60]!r}; allowed is a list for each ear")
-        return cls(
-            Person(identifier=person).identifier,
-            None if session is None else checked_number(session),
-            None if started is None else checked_start(started),
-            None if device is None else checked_text("device", device),
-            {
-                checked_text("ear", ear): tuple(checked_text("board", name) for name in names)
-                for ear, names in boards.items()
-            },
-            None if calibration is None else checked_text("calibration", calibration),
-            None if thresholds is None else checked_text("thresholds", thresholds),
-        )
+        return cls(**{name: check(name, record[name]) for name, check in checks_of(cls).items()})
 
 
+FIELDS: Final = tuple(checks_of(Whose))
 UNKNOWN: Final = Whose()

@@ -11,7 +11,6 @@ from firmware_py.operator.results import Results
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.program import ended
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session_record import SessionHeader
 
@@ -46,7 +45,7 @@ class IdentityDesk:
 
 
 def _told(header: SessionHeader, person: Person, boards: dict[str, list[str]]) -> dict[str, Any]:
-    who = Identity.of_test(header)
+    who = header.identity()
     return {
         "session": header.session,
         "started": header.started,

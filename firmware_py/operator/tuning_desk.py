@@ -29,7 +29,6 @@ from firmware_py.procedure.words import say
 from firmware_py.sessions.identity import Identity, Meeting, differences
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuner import NO_AID, Tuner
-from firmware_py.tuning.tuning_record import identity_of_tuning
 
 NOT_BEGUN: Final = "no tuning was begun"
 NONE_YET: Final = "there was no tuning yet: TUNE:STAR starts one"
@@ -132,7 +131,7 @@ class TuningDesk:
         tuning, header = self._tuner.last, self._tuner.last_header
         if tuning is None or header is None:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
-        who = identity_of_tuning(header, tuning.board)
+        who = header.identity(tuning.board)
         told = {
             name: getattr(who, name) for name in ("identifier", "device", "board", "aid", "fit")
         }

@@ -18,7 +18,7 @@ from firmware_py.sessions.runner import Runner
 
 if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
     from firmware_py.sessions.session import HearingSession
-    from firmware_py.tuning.tuning_record import TuningSession
+    from firmware_py.tuning.tuner import TuningSession
 
 
 class Watch:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, Self
 
-from firmware_py.procedure.outcomes import UNSURE, Why
+from firmware_py.procedure.outcomes import UNSURE, SessionOutcome, Why
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
+from firmware_py.procedure.record_checks import object_of, refusal
 from firmware_py.procedure.route import LEFT, RIGHT
 
 HEARD_BUTTON: Final = 1
@@ -42,11 +43,36 @@ class Event(_Named):
             cls.KINDS[what] = cls
 
 
-class Result(Protocol):
-    """What came of a test."""
+class Result:
+    """What came of a test: a dataclass whose fields say what they may be (`record_checks`)."""
+
+    outcome: str  # "": it is not over, and this is the result so far
 
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON values."""
+        record: dict[str, Any] = as_json(self)
+        return record
+
+    @classmethod
+    def from_record(cls, record: object, *, so_far: bool = False) -> Self:
+        """Check what `to_record` wrote, and take it.
+
+        Parameters
+        ----------
+        record : object
+            JSON values.
+        so_far : bool
+            Whether it may not be over yet.
+
+        Raises
+        ------
+        ResultError
+            If it is not what a test of this kind finds.
+        """
+        found: Self = object_of(cls)("result", record)
+        if not found.outcome and not so_far:
+            raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
+        return found
 
 
 class Action(_Named):

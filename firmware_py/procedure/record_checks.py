@@ -59,14 +59,21 @@ def _number(low: float, high: float, unit: str, *, or_none: bool) -> Check:
     return check
 
 
-def count(place: str, value: Any) -> Any:
-    """Allow whole numbers from 0 on."""
-    if type(value) is not int or not 0 <= value <= COUNT_MAX:
-        raise refusal(place, value, f"are whole numbers from 0 to {COUNT_MAX}")
-    return value
+def whole(low: int, high: int, unit: str = "") -> Check:
+    """Allow whole numbers within these bounds."""
+
+    def check(place: str, value: Any) -> Any:
+        if type(value) is not int or not low <= value <= high:
+            raise refusal(place, value, f"are whole numbers from {low} to {high} {unit}".rstrip())
+        return value
+
+    return check
 
 
-def text(place: str, value: object) -> object:
+count: Final = whole(0, COUNT_MAX)
+
+
+def text(place: str, value: Any) -> Any:
     """Allow a text that can be printed."""
     if not isinstance(value, str) or not value.isprintable():
         raise refusal(place, value, "is a text that can be printed")

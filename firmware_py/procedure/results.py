@@ -7,8 +7,9 @@ be stands beside the field.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
+from firmware_py.procedure.events import Result
 from firmware_py.procedure.outcomes import (
     WITH_NUMBERS,
     Bound,
@@ -18,7 +19,7 @@ from firmware_py.procedure.outcomes import (
     Verdict,
     WhichEar,
 )
-from firmware_py.procedure.reasons import Reasons, as_json, reasons_at
+from firmware_py.procedure.reasons import Reasons, reasons_at
 from firmware_py.procedure.record_checks import (
     count,
     number,
@@ -227,7 +228,7 @@ class EarResult:
 
 
 @dataclass(frozen=True)
-class SessionResult:
+class SessionResult(Result):
     """What a session found."""
 
     # "": the session is not over, and this is the result so far
@@ -252,29 +253,3 @@ class SessionResult:
     def by_ear(self) -> dict[str, EarResult]:
         """Return what was found, by ear."""
         return {found.ear: found for found in self.ears}
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the result as JSON values."""
-        record: dict[str, Any] = as_json(self)
-        return record
-
-    @classmethod
-    def from_record(cls, record: object, *, so_far: bool = False) -> Self:
-        """Check what `to_record` wrote, and take it.
-
-        Parameters
-        ----------
-        record : object
-            JSON values.
-        so_far : bool
-            Whether the session may not be over yet.
-
-        Raises
-        ------
-        ResultError
-            If it is not what a test finds.
-        """
-        found: Self = object_of(cls)("result", record)
-        if not found.outcome and not so_far:
-            raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
-        return found

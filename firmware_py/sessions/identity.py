@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from firmware_py.procedure.boards import serial_of
+from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.words import say
@@ -19,7 +20,6 @@ from firmware_py.procedure.words import say
 if TYPE_CHECKING:
     from firmware_py.calibration.in_force import CalibrationInForce
     from firmware_py.link.aid import AidGreeted
-    from firmware_py.sessions.session_record import SessionHeader
 
 # An age in whole years, told twice: two years of birth may lie so far apart and be one.
 BORN_YEARS_APART_MAX: Final = 1.5
@@ -44,17 +44,24 @@ class Identity:
     fit: str | None = None  # digest of its fit
 
     @classmethod
-    def of_test(cls, header: "SessionHeader", board: str = "") -> Self:
+    def of_test(
+        cls,
+        person: Person,
+        started: str,
+        device: str,
+        calibration: "CalibrationInForce",
+        board: str,
+    ) -> Self:
         """Return that of a hearing test; `board`: which one answered it last."""
-        person, made = header.person, header.calibration.calibration
+        made = calibration.calibration
         return cls(
             person.identifier,
             person.sex,
-            _born(person.age_years, header.started),
-            header.device or None,
+            _born(person.age_years, started),
+            device or None,
             *kind_and_name(board),
             made.board_serial if made else None,
-            *_calibration(header.calibration),
+            *_calibration(calibration),
         )
 
     @classmethod

@@ -71,7 +71,7 @@ def another_board(session: HearingSession | None, board: str) -> list[Difference
     """Return in what a board differs from the one that the test under way had before."""
     if session is None:
         return []
-    before = Identity.of_test(session.header, board_of(session))
+    before = session.header.identity(board_of(session))
     return differences(Meeting.RESUME, before, Identity.of_now(board=board))
 
 

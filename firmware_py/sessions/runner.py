@@ -124,7 +124,7 @@ class Runner:
 
     def _wait_if_unsure(self, session: HearingSession) -> None:
         """Have a session that was taken up wait for the operator, if it may not go on by itself."""
-        before = Identity.of_test(session.header)
+        before = session.header.identity()
         here = Identity.of_now(self._data.device, "", self.calibration_today(board_of(session)))
         why = why_to_wait(session, before, here, self._clock, self.absence.within_s)
         if why:
@@ -161,7 +161,10 @@ class Runner:
         number, speed = data.next_number(), self._clock.told_speed
         path = data.journal_path(number)
         started = now.isoformat(timespec="seconds")
-        header = SessionHeader(number, settings, person, today, started, data.device, board, speed)
+        header = SessionHeader(
+            number, started, settings, person, today,
+            device=data.device, tone_generator=board, speed=speed,
+        )  # fmt: skip
         session: HearingSession = Session.begin(path, header, data.seal_key, disk=data.disk)
         self._adopt(session)
         self.has_begun = True

@@ -98,12 +98,12 @@ Watcher = Callable[[Any, Event, Sequence[Action]], None]
 
 def replay(records: Sequence[Record], watch: Watcher | None = None) -> HearingReplay:
     """Feed the journal of a hearing test through the procedure; see `replay_from`."""
-    state: HearingReplay = replay_from(SessionHeader.from_record, records, watch)
+    state: HearingReplay = replay_from(SessionHeader, records, watch)
     return state
 
 
 def replay_from(
-    header_from_record: Callable[[Record], Header[Any, Any]],
+    kind: type[Header[Any, Any]],
     records: Sequence[Record],
     watch: Watcher | None = None,
 ) -> Replay[Any, Any, Any]:
@@ -111,8 +111,8 @@ def replay_from(
 
     Parameters
     ----------
-    header_from_record : callable
-        Makes the header of this kind of journal from its first record.
+    kind : type of Header
+        Of the first record of such a journal.
     records : sequence of dict
         All good records, the header first.
     watch : callable, optional
@@ -126,7 +126,7 @@ def replay_from(
     """
     try:
         with _named_if_unforeseen(0):
-            header = header_from_record(records[0])
+            header = kind.from_record(records[0])
             state: Replay[Any, Any, Any] = Replay(header, header.new_test())
         entries = inputs_and_outputs(header, records)
         number = 0

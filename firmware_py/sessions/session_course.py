@@ -7,18 +7,18 @@ from typing import Any, Final, Generic
 from firmware_py.journal import Record
 from firmware_py.procedure.events import Event
 from firmware_py.procedure.printable import shown
+from firmware_py.procedure.record_checks import text, whole
 from firmware_py.sessions.session_record import (
     BoardMark,
     Found_co,
     Header,
     SessionRecordError,
-    checked_start,
-    checked_text,
+    start,
 )
 
 # A key of the first input after the firmware had ended: date and time of day, as of `started`.
 RESUMED: Final = "resumed"
-SESSION_US_MAX: Final = 2**63 - 1
+SESSION_US: Final = whole(0, 2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -71,21 +71,13 @@ def input_of(header: Header[Any, Any], number: int, record: Record, before: Boar
         If no such session wrote it.
     """
     try:
-        at_us = _session_us(record.get("at_us"))
+        at_us = SESSION_US("at_us", record.get("at_us"))
         event = header.event_from_record(record.get("event"))
         board = _board(record, before).later(event)
-        resumed = checked_start(record[RESUMED]) if RESUMED in record else ""
+        resumed = start(RESUMED, record[RESUMED]) if RESUMED in record else ""
     except ValueError as error:
         raise SessionRecordError(f"record {number}: {error}") from None
     return Input(number, at_us, event, board, resumed)
-
-
-def _session_us(value: object) -> int:
-    if type(value) is not int or not 0 <= value <= SESSION_US_MAX:
-        raise SessionRecordError(
-            f"at_us is {shown(value)}; allowed are whole numbers from 0 to {SESSION_US_MAX}"
-        )
-    return value
 
 
 def _board(record: Record, before: BoardMark) -> BoardMark:
@@ -97,5 +89,5 @@ def _board(record: Record, before: BoardMark) -> BoardMark:
         raise SessionRecordError(
             f"board is {shown(told)}; allowed is a list of its boot and the number of its event"
         )
-    boot = checked_text("board[0]", told[0])
+    boot = text("board[0]", told[0])
     return BoardMark(boot, told[1], before.us if boot == before.boot else 0)

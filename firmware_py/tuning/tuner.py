@@ -1,6 +1,7 @@
 """Runs tunings: carries events between the aid, the button and the procedure."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from firmware_py.board.sounds import check_setting, play_speech, use_setting
@@ -27,17 +28,13 @@ from firmware_py.procedure.tuning.tells import NobodyTold, SettingTold
 from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.resumption import RESUME_WITHIN_S, Absence, away_for_s, why_to_wait
-from firmware_py.sessions.session import HearingSession, ReplayError, Session
+from firmware_py.sessions.session import HearingSession, ReplayError, Session, replay_from
 from firmware_py.sessions.session_loop import SessionLoop
 from firmware_py.sessions.session_record import BoardMark
 from firmware_py.tuning.aid_connection import AidConnection
-from firmware_py.tuning.tuning_record import (
-    TuningHeader,
-    TuningSession,
-    identity_of_tuning,
-    replay_tuning,
-)
+from firmware_py.tuning.tuning_record import TuningHeader
 
+TuningSession = Session[TuningHeader, Tuning]
 NO_AID: Final = "the hearing aid does not answer"
 
 
@@ -105,7 +102,7 @@ class Tuner:
             return []
         session, aid, board = self.session, self.aid.greeted, self._board.board
         now = Identity.of_now(board=board) if aid is None else Identity.of_aid(aid, board)
-        before = identity_of_tuning(session.header, session.test.board)
+        before = session.header.identity(session.test.board)
         return differences(Meeting.RESUME, before, now)
 
     def load_last(self, test: HearingSession | None = None) -> list[str]:
@@ -117,13 +114,13 @@ class Tuner:
             try:
                 recovered = read_journal(path, disk=self._data.disk)
                 if recovered.complete and not recovered.torn_bytes:
-                    state = replay_tuning(recovered.records)
+                    state = replay_from(TuningHeader, recovered.records)
                     self.last, self.last_header = state.test, state.header
                     return []
                 session: TuningSession
                 session, torn_bytes = Session.resume(
-                    path, self._data.seal_key, disk=self._data.disk, replay=replay_tuning,
-                    now=self._clock.date(),
+                    path, self._data.seal_key, disk=self._data.disk,
+                    replay=partial(replay_from, TuningHeader), now=self._clock.date(),
                 )  # fmt: skip
             except JournalUnstartedError:
                 continue
@@ -140,7 +137,7 @@ class Tuner:
         if session.over:
             self._close()
             return
-        before = identity_of_tuning(session.header, session.test.board)
+        before = session.header.identity(session.test.board)
         here = Identity.of_now(self._data.device)
         why = why_to_wait(session, before, here, self._clock, self._resume_within_s)
         if test is not None:
@@ -166,7 +163,7 @@ class Tuner:
         path = self._data.journal_path(number, TUNING)
         started = self._clock.date().isoformat(timespec="seconds")
         header = TuningHeader(
-            number, settings, self.aid.greeted.aid, identifier, started, self._data.device
+            number, started, settings, self.aid.greeted.aid, identifier, device=self._data.device
         )
         session: TuningSession = Session.begin(
             path, header, self._data.seal_key, disk=self._data.disk

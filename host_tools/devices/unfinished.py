@@ -16,6 +16,7 @@ from firmware_py.procedure.printable import shown
 from firmware_py.sessions.identity import Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_course import Input, inputs_and_outputs
 from firmware_py.sessions.session_record import Header, SessionHeader, SessionRecordError
+from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools.devices.told import told_pairs
 from host_tools.errors import HostError
 
@@ -155,21 +156,14 @@ def why_of(state: str) -> str:
 
 
 def _seen(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:
-    if kind == TUNING:
-        # They load the kernels.
-        from firmware_py.tuning.tuning_record import TuningHeader, identity_of_tuning
-
-        tuning = TuningHeader.from_record(records[0])
-        identity = identity_of_tuning(tuning, _board(tuning, records))
-        return Unfinished(path, kind, tuning.started, identity)
-    header = SessionHeader.from_record(records[0])
-    identity = Identity.of_test(header, _board(header, records) or header.tone_generator)
-    return Unfinished(path, kind, header.started, identity)
+    of_kind: type[Header[Any, Any]] = TuningHeader if kind == TUNING else SessionHeader
+    header = of_kind.from_record(records[0])
+    return Unfinished(path, kind, header.started, header.identity(_board(header, records)))
 
 
 def _board(header: Header[Any, Any], records: Sequence[Record]) -> str:
     """Return the tone generator that answered last; "": none did, or it is unknown."""
-    board = ""
+    board = header.first_board
     for told in inputs_and_outputs(header, records):
         if isinstance(told, Input) and isinstance(told.event, Started | BoardReady):
             board = told.event.board

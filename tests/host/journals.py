@@ -157,7 +157,7 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
         "calibration was judged on 2026-12-31, and started is 2026-01-02T03:04:05+00:00; allowed ",
     ),
     "a seed": (("seed",), 8, "the header: seed is 8, and a header of this kind has no such field"),
-    "a speed": (("speed",), 0, "the header: speed is 0; allowed are numbers from 0.1 to 1000, and"),
+    "a speed": (("speed",), 0, "header: speed is 0; allowed are numbers from 0.1 to 1000 and null"),
     "a calibration": (("calibration", "state"), "GOOD", "the header: calibration: its state is 'G"),
 }  # fmt: skip
 

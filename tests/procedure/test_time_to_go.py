@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("time_to_go")  # they ask the same tests
 # whole. Here are the steepest and flattest audiograms that there are, and few of them.
 ERROR_PART_MAX = 0.3
 SEEDS = (1, 2, 3, 4) if settings.get_current_profile_name() == budget.ALL else (1, 2)
-HEADER = SessionHeader(7, Settings(), UNKNOWN, CalibrationInForce(), "2026-01-02T03:04:05+00:00")
+HEADER = SessionHeader(7, "2026-01-02T03:04:05+00:00", Settings(), UNKNOWN, CalibrationInForce())
 
 
 @pytest.fixture(scope="module", params=CONDUCTS)

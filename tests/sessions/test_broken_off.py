@@ -23,7 +23,7 @@ WHO: Final = (reason(Code.WAITS_CLOCK),)
 
 def course(*resumed: str, why: Reasons = ()) -> Course:
     """Return that of a session of three minutes between its breaks."""
-    header = SessionHeader(1, Settings(), Person(), on_file().judged(MADE), STARTED)
+    header = SessionHeader(1, STARTED, Settings(), Person(), on_file().judged(MADE))
     inputs = [Input(1, 3 * MINUTE_US, TimePassed(), BoardMark(), "")]
     for place, when in enumerate(resumed):
         at_us = inputs[-1].at_us

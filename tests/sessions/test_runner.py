@@ -309,7 +309,7 @@ def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
 
 
 HEADER = SessionHeader(
-    1, Settings.from_record(ONE_EAR), UNKNOWN, CalibrationInForce(), STARTED.isoformat()
+    1, STARTED.isoformat(), Settings.from_record(ONE_EAR), UNKNOWN, CalibrationInForce()
 )
 TOLD = HEADER.to_record()
 STARTED_INPUT = {"kind": "input", "at_us": 1, "event": as_record(Started())}

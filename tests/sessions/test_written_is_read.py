@@ -41,15 +41,16 @@ SPEEDS: Final = st.sampled_from((1.0, None, 20.0, 0.0, 1e6))
 FIT: Final = TuningSettings("0" * 64, ((-6.0, 6.0),) * 4, (3.0,) * 4)
 
 TESTS: Final = st.builds(
-    SessionHeader, NUMBERS, st.just(Settings()), st.just(Person()), CALIBRATIONS, TIMES, TEXTS,
-    TEXTS, SPEEDS, TEXTS, TEXTS,
+    SessionHeader, NUMBERS, TIMES, st.just(Settings()), st.just(Person()), CALIBRATIONS,
+    device=TEXTS, tone_generator=TEXTS, speed=SPEEDS, firmware=TEXTS, python=TEXTS,
 )  # fmt: skip
 TUNINGS: Final = st.builds(
-    TuningHeader, NUMBERS, st.just(FIT), TEXTS, st.none() | TEXTS, TIMES, TEXTS, TEXTS, TEXTS
-)
+    TuningHeader, NUMBERS, TIMES, st.just(FIT), TEXTS, st.none() | TEXTS,
+    device=TEXTS, firmware=TEXTS, python=TEXTS,
+)  # fmt: skip
 HEADERS: Final[dict[str, Any]] = {
-    "test": SessionHeader(1, Settings(), Person(), CalibrationInForce(), STARTED.isoformat()),
-    "tuning": TuningHeader(1, FIT, "aid", None, STARTED.isoformat()),
+    "test": SessionHeader(1, STARTED.isoformat(), Settings(), Person(), CalibrationInForce()),
+    "tuning": TuningHeader(1, STARTED.isoformat(), FIT, "aid", None),
 }
 KINDS_OF: Final = {"test": events.Event.KINDS, "tuning": KINDS}
 

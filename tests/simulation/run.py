@@ -21,8 +21,8 @@ from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.sessions.session import replay
-from firmware_py.tuning.tuning_record import replay_tuning
+from firmware_py.sessions.session import replay, replay_from
+from firmware_py.tuning.tuning_record import TuningHeader
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.given import DATA, check_seals
 from tests.simulation.story import CABLE, Story, Trouble
@@ -204,7 +204,7 @@ class Run:
             outcome.met.update(met)
 
     def _judge_tuning(self, path: Path) -> None:
-        state = replay_tuning(read_journal(path, disk=self.world.disk).records)
+        state = replay_from(TuningHeader, read_journal(path, disk=self.world.disk).records)
         if state.differences:
             raise Violation(f"{path.name} replays otherwise: {state.differences[:1]}")
 

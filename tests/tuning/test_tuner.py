@@ -26,7 +26,8 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.procedure.words import say
-from firmware_py.tuning.tuning_record import replay_tuning
+from firmware_py.sessions.session import replay_from
+from firmware_py.tuning.tuning_record import TuningHeader
 from tests.budget import examples, quick
 from tests.firmware.whole_sessions import a_listener
 from tests.tuning.bench import DATA, Bench
@@ -85,7 +86,7 @@ def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
     bench, result = finished()
     recovered = read_journal(JOURNAL, disk=bench.simulated_disk)
     assert recovered.complete
-    state = replay_tuning(recovered.records)
+    state = replay_from(TuningHeader, recovered.records)
     assert (state.differences, state.pending, state.result) == ([], [], result)
 
 
@@ -101,7 +102,7 @@ def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
     assert bench.tuner.last is not None
     resumed = bench.tuner.last.result()
     assert resumed == whole, "a comparison that was under way is heard anew, and nothing else"
-    state = replay_tuning(read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    state = replay_from(TuningHeader, read_journal(JOURNAL, disk=bench.simulated_disk).records)
     assert (state.differences, state.resumed) == ([], 1)
 
 
@@ -202,7 +203,7 @@ def test_an_aid_of_somebody_else_is_sent_nothing_of_the_tuning(
     bench.run(S)
     assert bench.of("setting") == []
     assert set(bench.aid.told) == {"hello"}, "its end, too, is not for that aid"
-    state = replay_tuning(read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    state = replay_from(TuningHeader, read_journal(JOURNAL, disk=bench.simulated_disk).records)
     assert (state.differences, state.header.identifier) == ([], "P-A")
     assert state.result is not None
     assert state.result.comparisons == 3
@@ -248,7 +249,7 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     assert bench.tuner.last is not None
     assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
     records = read_journal(JOURNAL, disk=bench.simulated_disk).records
-    assert replay_tuning(records).differences == []
+    assert replay_from(TuningHeader, records).differences == []
     pressed = [r for r in records if r.get("event", {}).get("what") == "button"]
     assert pressed == [], "the presses are those of the test"
 
@@ -396,7 +397,7 @@ def test_an_aid_that_takes_less_than_the_tuning_began_with_is_asked_for_no_more(
         r"the hearing aid refused play-speech: \w+_db is -?[\d.]+; allowed is -1.5 to 1.5 dB",
         say(over["why"]),
     )
-    state = replay_tuning(read_journal(JOURNAL, disk=bench.simulated_disk).records)
+    state = replay_from(TuningHeader, read_journal(JOURNAL, disk=bench.simulated_disk).records)
     assert (state.differences, state.test.outcome) == ([], SessionOutcome.ABORTED)
 
 
@@ -456,5 +457,5 @@ def test_whatever_comes_and_goes_one_session_sounds_and_only_on_its_own_aid(
                 assert bench.tuner.last_header.settings.fit == aid.fit
             assert "play" not in sounded or in_test is None or in_test is not bench.runner.session
     for path in bench.data.journals(TUNING):
-        state = replay_tuning(read_journal(path, disk=bench.simulated_disk).records)
+        state = replay_from(TuningHeader, read_journal(path, disk=bench.simulated_disk).records)
         assert state.differences == []

@@ -1,14 +1,14 @@
 """What a tuning found."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
+from firmware_py.procedure.events import Result
 from firmware_py.procedure.outcomes import SessionOutcome
-from firmware_py.procedure.reasons import Reasons, as_json, reasons_at
+from firmware_py.procedure.reasons import Reasons, reasons_at
 from firmware_py.procedure.record_checks import (
     count,
     number,
-    object_of,
     one_of,
     refusal,
     several,
@@ -23,7 +23,7 @@ _WISH: Final = several(number(-WISH_DB_MAX, WISH_DB_MAX, "dB"), COUNT, COUNT)
 
 
 @dataclass(frozen=True)
-class TuningResult:
+class TuningResult(Result):
     """What a tuning found; rows of numbers are in the order of `DIMENSIONS`."""
 
     # "": the tuning is not over, and this is the result so far
@@ -43,30 +43,10 @@ class TuningResult:
     stray_presses: Annotated[int, count]  # before both had been heard
     remarks: Annotated[Reasons, reasons_at]
 
-    def to_record(self) -> dict[str, Any]:
-        """Return the result as JSON values."""
-        record: dict[str, Any] = as_json(self)
-        return record
-
     @classmethod
     def from_record(cls, record: object, *, so_far: bool = False) -> Self:
-        """Check what `to_record` wrote, and take it.
-
-        Parameters
-        ----------
-        record : object
-            JSON values.
-        so_far : bool
-            Whether the tuning may not be over yet.
-
-        Raises
-        ------
-        ResultError
-            If it is not what a tuning finds.
-        """
-        found: Self = object_of(cls)("result", record)
-        if not found.outcome and not so_far:
-            raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
+        """Check what `to_record` wrote, and take it, as of any result."""
+        found = super().from_record(record, so_far=so_far)
         for place, (low_db, high_db) in enumerate(zip(found.low_db, found.high_db, strict=True)):
             if low_db > high_db:
                 raise refusal(f"result.high_db[{place}]", high_db, f"is {low_db:g} dB and more")

@@ -1,6 +1,5 @@
 """What a tuning is to do: the aid's part of it, and ours."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, Self
 
@@ -12,6 +11,7 @@ from firmware_py.procedure.record_checks import (
     refusal,
     several,
     text,
+    whole,
 )
 from firmware_py.procedure.settings import SEED_MAX
 from firmware_py.procedure.tuning.space import DIMENSIONS
@@ -21,15 +21,6 @@ SD_DB_MIN: Final = 0.1  # a prior that is narrower leaves nothing to ask
 SD_DB_MAX: Final = 30.0
 LIMIT_DB_MAX: Final = max(dimension.limit_db for dimension in DIMENSIONS)
 COUNT: Final = len(DIMENSIONS)
-
-
-def _whole(low: int, high: int, unit: str) -> Callable[[str, Any], Any]:
-    def check(place: str, value: Any) -> Any:
-        if type(value) is not int or not low <= value <= high:
-            raise refusal(place, value, f"are whole numbers from {low} to {high} {unit}".rstrip())
-        return value
-
-    return check
 
 
 def _range_db(place: str, value: Any) -> Any:
@@ -63,12 +54,12 @@ class TuningSettings:
     prior_sd_db: Annotated[
         tuple[float, ...], several(number(SD_DB_MIN, SD_DB_MAX, "dB"), COUNT, COUNT)
     ]
-    comparisons_max: Annotated[int, _whole(5, 40, "")] = 25
-    rounds: Annotated[int, _whole(1, 5, "")] = 2  # of hearing both, without an answer
-    gap_ms: Annotated[int, _whole(100, 3000, "ms")] = 400  # from one sound to the other
-    window_ms: Annotated[int, _whole(500, 10000, "ms")] = 1500  # for a press after the last
-    between_ms: Annotated[int, _whole(200, 10000, "ms")] = 800  # from an answer to the next pair
-    seed: Annotated[int, _whole(0, SEED_MAX, "")] = 0  # of which is heard first
+    comparisons_max: Annotated[int, whole(5, 40)] = 25
+    rounds: Annotated[int, whole(1, 5)] = 2  # of hearing both, without an answer
+    gap_ms: Annotated[int, whole(100, 3000, "ms")] = 400  # from one sound to the other
+    window_ms: Annotated[int, whole(500, 10000, "ms")] = 1500  # for a press after the last
+    between_ms: Annotated[int, whole(200, 10000, "ms")] = 800  # from an answer to the next pair
+    seed: Annotated[int, whole(0, SEED_MAX)] = 0  # of which is heard first
 
     def __post_init__(self) -> None:
         record = self.as_record()

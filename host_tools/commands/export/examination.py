@@ -67,7 +67,7 @@ class Examination:
     @property
     def identity(self) -> Identity:
         """Return of whom it is, and with what it was recorded."""
-        return Identity.of_test(self.header)
+        return self.header.identity()
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""

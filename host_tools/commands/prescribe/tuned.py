@@ -19,7 +19,7 @@ from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
-from firmware_py.tuning.tuning_record import TuningHeader, identity_of_tuning
+from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools import document
 from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ear_prescription import HELD_DB, EarPrescription
@@ -52,7 +52,7 @@ def tuning_of(
         journal does not replay to what it says.
     """
     header = header_of_tuning(journal)
-    of_fit, of_tuning = fit.of.identity(fit_digest(fit)), identity_of_tuning(header)
+    of_fit, of_tuning = fit.of.identity(fit_digest(fit)), header.identity()
     for each in differences(Meeting.TUNE, of_tuning, of_fit):
         if each.field == "identifier":
             raise HostError(f"--tuning {journal}: {each.words}: it is of another person")

@@ -9,9 +9,11 @@ from firmware_py.journal import JournalDamagedError, JournalError, Record, SealK
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.platform.named_file import opened
 from firmware_py.procedure.events import Action, Event
-from firmware_py.sessions.session import ReplayError
+from firmware_py.procedure.tuning.result import TuningResult
+from firmware_py.procedure.tuning.tuning import Tuning
+from firmware_py.sessions.session import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_record import SessionRecordError
-from firmware_py.tuning.tuning_record import TuningHeader, TuningReplay, is_tuning, replay_tuning
+from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.replayed import (
     DAMAGED,
@@ -22,6 +24,8 @@ from host_tools.recordings.replayed import (
     difference_lines,
 )
 from host_tools.recordings.seals import Seals, seals_of
+
+TuningReplay = Replay[TuningHeader, Tuning, TuningResult]
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
     except JournalError as error:
         raise HostError(str(error)) from None
     try:
-        state = replay_tuning(recovered.records, steps.watch)
+        state: TuningReplay = replay_from(TuningHeader, recovered.records, steps.watch)
     except ReplayError as error:
         raise NonsenseError(f"{path}: {error}") from error.__cause__
     seals = seals_of(recovered, keys)

@@ -28,7 +28,6 @@ from firmware_py.procedure.route import RIGHT
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff, Waited
-from firmware_py.sessions.identity import Identity
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.report.norms import norm_title, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
@@ -184,7 +183,7 @@ def findings_of(
     catalogue = catalogue_of(language)
     convention = convention or session.settings.threshold_convention
     result = in_convention(session.result, convention)
-    course, identity = session.course, Identity.of_test(session.header)
+    course, identity = session.course, session.header.identity()
     nominal = session.calibration.nominal
     found_norm = norm_beside(result, session.person, nominal=nominal)
     norm = found_norm if isinstance(found_norm, AgeNorm) else None

@@ -292,7 +292,7 @@ def _person(
 
 
 def _identity(entry: Entry, header: SessionHeader) -> Identity:
-    identity = Identity.of_test(header)
+    identity = header.identity()
     # The year of birth is made from the date.
     return identity if clock_was_set(entry) else replace(identity, born_year=None)
 

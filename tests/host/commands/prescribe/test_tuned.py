@@ -58,7 +58,7 @@ def sheet(result: TuningResult, language: str = "en") -> TunedPaper:
     settings = TuningSettings(
         "0" * 12, (*fit.ranges_db().values(),), (*fit.prior_sd_db().values(),)
     )
-    header = TuningHeader(7, settings, "openMHA 4", None, "2026-01-03T10:00:00+00:00")
+    header = TuningHeader(7, "2026-01-03T10:00:00+00:00", settings, "openMHA 4", None)
     return TunedPaper(session, ears, fit, header, result, NO_HEADING, language)
 
 
