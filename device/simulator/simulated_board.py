@@ -66,8 +66,8 @@ class SimulatedOutput:
         when_over: Callable[[bool], None],  # is told whether it was cut
     ) -> None:
         self.has_noise = has_noise
-        self.began = self.ended = False
-        self.began_us = self.ended_us = 0
+        self.began_us: int | None = None
+        self.ended_us: int | None = None
         self.end_us: int | None = None
         self.noise: PlayedNoise | None = None
         self.now_us = 0
@@ -79,8 +79,7 @@ class SimulatedOutput:
     ) -> None:
         """Take a tone: on, off, number of pulses, rise."""
         on_ms, off_ms, pulses, _ = times_ms
-        self.began, self.ended = True, False
-        self.began_us = self.now_us
+        self.began_us, self.ended_us = self.now_us, None
         self.end_us = self.now_us + 1000 * (pulses * on_ms + (pulses - 1) * off_ms)
         self._when_begun(_EARS[ear], frequency_hz, level_dbfs)
 
@@ -101,7 +100,7 @@ class SimulatedOutput:
         """End the tone if its time has come."""
         self.now_us = now_us
         if self.end_us is not None and now_us >= self.end_us:
-            self.ended, self.ended_us, self.end_us = True, self.end_us, None
+            self.ended_us, self.end_us = self.end_us, None
             self._when_over(False)
 
 

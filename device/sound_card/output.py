@@ -43,8 +43,8 @@ class SampledOutput:
         self._making = threading.Lock()
         self._begins_us: int | None = None
         self._ends_us: int | None = None
-        self.began = self.ended = False
-        self.began_us = self.ended_us = 0
+        self.began_us: int | None = None
+        self.ended_us: int | None = None
 
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
@@ -84,9 +84,9 @@ class SampledOutput:
         """
         with self._making:
             if self._begins_us is not None and now_us >= self._begins_us:
-                self.began, self.began_us, self._begins_us = True, self._begins_us, None
+                self.began_us, self._begins_us = self._begins_us, None
             if self._ends_us is not None and now_us >= self._ends_us:
-                self.ended, self.ended_us, self._ends_us = True, self._ends_us, None
+                self.ended_us, self._ends_us = self._ends_us, None
 
     def close(self) -> None:
         """End in silence."""
@@ -107,8 +107,7 @@ class SampledOutput:
         return round(heard_us + 1e6 * frame / self.rate_hz)
 
     def _forget(self) -> None:
-        self.began = self.ended = False
-        self._begins_us = self._ends_us = None
+        self.began_us = self.ended_us = self._begins_us = self._ends_us = None
 
 
 class NoOutput(SampledOutput):

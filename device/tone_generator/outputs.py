@@ -74,6 +74,7 @@ class I2SOutput:
     """
 
     has_noise = True
+    due_ms = IDLE_MS
 
     def __init__(self, pins: "dict[str, int]") -> None:
         rate_hz = true_rate_hz(machine.freq())
@@ -87,11 +88,10 @@ class I2SOutput:
         # A block that is computed now is heard when those before it have been.
         self._queue_us = QUEUE_BLOCKS * BLOCK_FRAMES * self._frame_ns // 1000
         self._asked_ticks = ticks_us()
-        self._begins_ticks = self._ends_ticks = 0
-        self._begins = self._ends = False
-        self.began = self.ended = False
-        self.began_us = self.ended_us = 0
-        self.due_ms = IDLE_MS
+        self._begins_ticks: int | None = None
+        self._ends_ticks: int | None = None
+        self.began_us: int | None = None
+        self.ended_us: int | None = None
         self._i2s = machine.I2S(
             I2S_ID,
             sck=machine.Pin(pins["i2s_bck"]),
@@ -142,14 +142,11 @@ class I2SOutput:
             self._xsmt.value(1 if self._voices.constant.unmuted else 0)
         if ticks_diff(ticks, self._asked_ticks) > STANDSTILL_US:
             raise OSError("I2S stands still")
-        if self._begins and ticks_diff(ticks, self._begins_ticks) >= 0:
-            self._begins = False
-            self.began = True
-            self.began_us = now_us - ticks_diff(ticks, self._begins_ticks)
-        if self._ends and ticks_diff(ticks, self._ends_ticks) >= 0:
-            self._ends = False
-            self.ended = True
-            self.ended_us = now_us - ticks_diff(ticks, self._ends_ticks)
+        begins, ends = self._begins_ticks, self._ends_ticks
+        if begins is not None and ticks_diff(ticks, begins) >= 0:
+            self.began_us, self._begins_ticks = now_us - ticks_diff(ticks, begins), None
+        if ends is not None and ticks_diff(ticks, ends) >= 0:
+            self.ended_us, self._ends_ticks = now_us - ticks_diff(ticks, ends), None
 
     def mute(self) -> None:
         """Send nothing any more."""
@@ -165,10 +162,8 @@ class I2SOutput:
         voices.fill(self._block, BLOCK_FRAMES)
         if voices.began_frame >= 0:
             self._begins_ticks = self._heard_ticks(voices.began_frame)
-            self._begins = True
         if voices.ended_frame >= 0:
             self._ends_ticks = self._heard_ticks(voices.ended_frame)
-            self._ends = True
         return self._block
 
     def _refill(self, _i2s: object) -> None:
@@ -177,12 +172,58 @@ class I2SOutput:
             self._i2s.write(self.fill())
 
     def _forget(self) -> None:
-        self._begins = self._ends = False
-        self.began = self.ended = False
+        self._begins_ticks = self._ends_ticks = self.began_us = self.ended_us = None
 
     def _heard_ticks(self, frame: int) -> int:
         ticks: int = ticks_add(ticks_us(), self._queue_us + frame * self._frame_ns // 1000)
         return ticks
+
+
+class Pulses:
+    """When the steps of a train of pulses are due, each of which rises and falls in as many steps.
+
+    Attributes
+    ----------
+    left : int
+        Pulses that are not over.
+    next_ticks : int
+        When `go_on` is to be called.
+    """
+
+    def __init__(self, times_ms: "tuple[int, ...]") -> None:
+        on_ms, off_ms, self.left, rise_ms = times_ms
+        self._on_us = 1000 * on_ms
+        self._off_us = 1000 * off_ms
+        self._rise_us = 1000 * rise_ms
+        self.steps = max(1, self._rise_us // PWM_STEP_US)
+        self._step = 0
+        self._direction = 0  # +1 rising, -1 falling, 0 between pulses
+        self._begun_ticks = self.next_ticks = 0
+
+    def begin(self, ticks: int) -> None:
+        """Begin a pulse."""
+        self._begun_ticks = ticks
+        self._direction = 1
+        self.next_ticks = ticks_add(ticks, self._rise_us // self.steps)
+
+    def go_on(self) -> int:
+        """Take the step that is due; return which of the rise there is now."""
+        step_us = self._rise_us // self.steps
+        if self._direction == 0:
+            self.begin(self.next_ticks)
+            return 0
+        self._step += self._direction
+        if 0 < self._step < self.steps:
+            self.next_ticks = ticks_add(self.next_ticks, step_us)
+        elif self._step > 0:
+            self._direction = -1
+            self.next_ticks = ticks_add(self._begun_ticks, self._on_us - self._rise_us + step_us)
+        else:
+            self._direction = 0
+            self.left -= 1
+            if self.left:
+                self.next_ticks = ticks_add(self._begun_ticks, self._on_us + self._off_us)
+        return self._step
 
 
 class PwmOutput:
@@ -207,42 +248,31 @@ class PwmOutput:
         )
         self._sounding = self._pwm[LEFT]
         self._duties = array("H", [0] * (PWM_RISE_STEPS_MAX + 1))
-        self._steps = 1
-        self._step = 0  # of the rise or fall
-        self._next_ticks = self._pulse_ticks = 0
-        self._on_us = self._off_us = self._rise_us = 0
-        self.began_us = self.ended_us = 0
+        self._pulses: Pulses | None = None
+        self.began_us: int | None = None
+        self.ended_us: int | None = None
         self.cut()
 
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
     ) -> None:
         """Take a tone: on, off, number of pulses, rise."""
-        on_ms, off_ms, pulses, rise_ms = times_ms
         self.cut()
         self._sounding = self._pwm[ear]
         self._sounding.freq(round(frequency_hz))
         peak = math.pow(10.0, level_dbfs / 20.0)
-        steps = max(1, 1000 * rise_ms // PWM_STEP_US)
-        for step in range(steps + 1):
-            envelope = 0.5 - 0.5 * math.cos(math.pi * step / steps)
+        pulses = Pulses(times_ms)
+        for step in range(pulses.steps + 1):
+            envelope = 0.5 - 0.5 * math.cos(math.pi * step / pulses.steps)
             duty = math.asin(peak * envelope) / math.pi
             self._duties[step] = min(int(duty * _DUTY_TURN), PWM_FULL)  # never louder than asked
-        self._steps = steps
-        self._on_us = 1000 * on_ms
-        self._off_us = 1000 * off_ms
-        self._rise_us = 1000 * rise_ms
         self._pulses = pulses
-        self._waiting = True
         self.due_ms = 0
 
     def cut(self) -> None:
         """Fall silent at once."""
         self._sounding.duty_u16(0)
-        self._waiting = self._gap = False
-        self._pulses = 0
-        self._direction = 0  # +1 rising, -1 falling, 0 between
-        self.began = self.ended = False
+        self._pulses = self.began_us = self.ended_us = None
         self.due_ms = IDLE_MS
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
@@ -264,57 +294,17 @@ class PwmOutput:
 
     def advance(self, ticks: int, now_us: int) -> None:
         """Take the steps that are due. Nothing is allocated for a step."""
-        if self._pulses == 0:
+        pulses = self._pulses
+        if pulses is None or pulses.left == 0:
             return
-        if self._waiting:
-            self._waiting = False
-            self.began = True
+        if self.began_us is None:
             self.began_us = now_us
-            self._begin_pulse(ticks)
-        while self._pulses != 0 and ticks_diff(ticks, self._next_ticks) >= 0:
-            self._go_on()
-        if self._pulses != 0:
-            due_ms = ticks_diff(self._next_ticks, ticks) // 1000
+            pulses.begin(ticks)
+        while pulses.left != 0 and ticks_diff(ticks, pulses.next_ticks) >= 0:
+            self._sounding.duty_u16(self._duties[pulses.go_on()])
+        if pulses.left != 0:
+            due_ms = ticks_diff(pulses.next_ticks, ticks) // 1000
             self.due_ms = due_ms if due_ms < IDLE_MS else IDLE_MS
         else:
-            self.ended = True
-            self.ended_us = now_us - ticks_diff(ticks, self._next_ticks)
+            self.ended_us = now_us - ticks_diff(ticks, pulses.next_ticks)
             self.due_ms = IDLE_MS
-
-    def _begin_pulse(self, ticks: int) -> None:
-        self._gap = False
-        self._pulse_ticks = ticks
-        self._step = 0
-        self._direction = 1
-        self._next_ticks = ticks_add(ticks, self._rise_us // self._steps)
-
-    def _go_on(self) -> None:
-        if self._gap:
-            self._begin_pulse(self._next_ticks)
-        elif self._direction > 0:
-            self._climb()
-        else:
-            self._sink()
-
-    def _climb(self) -> None:
-        self._step += 1
-        self._sounding.duty_u16(self._duties[self._step])
-        if self._step < self._steps:
-            self._next_ticks = ticks_add(self._next_ticks, self._rise_us // self._steps)
-        else:
-            self._direction = -1
-            fall_us = self._on_us - self._rise_us + self._rise_us // self._steps
-            self._next_ticks = ticks_add(self._pulse_ticks, fall_us)
-
-    def _sink(self) -> None:
-        self._step -= 1
-        self._sounding.duty_u16(self._duties[self._step])
-        if self._step > 0:
-            self._next_ticks = ticks_add(self._next_ticks, self._rise_us // self._steps)
-            return
-        self._pulses -= 1
-        if self._pulses == 0:
-            self._direction = 0
-        else:
-            self._gap = True
-            self._next_ticks = ticks_add(self._pulse_ticks, self._on_us + self._off_us)

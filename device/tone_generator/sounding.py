@@ -11,16 +11,14 @@ if TYPE_CHECKING:
     Values = dict[str, Any]  # of the fields of a message
 
     class Output(Protocol):
-        """Where the sound goes; `began` and `ended` are those of the tone, in board time.
+        """Where the sound goes; `began_us` and `ended_us` are of the tone, None before.
 
         Whoever has made it calls its `advance` every few milliseconds, which sets them.
         """
 
         has_noise: bool
-        began: bool
-        ended: bool
-        began_us: int
-        ended_us: int
+        began_us: int | None
+        ended_us: int | None
 
         def play(
             self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
@@ -112,10 +110,10 @@ class Sounding:
 
     def press(self, button: int, at_us: int) -> bool:
         """Cut the tone if this press ends it; return whether it does, for `tell_cut`."""
-        sounds = self._accepted and self._told_on and not self._output.ended
-        if not sounds or not self._press_buttons & button:
+        began_us, sounds = self._output.began_us, self._accepted and self._told_on
+        if not sounds or began_us is None or self._output.ended_us is not None:
             return False
-        if at_us - self._output.began_us < self._press_us:
+        if not self._press_buttons & button or at_us - began_us < self._press_us:
             return False
         self._accepted = False
         self._output.cut()
@@ -135,12 +133,12 @@ class Sounding:
 
     def tell(self, upto_us: int) -> None:
         """Tell what has come out; later than this it waits, for a press may be told before it."""
-        output = self._output
-        if self._accepted and output.began and not self._told_on and output.began_us <= upto_us:
-            self._tell_on(output.began_us)
-        if self._accepted and output.ended and self._told_on and output.ended_us <= upto_us:
+        began_us, ended_us = self._output.began_us, self._output.ended_us
+        if self._accepted and not self._told_on and began_us is not None and began_us <= upto_us:
+            self._tell_on(began_us)
+        if self._accepted and self._told_on and ended_us is not None and ended_us <= upto_us:
             self._accepted = False
-            self._tell_off(output.ended_us, 0)
+            self._tell_off(ended_us, 0)
 
     def tell_cut(self, at_us: int) -> None:
         """Tell that the tone has been cut."""

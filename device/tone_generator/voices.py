@@ -116,6 +116,34 @@ class Voices:
             self._holds = -1
 
 
+class Wave:
+    """What plays in a voice: a kernel that computes the samples, and its state.
+
+    Parameters
+    ----------
+    kernel : callable
+        `fill_tone` or `fill_noise`.
+    state : int
+        How many numbers the state of the kernel has.
+    table : array of int
+        From `sine_table`.
+    """
+
+    def __init__(
+        self,
+        kernel: "Callable[[array[int], int, int, array[int], array[int]], int]",
+        state: int,
+        table: "array[int]",
+    ) -> None:
+        self.state = array("i", [0] * state)
+        self._kernel = kernel
+        self._table = table
+
+    def add(self, out: "array[int]", start: int, frames: int) -> None:
+        """Add the next frames to a channel of a block, from this place in it."""
+        self._kernel(out, start, frames, self.state, self._table)
+
+
 class Voice:
     """What a voice for tones and one for noise have in common: it plays into one channel.
 
@@ -123,14 +151,9 @@ class Voice:
 
     Parameters
     ----------
-    table : array of int
-        From `sine_table`.
+    wave : Wave
     rate_hz : float
         Frames in a second.
-    kernel : callable
-        What computes the samples: `fill_tone` or `fill_noise`.
-    state : int
-        How many numbers the state of the kernel has.
     following : int
         How many numbers say what is to be played next: channel, phase step, gain, shift, and what
         the kind of voice adds.
@@ -145,19 +168,9 @@ class Voice:
         Where in the block of the last `fill` the sound began and ended; -1: it did not.
     """
 
-    def __init__(
-        self,
-        table: "array[int]",
-        rate_hz: float,
-        kernel: "Callable[[array[int], int, int, array[int], array[int]], int]",
-        state: int,
-        following: int,
-        cut_ms: int,
-    ) -> None:
-        self._table = table
+    def __init__(self, wave: Wave, rate_hz: float, following: int, cut_ms: int) -> None:
+        self._wave = wave
         self._rate_hz = rate_hz
-        self._kernel = kernel
-        self._state = array("i", [0] * state)
         self._next = array("i", [0] * following)
         self._cut_step = max(1, QUARTER // self._frames(cut_ms))
         self._waiting = False
@@ -202,7 +215,7 @@ class Voice:
             if count > frames - at:
                 count = frames - at
             if self._doing != _GAP:
-                self._kernel(out, 2 * at + self._channel, count, self._state, self._table)
+                self._wave.add(out, 2 * at + self._channel, count)
             at += count
             self._left -= count
             while self._left == 0 and self._doing != _IDLE:
@@ -215,7 +228,7 @@ class Voice:
         return int(time_ms * self._rate_hz / 1000.0 + 0.5)
 
     def _take_next(self) -> None:
-        following, state = self._next, self._state
+        following, state = self._next, self._wave.state
         self._waiting = False
         self._channel = following[0]
         state[STEP] = following[1]
@@ -233,15 +246,15 @@ class Voice:
     def _ramp(self, doing: int, frames: int, ramp: int, ramp_step: int) -> None:
         self._doing = doing
         self._left = frames
-        self._state[RAMP] = ramp
-        self._state[RAMP_STEP] = ramp_step
+        self._wave.state[RAMP] = ramp
+        self._wave.state[RAMP_STEP] = ramp_step
 
     def _fall_silent(self) -> None:
         self._cut = False
         if self._doing == _GAP:
             self._doing = _IDLE
         elif self._doing != _IDLE and self._doing != _CUT:
-            ramp = self._state[RAMP]
+            ramp = self._wave.state[RAMP]
             self._ramp(_CUT, ramp // self._cut_step, ramp, -self._cut_step)
             if self._left == 0:
                 self._doing = _IDLE
@@ -251,7 +264,7 @@ class ToneVoice(Voice):
     """Plays one tone at a time, pulse by pulse."""
 
     def __init__(self, table: "array[int]", rate_hz: float) -> None:
-        super().__init__(table, rate_hz, fill_tone, TONE_STATE, 8, CUT_MS)
+        super().__init__(Wave(fill_tone, TONE_STATE, table), rate_hz, 8, CUT_MS)
         self._rise = self._plateau = self._off = self._pulses = 0
 
     def start(
@@ -284,7 +297,7 @@ class ToneVoice(Voice):
 
     def _begin(self) -> None:
         following = self._next
-        self._state[PHASE] = 0
+        self._wave.state[PHASE] = 0
         self._rise = following[4]
         self._plateau = following[5]
         self._off = following[6]
@@ -316,8 +329,8 @@ class NoiseVoice(Voice):
     """Plays narrow-band noise until it is told not to."""
 
     def __init__(self, table: "array[int]", rate_hz: float) -> None:
-        super().__init__(table, rate_hz, fill_noise, NOISE_STATE, 7, NOISE_RISE_MS)
-        self._state[SEED] = 1
+        super().__init__(Wave(fill_noise, NOISE_STATE, table), rate_hz, 7, NOISE_RISE_MS)
+        self._wave.state[SEED] = 1
 
     def start(self, channel: int, frequency_hz: float, level_dbfs: float) -> None:
         """Play noise from the next block on, or from when what plays has faded.
@@ -347,7 +360,7 @@ class NoiseVoice(Voice):
         self._waiting = True
 
     def _begin(self) -> None:
-        following, state = self._next, self._state
+        following, state = self._next, self._wave.state
         state[CORNER] = following[4]
         state[COARSE] = following[5]
         state[FINE] = following[6]

@@ -15,15 +15,15 @@ class TardyOutput:
     has_noise = True
 
     def __init__(self) -> None:
-        self.began = self.ended = False
-        self.began_us = self.ended_us = 0
+        self.began_us: int | None = None
+        self.ended_us: int | None = None
         self.done: list[tuple[Any, ...]] = []
 
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
     ) -> None:
         self.done.append(("play", ear, frequency_hz, level_dbfs, times_ms))
-        self.began = self.ended = False
+        self.began_us = self.ended_us = None
 
     def cut(self) -> None:
         self.done.append(("cut",))
@@ -91,10 +91,10 @@ def test_a_tone_has_the_times_of_its_output() -> None:
     line = Line()
     host = ExampleHost(line)
     assert [frame.verb for frame in host.ask("tone", **TONE)] == ["ok"]
-    line.output.began, line.output.began_us = True, 7000
+    line.output.began_us = 7000
     line.advance(9000)
     assert host.read() == [(1, "tone-on", {"id": "r1", "us": "7000"})]
-    line.output.ended, line.output.ended_us = True, 807_000
+    line.output.ended_us = 807_000
     line.advance(810_000)
     assert host.read() == [(2, "tone-off", {"id": "r1", "us": "807000", "cut": "0"})]
 
@@ -114,7 +114,7 @@ def test_a_press_cuts_the_tone_and_nothing_else() -> None:
     line.server.button(2, True, 4000)
     assert line.output.done[-1][0] == "play", "it has not begun yet"
     line.server.button(2, False, 5000)
-    line.output.began, line.output.began_us = True, 7000
+    line.output.began_us = 7000
     line.advance(109_000)
     host.read()
     line.server.button(2, True, 106_999)
@@ -136,9 +136,9 @@ def test_a_press_that_settles_after_the_end_of_the_tone_ends_nothing() -> None:
     line = Line()
     host = ExampleHost(line)
     host.ask("tone", **TONE, buttons=1, press=100)
-    line.output.began, line.output.began_us = True, 7000
+    line.output.began_us = 7000
     line.advance(8000)
-    line.output.ended, line.output.ended_us = True, 807_000
+    line.output.ended_us = 807_000
     line.advance(810_000)
     line.server.button(1, True, 806_000)
 
