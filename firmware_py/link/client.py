@@ -6,15 +6,14 @@ board counts as lost. Events are delivered in order, each once, and asked for ag
 missing; what the board does not have any more is `Missed`.
 """
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from firmware_py.link.board_start import BoardError, BoardStart, ClockCheck
-from firmware_py.link.command import Command
-from firmware_py.link.frames import FrameError, LineReader, decode, encode
-from firmware_py.link.messages import COMMANDS, NO_TONE, WIRE_VERSION, FieldError, read, write
+from firmware_py.link.command import SOUND_VERBS, Command, Commands
+from firmware_py.link.frames import FrameError, LineReader, decode
+from firmware_py.link.messages import COMMANDS, NO_TONE, WIRE_VERSION, FieldError, read
 from firmware_py.link.notices import (
     Greeted,
     Lost,
@@ -25,17 +24,8 @@ from firmware_py.link.notices import (
     wrong_field,
 )
 
-ANSWER_TIMEOUT_US: Final = 200_000  # a command is answered within milliseconds
 REPEATS_MAX: Final = 8
-PING_INTERVAL_US: Final = 300_000  # the board falls silent after 1 s without a frame
-SEQUENCE_RENEWAL: Final = 900_000  # a new nonce before 999999, see the wire page
-QUEUE_MAX: Final = 16
-SOUND_VERBS: Final = ("tone", "stop", "mask", "unmask")
 EARS: Final = ("left", "right")  # in the order of the wire's own
-
-
-class UnansweredError(ValueError):
-    """More commands wait for the board than a session ever needs."""
 
 
 @dataclass(frozen=True)
@@ -92,17 +82,11 @@ class Client:
     def __init__(self, nonce: Callable[[], str], board_speed: float = 1.0) -> None:
         self._nonce = nonce
         self._reader = LineReader()
-        self._queue: deque[tuple[str, dict[str, Any]]] = deque()
-        self._under_way: Command | None = None
-        self._sequence = 0
-        self._next_ping_us = 0
-        self._outgoing = bytearray()
+        self._commands = Commands()
         self._board = BoardStart(ClockCheck(board_speed))
         self._met: Greeted | None = None
         self._time_wanted = False
         self.told_until_us = 0
-        self._bytes_received = 0  # in this conversation
-        self._frames_received = 0
         self.connected = False
         self.can_mask = self.press_ends = False
         self.counters = Counters()
@@ -125,7 +109,7 @@ class Client:
     @property
     def busy(self) -> bool:
         """Return whether a command waits for the board, or for its answer."""
-        return self._under_way is not None or bool(self._queue)
+        return self._commands.busy
 
     @property
     def last_event(self) -> int:
@@ -136,8 +120,6 @@ class Client:
         """Begin a conversation; what was under way is dropped."""
         self.disconnect()
         self._reader = LineReader()
-        self._sequence = 0
-        self._bytes_received = self._frames_received = 0
         self._send("hello", {"wire": WIRE_VERSION, "host": self._nonce()}, now_us)
 
     def disconnect(self) -> None:
@@ -145,15 +127,12 @@ class Client:
         self.connected = self.press_ends = False
         self._time_wanted = False
         self.told_until_us = 0
-        self._under_way = None
-        self._queue.clear()
-        self._outgoing.clear()
+        self._commands.clear()
 
     def silence(self) -> None:
         """Stop tone and noise before anything else is done, and play none that waits."""
         if self.connected:
-            waiting = [command for command in self._queue if command[0] not in SOUND_VERBS]
-            self._queue = deque([("stop", {}), *waiting])
+            self._commands.first("stop", {}, instead_of=SOUND_VERBS)
 
     def play(self, tone: Tone) -> None:
         """Have a tone played; where the board cannot end it at a press, `silence` has to."""
@@ -182,25 +161,23 @@ class Client:
     def ask_time(self) -> None:
         """Ask for a `TimeTold`; a second call before the answer has no effect."""
         self._time_wanted = True
-        if not self._waits("ping"):
+        if not self._commands.waits("ping"):
             self.request("ping")
 
     def request(self, verb: str, **values: Any) -> None:
         """Queue a command with the values of its fields."""
-        if len(self._queue) >= QUEUE_MAX:
-            raise UnansweredError(f"{verb}: {QUEUE_MAX} commands wait for the board already")
-        self._queue.append((verb, values))
+        self._commands.request(verb, values)
 
     def acknowledge(self, number: int) -> None:
         """Say that events up to this number are recorded."""
         if self.connected and number > self._board.acknowledged:
             self._board.acknowledged = number
-            waiting = [command for command in self._queue if command[0] != "ack"]
-            self._queue = deque([*waiting, ("ack", {"event": number})])
+            self._commands.last("ack", {"event": number})
 
     def receive(self, data: bytes, now_us: int) -> list[Notice]:
         """Take in bytes from the port."""
-        self._bytes_received += len(data)
+        if (waiting := self._commands.under_way) is not None:
+            waiting.bytes_heard += len(data)
         notices: list[Notice] = []
         for line in self._reader.feed(data):
             try:
@@ -208,7 +185,8 @@ class Client:
             except FrameError:
                 self.counters.garbled += 1
                 continue
-            self._frames_received += 1
+            if (waiting := self._commands.under_way) is not None:
+                waiting.frames_heard += 1
             try:
                 if verb in ("ok", "error"):
                     notices += self._answered(sequence, verb, fields, now_us)
@@ -221,59 +199,41 @@ class Client:
 
     def advance(self, now_us: int) -> list[Notice]:
         """Repeat what was not answered, send what waits, keep the board alive."""
-        command = self._under_way
+        command = self._commands.under_way
         if command is not None:
             if now_us < command.due_us:
                 return []
             if command.sent > REPEATS_MAX:
-                return self._lost(command.unanswered(self._bytes_received, self._frames_received))
+                return self._lost(command.unanswered())
             self.counters.repeats += 1
-            self._transmit(command, now_us)
-        elif not self.connected:
-            return []
-        elif self._queue:
-            verb, values = self._queue.popleft()
-            self._send(verb, values, now_us)
-        elif self._sequence >= SEQUENCE_RENEWAL:
+            self._commands.transmit(command, now_us)
+        elif self.connected and self._commands.numbers_run_out and not self._commands.busy:
             self.connect(now_us)
-        elif now_us >= self._next_ping_us:
-            self._send("ping", {}, now_us)
+        elif self.connected:
+            self._commands.send_due(self._board.last_event, now_us)
         return []
 
     def transmit(self) -> bytes:
         """Return what is to be sent, and forget it."""
-        data = bytes(self._outgoing)
-        self._outgoing.clear()
-        return data
+        return self._commands.take()
 
     def next_deadline_us(self) -> int | None:
         """Return when `advance` wants to be called, None for not before something comes."""
-        if self._under_way is not None:
-            return self._under_way.due_us
-        if not self.connected:
+        if self._commands.under_way is None and not self.connected:
             return None
-        return 0 if self._queue else self._next_ping_us
+        return self._commands.due_us()
 
     def _send(self, verb: str, values: dict[str, Any], now_us: int) -> None:
-        self._sequence += 1
-        line = encode(self._sequence, verb, write(COMMANDS[verb][0], values))
-        self._under_way = Command(self._sequence, verb, line, now_us, self._board.last_event)
-        self._transmit(self._under_way, now_us)
-
-    def _transmit(self, command: Command, now_us: int) -> None:
-        command.sent += 1
-        command.due_us = now_us + ANSWER_TIMEOUT_US
-        self._next_ping_us = now_us + PING_INTERVAL_US
-        self._outgoing += command.line
+        self._commands.send(verb, values, self._board.last_event, now_us)
 
     def _answered(
         self, sequence: int, verb: str, fields: dict[str, str], now_us: int
     ) -> list[Notice]:
-        command = self._under_way
+        command = self._commands.under_way
         if command is None or sequence != command.sequence:
             self.counters.stale += 1
             return []
-        self._under_way = None
+        self._commands.under_way = None
         try:
             if verb == "error":
                 return self._refused(command, fields, now_us)
@@ -358,11 +318,8 @@ class Client:
         return notices
 
     def _ask_for_events(self) -> None:
-        if not self._waits("events"):
-            self._queue.appendleft(("events", {"after": self._board.last_event}))
-
-    def _waits(self, verb: str) -> bool:
-        return any(waiting == verb for waiting, _ in self._queue)
+        if not self._commands.waits("events"):
+            self._commands.first("events", {"after": self._board.last_event})
 
     def _lost(self, why: str, *, disbelieved: bool = False) -> list[Notice]:
         self.disconnect()

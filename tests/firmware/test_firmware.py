@@ -328,8 +328,8 @@ def test_a_board_lost_while_sending_is_not_overlooked(tmp_path: Path) -> None:
     client = device.client
     client.connect(0)
     device.clock.us = S
-    assert client._under_way is not None
-    client._under_way.sent = REPEATS_MAX + 1
+    assert client._commands.under_way is not None
+    client._commands.under_way.sent = REPEATS_MAX + 1
     device.firmware._carry()
     assert "'hello' was sent 9 times without answer" in device.firmware._board.why
     device.data.close()

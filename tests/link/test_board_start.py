@@ -19,7 +19,8 @@ from firmware_py.link.board_start import (
     BoardError,
     ClockCheck,
 )
-from firmware_py.link.client import ANSWER_TIMEOUT_US, REPEATS_MAX, Client
+from firmware_py.link.client import REPEATS_MAX, Client
+from firmware_py.link.command import ANSWER_TIMEOUT_US
 from firmware_py.link.notices import (
     ButtonPressed,
     Greeted,

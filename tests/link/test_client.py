@@ -12,14 +12,8 @@ from device.simulator.listener import SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.server import ToneGenerator
 from firmware_py.link.board_start import ASKS_MAX
-from firmware_py.link.client import (
-    ANSWER_TIMEOUT_US,
-    QUEUE_MAX,
-    REPEATS_MAX,
-    Client,
-    Tone,
-    UnansweredError,
-)
+from firmware_py.link.client import REPEATS_MAX, Client, Tone
+from firmware_py.link.command import ANSWER_TIMEOUT_US, QUEUE_MAX, UnansweredError
 from firmware_py.link.frames import decode, encode
 from firmware_py.link.messages import NO_TONE
 from firmware_py.link.notices import (
