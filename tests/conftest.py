@@ -159,8 +159,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
         prepare()  # Numba's kernels, too: a firmware that compiles them is not silent
     budget.load(budget.ALL if config.getoption("--all") else budget.QUICK)
-    config.addinivalue_line("markers", "golden: replays one golden session, or rewrites it")
-    config.addinivalue_line("markers", "thorough: is run with --all only (`make test-all`)")
     if config.getoption("--update-golden") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-golden rewrites files: run it without -n")
 

@@ -21,10 +21,6 @@ TOOLS = {
 }
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "every_time: is run without ALL=1, too")
-
-
 @pytest.fixture(scope="session")
 def card() -> Path:
     """Return the card of `make card`."""
