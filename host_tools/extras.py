@@ -36,6 +36,7 @@ EXTRA_FOR: Final = {
     "learn-prior": "study",
     "completion": "host",
 }
+MODULES: Final = {"pyserial": "serial", "quickjs-ng": "quickjs"}  # of another name than the package
 CHECKOUT: Final = Path(__file__).parents[1]  # if it is one: it has a pyproject.toml
 _REQUIREMENT: Final = re.compile(
     r"([A-Za-z0-9._-]+)\s*([^;]*?)\s*(?:;(?:.*extra\s*==\s*['\"]([^'\"]+))?.*)?"
@@ -81,7 +82,7 @@ def remedy(modules: Collection[str], use: str = "") -> str:
     """
     extras: dict[str, set[str]] = defaultdict(set)
     for requirement in requirements():
-        extras[requirement.extra].add(requirement.name)
+        extras[requirement.extra].add(normal(requirement.name))
     extras.pop("", None)
     names = [name for name in [EXTRA_FOR.get(use)] if name in extras]
     lacking = {normal(name) for name in modules}.difference(*(extras[name] for name in names))
@@ -107,9 +108,9 @@ def requirements() -> tuple[Requirement, ...]:
     except PackageNotFoundError:  # run from a copy that is not installed
         lines = []
     found = map(_REQUIREMENT.fullmatch, lines)
-    return tuple(Requirement(normal(m[1]), m[2], m[3] or "") for m in found if m)
+    return tuple(Requirement(m[1], m[2], m[3] or "") for m in found if m)
 
 
 def normal(name: str) -> str:
-    """Return the name of a package as a module of that name is imported."""
-    return name.lower().replace("-", "_")
+    """Return the name by which a package is imported."""
+    return MODULES.get(name, name.lower().replace("-", "_"))

@@ -1,34 +1,69 @@
-"""The drawing of an audiogram in JavaScript, as one text to put into a page.
+"""The one drawing of an audiogram, in JavaScript: for pages as a script, for paper as an SVG.
 
 `audiogram.js` is an ES module beside `symbols.json`. A page of one file cannot import either, so
-`inline_script` has both, and gives its names to the script that follows in the same element.
+`inline_script` has both, and gives its names to the script that follows in the same element. Paper
+has no browser: QuickJS runs the same script, with the little of a browser that it uses.
 """
 
 import re
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
-from host_tools.drawings.symbols import table_as_json
+from host_tools.drawings.drawing import FONT
+from host_tools.drawings.symbols import ear_colour, table_as_json
 
 HERE: Final = files("host_tools.drawing_js")
 NAMES: Final = ("drawAudiogram", "xOf", "yOf")
 _IMPORT: Final = re.compile(r'^import TABLE from "[^"]*" with \{ type: "json" \};$', re.MULTILINE)
+_COLOUR: Final = re.compile(r"--(\w+): (#\w+);")
+_USE: Final = re.compile(r"var\(--(\w+)\)")
 
 
 def inline_script() -> str:
     """Return JavaScript that needs nothing else and declares `NAMES`."""
-    source = (HERE / "audiogram.js").read_text(encoding="utf-8")
-    source = _IMPORT.sub(lambda _: f"const TABLE = {table_as_json()};", source)
-    source = re.sub(r"^export ", "", source, flags=re.MULTILINE)
     names = ", ".join(NAMES)
-    return f"const {{ {names} }} = (() => {{\n{source}\nreturn {{ {names} }};\n}})();\n"
+    return f"const {{ {names} }} = (() => {{\n{_script()}\nreturn {{ {names} }};\n}})();\n"
+
+
+def svg_for_paper(data: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """Return an audiogram of one ear as an SVG element; its words are text.
+
+    Parameters
+    ----------
+    data, words : mapping
+        As `drawAudiogram` takes them.
+    """
+    import quickjs
+
+    # Read anew for each drawing, which so has the same bytes every time.
+    draw = quickjs.Function("asText", f"{_script()}\n{_content('on_paper.js')}")
+    drawn: str = draw(data, words, _style_for_paper(data["ears"][0]["ear"]))
+    return drawn
 
 
 def sheet() -> str:
     """Return the style sheet of a page that a command writes, with the colours of the drawing."""
-    return (HERE / "sheet.css").read_text(encoding="utf-8")
+    return _content("sheet.css")
 
 
 def style() -> str:
     """Return the style sheet of the drawing; the page sets its colours."""
-    return (HERE / "audiogram.css").read_text(encoding="utf-8")
+    return _content("audiogram.css")
+
+
+def _content(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    source = _IMPORT.sub(lambda _: f"const TABLE = {table_as_json()};", _content("audiogram.js"))
+    return re.sub(r"^export ", "", source, flags=re.MULTILINE)
+
+
+def _style_for_paper(ear: str) -> str:
+    """Return the style sheet with the colours and the font in it: an SVG alone has no page."""
+    light, _, _ = sheet().partition("@media")
+    colours = {**dict(_COLOUR.findall(light)), "ear": ear_colour(ear)}
+    filled = _USE.sub(lambda found: colours[found[1]], style() + _content("paper.css"))
+    return filled.replace("system-ui, sans-serif", f'"{FONT}"')

@@ -1,7 +1,7 @@
 // Draws an audiogram: level downward, frequency in octaves, one octave as wide as 20 dB.
 //
-// The report's page, its step-through and the operator's page draw with this module, and with
-// nothing else. What a symbol looks like stands in symbols.json.
+// The report's page, its step-through, its paper and the operator's page draw with this module, and
+// with nothing else. What a symbol looks like stands in symbols.json.
 
 import TABLE from "../symbols.json" with { type: "json" };
 
@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const PAPER = TABLE.paper;
 const UNITS_PER_DB = 3;
 const UNITS_PER_OCTAVE = PAPER.db_per_octave * UNITS_PER_DB;
-const [LEFT, TOP, RIGHT, BOTTOM] = [40, 8, 8, 36];
+const [LEFT, TOP, RIGHT, BOTTOM] = [40, 8, 8, 40];
 const WIDTH = (PAPER.octaves + 2 * PAPER.margin_octaves) * UNITS_PER_OCTAVE;
 const HEIGHT = (PAPER.bottom_db_hl - PAPER.top_db_hl) * UNITS_PER_DB;
 const SYMBOL_UNITS = 7.5;
@@ -42,6 +42,15 @@ function write(text, at, attributes, parent) {
   made.textContent = text; // never as markup: it may have come from a file
   return made;
 }
+
+// A path of the table, larger: its numbers are x and y by turns. Strokes keep their width.
+const scaled = (path, x, y = x) => {
+  let across = false;
+  return path.replace(/-?[\d.]+/g, (number) => {
+    across = !across;
+    return rounded(number * (across ? x : y));
+  });
+};
 
 const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
 
@@ -83,8 +92,9 @@ export function drawAudiogram(svg, data, words) {
   }
   element("rect", { class: "sheet", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
   if (data.watermark) drawWatermark(svg, data.watermark);
-  if (data.limit) drawLimit(svg, data.limit, name);
+  if (data.limit) drawHatch(svg, data.limit, name);
   drawGrid(svg, words);
+  if (data.limit) element("path", { class: "limit", d: line(edgeOf(data.limit)) }, svg);
   const clip = element("clipPath", { id: `${name}-paper` }, element("defs", {}, svg));
   element("rect", { x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, clip);
   const curves = element("g", { "clip-path": `url(#${name}-paper)` }, svg);
@@ -110,17 +120,19 @@ function drawWatermark(svg, text) {
   write(text, [0, 0], place, svg).style.fontSize = `${size}px`;
 }
 
-function drawLimit(svg, limit, name) {
+const edgeOf = (limit) =>
+  limit.frequencies_hz.map((hz, i) => [xOf(hz), yOf(onPaper(limit.levels_db_hl[i]))]);
+
+function drawHatch(svg, limit, name) {
   const defs = element("defs", {}, svg);
   const size = { width: 7, height: 7, patternUnits: "userSpaceOnUse" };
   const turned = { patternTransform: "rotate(45)" };
   const hatch = element("pattern", { id: `${name}-hatch`, ...size, ...turned }, defs);
   element("path", { class: "hatch", d: "M0 0V7" }, hatch);
-  const edge = limit.frequencies_hz.map((hz, i) => [xOf(hz), yOf(onPaper(limit.levels_db_hl[i]))]);
+  const edge = edgeOf(limit);
   const bottom = yOf(PAPER.bottom_db_hl);
   const around = [[edge[0][0], bottom], ...edge, [edge.at(-1)[0], bottom]];
   element("path", { fill: `url(#${name}-hatch)`, d: `${line(around)}Z` }, svg);
-  element("path", { class: "limit", d: line(edge) }, svg);
 }
 
 function drawGrid(svg, words) {
@@ -130,15 +142,15 @@ function drawGrid(svg, words) {
   }
   for (const hz of PAPER.ticks_hz) {
     const text = hz < 1000 ? `${hz}` : `${hz / 1000}k`;
-    write(text, [xOf(hz), TOP + HEIGHT + 14], { "text-anchor": "middle" }, svg);
+    write(text, [xOf(hz), TOP + HEIGHT + 15], { "text-anchor": "middle" }, svg);
   }
   for (let level = PAPER.top_db_hl; level <= PAPER.bottom_db_hl; level += 10) {
     element("path", { class: "grid", d: `M${LEFT} ${yOf(level)}h${WIDTH}` }, svg);
     const text = `${level}`.replace("-", "−");
     write(text, [LEFT - 5, yOf(level) + 4], { "text-anchor": "end" }, svg);
   }
-  write(words.hz || "Hz", [LEFT + WIDTH, TOP + HEIGHT + 30], { "text-anchor": "end" }, svg);
-  write(words.db_hl || "dB HL", [2, TOP + HEIGHT + 30], { "text-anchor": "start" }, svg);
+  write(words.hz || "Hz", [LEFT + WIDTH, TOP + HEIGHT + 33], { "text-anchor": "end" }, svg);
+  write(words.db_hl || "dB HL", [2, TOP + HEIGHT + 33], { "text-anchor": "start" }, svg);
   element("rect", { class: "frame", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
 }
 
@@ -207,10 +219,10 @@ function drawTones(svg, ear) {
     const [x, y] = beside([xOf(tone.frequency_hz), yOf(tone.level_db_hl)], symbols, ear.ear);
     const answer = tone.heard === null ? "unsure" : tone.heard ? "heard" : "silent";
     const mark = element("g", { class: `tone ${answer}` }, group);
-    mark.setAttribute("transform", `translate(${x} ${y}) scale(${TONE_UNITS})`);
+    mark.setAttribute("transform", `translate(${x} ${y})`);
     mark.dataset.number = tone.number;
     toneInto(mark, answer, tone.counts !== false);
-    if (tone.retest) element("circle", { class: "ring", r: 1.6 }, mark);
+    if (tone.retest) element("circle", { class: "ring", r: 1.6 * TONE_UNITS }, mark);
   }
 }
 
@@ -223,8 +235,9 @@ function beside([x, y], symbols, ear) {
 
 function toneInto(mark, answer, counts) {
   const shape = counts ? "counts" : "beside";
-  element("path", { d: TABLE.tones[shape] }, mark);
-  if (answer === "unsure") element("path", { class: "half", d: TABLE.tones[`${shape}_half`] }, mark);
+  const drawn = (name) => scaled(TABLE.tones[name], TONE_UNITS);
+  element("path", { d: drawn(shape) }, mark);
+  if (answer === "unsure") element("path", { class: "half", d: drawn(`${shape}_half`) }, mark);
 }
 
 // Measured neighbours are joined, dotted over what was inferred between them.
@@ -272,12 +285,11 @@ function drawOne(group, ear, each) {
 }
 
 function symbolInto(mark, ear, symbol, kind) {
-  const scale = `scale(${SYMBOL_UNITS})`;
-  const arrow = TABLE.arrows[kind];
-  const turned = arrow && `scale(${SYMBOL_UNITS * TABLE.ears[ear].side} ${SYMBOL_UNITS * arrow.way})`;
+  const [way, side] = [TABLE.arrows[kind]?.way, TABLE.ears[ear].side];
+  const paths = [scaled(TABLE.symbols[ear][symbol].path, SYMBOL_UNITS)];
+  if (way) paths.push(scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS * way));
   for (const layer of ["halo", "symbol"]) {
-    element("path", { class: layer, transform: scale, d: TABLE.symbols[ear][symbol].path }, mark);
-    if (arrow) element("path", { class: layer, transform: turned, d: TABLE.arrows.path }, mark);
+    for (const d of paths) element("path", { class: layer, d }, mark);
   }
 }
 
@@ -285,10 +297,8 @@ function drawConfirmed(group, each) {
   const [x, y] = [xOf(each.frequency_hz), yOf(onPaper(each.confirmed_db_hl))];
   const mark = element("g", { class: "confirmed", transform: `translate(${x} ${y})` }, group);
   mark.dataset.frequencyHz = each.frequency_hz;
-  for (const layer of ["halo", "symbol"]) {
-    const scale = `scale(${SYMBOL_UNITS})`;
-    element("path", { class: layer, transform: scale, d: TABLE.confirmed.path }, mark);
-  }
+  const d = scaled(TABLE.confirmed.path, SYMBOL_UNITS);
+  for (const layer of ["halo", "symbol"]) element("path", { class: layer, d }, mark);
 }
 
 function drawRings(svg, ear) {
@@ -312,8 +322,7 @@ function drawEarlier(group, ear) {
   if (shown.length > 1) element("path", { class: "join", d: line(shown.map(placeOf)) }, own);
   for (const each of shown) {
     const [x, y] = placeOf(each);
-    const place = `translate(${x} ${y}) scale(${SYMBOL_UNITS * 0.6})`;
-    const path = TABLE.symbols[ear.ear][each.symbol].path;
-    element("path", { class: "symbol", transform: place, d: path }, own);
+    const d = scaled(TABLE.symbols[ear.ear][each.symbol].path, SYMBOL_UNITS * 0.6);
+    element("path", { class: "symbol", transform: `translate(${x} ${y})`, d }, own);
   }
 }

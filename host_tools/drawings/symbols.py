@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.path import Path as Shape
 
 FILE: Final = "symbols.json"
-# How far a marker reaches, in units of the table: all symbols of one size, and an arrow twice that.
+# How far a marker reaches, in units of the table: all symbols of one size.
 REACH: Final = 1.1
 # How many points each command of a path has.
 POINTS: Final = {"M": 1, "L": 1, "C": 3, "Z": 0}
@@ -35,7 +35,7 @@ def ear_colour(ear: str) -> str:
 
 
 def symbol_marker(ear: str, masking: str = "none") -> "Shape":
-    """Return the symbol of an ear as a marker for Matplotlib.
+    """Return the symbol of an ear as a marker for Matplotlib, whose y is upward.
 
     Parameters
     ----------
@@ -43,49 +43,19 @@ def symbol_marker(ear: str, masking: str = "none") -> "Shape":
     masking : str
         "none", "masked" or "uncertain".
     """
-    return marker(symbol_table()["symbols"][ear][masking]["path"])
-
-
-def arrow_marker(ear: str, kind: str) -> "Shape":
-    """Return the arrow off a symbol, to its ear's side; twice as large as a symbol's marker.
-
-    Parameters
-    ----------
-    ear : str
-    kind : str
-        A kind of reading that has an arrow.
-    """
-    arrows = symbol_table()["arrows"]
-    return marker(
-        arrows["path"], symbol_table()["ears"][ear]["side"], arrows[kind]["way"], 2.0 * REACH
-    )
-
-
-def marker(path: str, side: float = 1.0, way: float = 1.0, reach: float = REACH) -> "Shape":
-    """Return a path of the table as a marker for Matplotlib, whose y is upward.
-
-    Parameters
-    ----------
-    path : str
-        Of the commands M, L, C and Z.
-    side, way : float
-        -1 to turn it over, left to right and upside down.
-    reach : float
-        How far the marker reaches to every side.
-    """
     from matplotlib.path import Path as Shape
 
     codes_of = {"M": [Shape.MOVETO], "L": [Shape.LINETO], "C": 3 * [Shape.CURVE4]}
     points: list[tuple[float, float]] = []
     codes: list[int] = []
-    words = iter(path.split())
+    words = iter(symbol_table()["symbols"][ear][masking]["path"].split())
     for command in words:
         for _ in range(POINTS[command]):
-            points.append((side * float(next(words)), -way * float(next(words))))
+            points.append((float(next(words)), -float(next(words))))
         codes += [int(code) for code in codes_of.get(command, [])]
         if command == "Z":
             points.append(points[-1])
             codes.append(int(Shape.CLOSEPOLY))
     # Matplotlib makes what it is given as large as the marker is to be: the last point, which draws
     # nothing, tells it how far this one reaches.
-    return Shape([*points, (reach, 0.0)], [*codes, int(Shape.MOVETO)])
+    return Shape([*points, (REACH, 0.0)], [*codes, int(Shape.MOVETO)])

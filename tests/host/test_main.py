@@ -241,6 +241,7 @@ def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
         "prompt_toolkit",
         "pyarrow",
         "pyrage",
+        "quickjs",
         "shtab",
         "typst",
     )

@@ -38,7 +38,7 @@ from host_tools.commands.prescribe.taken import NothingToPrescribeError
 from host_tools.commands.prescribe.words import remarks as prescription_remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.commands.report import audiogram_svg, drawn
+from host_tools.commands.report import drawn
 from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
@@ -163,7 +163,7 @@ def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) ->
 @pytest.fixture
 def norms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it that a man of 65 was tested."""
-    for module in (beside, drawn, audiogram_svg):
+    for module in (beside, drawn):
         monkeypatch.setattr(module, "norm_of", lambda _: AgeNorm(65, "M"))
 
 
@@ -212,8 +212,8 @@ def test_the_paper_has_the_verdicts_at_its_head_and_is_not_final() -> None:
     rows = next(b for b in paper.blocks if b["kind"] == "numbers")["rows"]
     assert [row["cells"][0] for row in rows if row["bold"]] == ["right ear, dB HL"]
     (drawings,) = [b["figures"] for b in paper.blocks if b["kind"] == "figures"]
-    assert '"threshold-right-1000"' in drawings[0]["svg"]
-    assert not re.search('"(threshold|edge|arrow|confirmed)-', drawings[1]["svg"])
+    assert 'class="threshold"' in drawings[0]["svg"]
+    assert not re.search('class="(threshold|edge|band|tone|confirmed)\\b', drawings[1]["svg"])
     assert drawings[0]["sentence"].startswith("Right ear: doubtful; measured at ")
     assert drawings[1]["sentence"] == f"Left ear: could not be tested; {say((SILENT, AWAY))}."
 

@@ -20,11 +20,10 @@ from device.emulator.image import ImageError, find_image
 from device.sound_card.card import NoSoundError, outputs
 from firmware_py.inference.library import LibraryError, chosen_library, runs_on
 from firmware_py.platform.data_directory import FREE_BYTES_MIN
-from host_tools.extras import EXTRA_FOR, normal, remedy, requirements
+from host_tools.extras import EXTRA_FOR, Requirement, normal, remedy, requirements
 from host_tools.files import user_directory
 from host_tools.parser import Command
 
-MODULES: Final = {"pyserial": "serial"}  # where a module has another name than its package
 NOT_IMPORTED: Final = ("sounddevice",)  # its import looks for sound cards; `outputs` does that
 TEMPORARY: Final = "temporary files"
 _CLAUSE: Final = re.compile(r"(>=|<=|==|!=|<|>)\s*([0-9.]+?)(\.\*)?")
@@ -97,7 +96,7 @@ def examine(commands: Iterable[Command]) -> Findings:
     """Look at everything, for these commands."""
     modules = {m for command in commands for some in command.NEEDS.values() for m in some}
     always = [r.name for r in requirements() if not r.extra] or ["numpy", "pyserial"]
-    extra = sorted(modules - {_module(name) for name in always})
+    extra = sorted(modules - {normal(name) for name in always})
     packages = [package(name) for name in [*always, *extra]]
     kernels, kernel_fault = _kernels()
     sound_cards, no_sound = _sound()
@@ -124,10 +123,11 @@ def examine(commands: Iterable[Command]) -> Findings:
 @cache
 def package(name: str) -> Package:
     """Look at a package, by its name or that of its module, and try to import it."""
-    module = _module(name)
-    wanted = next((r.wanted for r in requirements() if r.name == normal(name)), "")
+    module = normal(name)
+    named = next((r for r in requirements() if normal(r.name) == module), Requirement(name, "", ""))
+    wanted = named.wanted
     try:
-        there = version(name) if find_spec(module) is not None else ""
+        there = version(named.name) if find_spec(module) is not None else ""
     except PackageNotFoundError:  # a module that nobody installed as a package
         there = "of unknown version"
     return Package(name, module, wanted, there, _fault(module, there, wanted) if there else "")
@@ -245,10 +245,6 @@ def _fault(module: str, there: str, wanted: str) -> str:
     except Exception as error:  # whatever a broken installation raises
         return f"cannot be imported: {type(error).__name__}: {error}"
     return ""
-
-
-def _module(name: str) -> str:
-    return MODULES.get(name, normal(name))
 
 
 def _numbers(text: str) -> list[int]:

@@ -45,7 +45,7 @@ something of the record comes out differently, 3 the session is not finished, 4 
 damaged
 """
 
-NEEDS: Final = {"-o": ("matplotlib", "typst")}
+NEEDS: Final = {"-o": ("matplotlib", "quickjs", "typst")}
 ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
 PAGE: Final = ".html"
 # Of the record, by the exit code.

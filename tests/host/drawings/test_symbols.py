@@ -15,7 +15,7 @@ from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools import drawing_js
 from host_tools.drawings import audiogram_paper as paper
 from host_tools.drawings import drawing
-from host_tools.drawings.symbols import REACH, arrow_marker, symbol_marker, symbol_table
+from host_tools.drawings.symbols import REACH, symbol_marker, symbol_table
 
 WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
 
@@ -87,10 +87,14 @@ def test_a_marker_is_the_path_of_the_table_upside_down(ear: str) -> None:
 
 
 def test_arrows_point_outward_and_down_where_nothing_was_heard() -> None:
+    tip = [float(word) for word in re.findall(r"-?[\d.]+", symbol_table()["arrows"]["path"])[2:4]]
     for ear, side in ((RIGHT, -1.0), (LEFT, 1.0)):
-        for kind, way in ((Kind.ABOVE, -1.0), (Kind.PERHAPS_ABOVE, -1.0), (Kind.AT_MOST, 1.0)):
-            tip = np.asarray(arrow_marker(ear, kind).vertices, float)[1]
-            assert np.sign(tip).tolist() == [side, way]
+        for kind, way in ((Kind.ABOVE, 1.0), (Kind.PERHAPS_ABOVE, 1.0), (Kind.AT_MOST, -1.0)):
+            turned = (
+                symbol_table()["ears"][ear]["side"] * tip[0],
+                symbol_table()["arrows"][kind]["way"] * tip[1],
+            )
+            assert np.sign(turned).tolist() == [side, way]
 
 
 def test_symbols_as_clinics_have_them() -> None:

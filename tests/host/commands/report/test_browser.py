@@ -178,7 +178,7 @@ def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None
     assert [number for number, _, _ in found] == [tone.number for tone in tones]
     moved = 0
     for (_, mark, transform), tone in zip(found, tones, strict=True):
-        x, y, _ = map(float, re.findall(r"[-\d.]+", transform))
+        x, y = map(float, re.findall(r"[-\d.]+", transform))
         assert tone.frequency_hz is not None
         assert tone.level_db_hl is not None
         own = 70.0 + 60.0 * math.log2(tone.frequency_hz / 125.0)

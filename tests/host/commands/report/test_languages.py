@@ -1,26 +1,29 @@
 """A report in every language: nothing is cut off, on its pictures and in a browser."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.journal import read_journal
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.report.audiogram_svg import ear_figure
 from host_tools.commands.report.findings import findings_of
-from host_tools.drawings.drawing import in_style
 from host_tools.main import main
 from host_tools.recordings.particulars import simulated_words
 from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM
+from tests.host.commands.report.test_picture import drawings
 from tests.host.journals import GOLDEN, LEFT_S2, recorded, write_again
 
 PHONE_PX, TABLET_PX = 390, 1024
+PAPER_UNITS = 390.0  # how high an audiogram's paper is; it is wider
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -46,15 +49,14 @@ def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
     found = replace(findings_of(session, language), calibration_state=state)
     key = "simulated_mark" if state == SIMULATED else state.lower()
     word = catalogue_of(language).say("report", key)
-    with in_style():
-        figure = ear_figure(found.ears[0], found, session)
-        figure.canvas.draw()
-        (axes,) = figure.axes
-        (mark,) = [text for text in axes.texts if text.get_text() == word]
-        box, paper = mark.get_window_extent(), axes.get_window_extent()
+    mark = drawings(found, session)[0].of_class("watermark")[0]
+    size_px = float(mark.get("style", "").removeprefix("font-size: ").removesuffix("px"))
+    bold = FontProperties(weight="bold")
+    box = TextPath((0, 0), word, size=size_px, prop=bold).get_extents()
+    reach = math.sin(math.radians(42.0)) * box.height + math.cos(math.radians(42.0)) * box.width
 
-    assert paper.x0 < box.x0 < box.x1 < paper.x1
-    assert paper.y0 < box.y0 < box.y1 < paper.y1
+    assert mark.text == word
+    assert reach < PAPER_UNITS
 
 
 @pytest.mark.usefixtures("as_if_calibrated")

@@ -2,39 +2,40 @@
 
 import itertools
 import math
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.lines import Line2D
-from matplotlib.text import Text
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import Bbox
 
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
-from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold
+from host_tools import drawing_js
 from host_tools.catalogue import LANGUAGES
-from host_tools.commands.report.audiogram_svg import (
-    BAND_ALPHA,
-    CLEAR_DB,
-    PALE_BAND_ALPHA,
-    audiogram_svg,
-    ear_figure,
-)
-from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.commands.report.drawn import audiogram_as_json, words_as_json
+from host_tools.commands.report.findings import EarFindings, Findings, findings_of
 from host_tools.commands.report.legend import legend_of
-from host_tools.drawings.audiogram_paper import DB_PER_OCTAVE
-from host_tools.drawings.drawing import EAR_COLOURS, in_style
-from host_tools.drawings.symbols import arrow_marker, symbol_marker
+from host_tools.commands.report.words import Words
+from host_tools.drawings.drawing import EAR_COLOURS
+from host_tools.drawings.symbols import symbol_table
 from host_tools.recordings.recorded_session import RecordedSession
 from tests.host.journals import GOLDEN, recorded
 
-USE: Final = "{http://www.w3.org/2000/svg}use"
+SVG: Final = "{http://www.w3.org/2000/svg}"
+UNITS_PER_OCTAVE: Final = 60.0
+UNITS_PER_DB: Final = 3.0
+UNITS_AT_0_DB: Final = 38.0
+SYMBOL_UNITS: Final = 7.5
+CLEAR_UNITS: Final = 12.4  # a tone nearer to a symbol than this stands so far beside it
+AXIS_PX, SIGN_PX = 14.5, 17.0
+
+Point = tuple[float, float]
 
 # They read the same sessions, once.
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
@@ -54,27 +55,50 @@ def with_thresholds(found: Findings, **changes: Any) -> Findings:
     return replace(found, ears=ears)
 
 
-def svg_of(found: Findings, session: RecordedSession) -> ElementTree.Element:
-    return ElementTree.fromstring(audiogram_svg(found.ears[0], found, session))
+class Drawing:
+    """The audiogram of an ear as it is on paper."""
+
+    def __init__(self, ear: EarFindings, found: Findings, session: RecordedSession) -> None:
+        data = audiogram_as_json(ear, found, session)
+        text = drawing_js.svg_for_paper(data, words_as_json(Words.of(found), found))
+        self.svg = ElementTree.fromstring(text)
+        self.style = self.svg.findtext(f"{SVG}style", "")
+
+    def of_class(self, name: str) -> list[ElementTree.Element]:
+        return [each for each in self.svg.iter() if name in each.get("class", "").split()]
+
+    @property
+    def thresholds(self) -> dict[int, ElementTree.Element]:
+        return {int(each.get("data-frequency-hz", "")): each for each in self.of_class("threshold")}
+
+    @property
+    def tones(self) -> dict[int, ElementTree.Element]:
+        return {int(each.get("data-number", "")): each for each in self.of_class("tone")}
+
+    def written(self) -> list[str]:
+        return [each.text or "" for each in self.svg.iter(f"{SVG}text")]
 
 
-def places(svg: ElementTree.Element, name: str) -> list[tuple[float, float]]:
-    (group,) = (g for g in svg.iter() if g.get("id") == name)
-    return [(float(use.get("x", "")), float(use.get("y", ""))) for use in group.iter(USE)]
+def place(mark: ElementTree.Element) -> Point:
+    x, y = re.findall(r"-?[\d.]+", mark.get("transform", ""))
+    return float(x), float(y)
 
 
-def drawn(axes: Axes) -> list[str]:
-    return [text.get_text() for text in axes.findobj(Text) if text.get_text()]
+def layer(mark: ElementTree.Element, name: str = "symbol") -> list[list[float]]:
+    """Return the numbers of the paths of a mark."""
+    paths = [each.get("d", "") for each in mark if each.get("class") == name]
+    return [[float(number) for number in re.findall(r"-?[\d.]+", path)] for path in paths]
 
 
-def place(line: Line2D) -> tuple[float, float]:
-    (x,), (y,) = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
-    return x, y
+def symbol(path: str, x: float = 1.0, y: float = 1.0) -> Any:
+    """Return the numbers of a path of the table as they are drawn, to a tenth of a unit."""
+    numbers = [float(number) for number in re.findall(r"-?[\d.]+", path)]
+    turned = [number * (y if i % 2 else x) * SYMBOL_UNITS for i, number in enumerate(numbers)]
+    return pytest.approx(turned, abs=0.0501)
 
 
-def panels(found: Findings, session: RecordedSession) -> list[Axes]:
-    with in_style():
-        return [ear_figure(ear, found, session).axes[0] for ear in found.ears]
+def drawings(found: Findings, session: RecordedSession) -> list[Drawing]:
+    return [Drawing(ear, found, session) for ear in found.ears]
 
 
 def explained(found: Findings) -> list[str]:
@@ -84,128 +108,138 @@ def explained(found: Findings) -> list[str]:
 def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
     """A tone stands where it was; beside a symbol that it would lie on, at its level."""
     found, session = reported("left-ear-s2")
-    svg = svg_of(found, session)
-    by_hz = {t.frequency_hz: t.threshold_db_hl for t in found.ears[0].thresholds}
-    (x_500, y_500), (x_2000, _) = (places(svg, f"threshold-left-{f}")[0] for f in (500, 2000))
-    octave, at_500_db_hl = 0.5 * (x_2000 - x_500), by_hz[500]
-    assert at_500_db_hl is not None
+    (drawing,) = drawings(found, session)
+    symbols = [place(each) for each in drawing.thresholds.values()]
+    x_500, _ = place(drawing.thresholds[500])
     shifts = []
     for tone in session.trials:
         if tone.frequency_hz is None or tone.level_db_hl is None:
             continue
-        x, y = places(svg, f"tone-{tone.number}")[0]
-        shifts.append((x - x_500) / octave - math.log2(tone.frequency_hz / 500.0))
+        x, y = place(drawing.tones[tone.number])
+        wanted = x_500 + UNITS_PER_OCTAVE * math.log2(tone.frequency_hz / 500.0)
+        assert y == pytest.approx(UNITS_AT_0_DB + UNITS_PER_DB * tone.level_db_hl, abs=0.051)
         near = [
-            each for each in found.ears[0].thresholds
-            if each.threshold_db_hl is not None and each.mark != Outcome.INFERRED
-            and abs(each.threshold_db_hl - tone.level_db_hl) < CLEAR_DB
-            and abs(math.log2(each.frequency_hz / tone.frequency_hz)) < CLEAR_DB / DB_PER_OCTAVE
+            at for at, level in symbols
+            if abs(at - wanted) < CLEAR_UNITS and abs(level - y) < CLEAR_UNITS
         ]  # fmt: skip
-        expected = -CLEAR_DB / DB_PER_OCTAVE if near else 0.0  # inward, of a left ear
-        assert shifts[-1] == pytest.approx(expected, abs=1e-4)
-        assert y == pytest.approx(
-            y_500 + octave / 20.0 * (tone.level_db_hl - at_500_db_hl), abs=1e-3
-        )
-    assert 0 < sum(shift < -0.1 for shift in shifts) < len(shifts)
+        shifts.append(x - wanted)
+        inward = near[0] - CLEAR_UNITS - wanted if near else 0.0  # of a left ear
+        assert shifts[-1] == pytest.approx(inward, abs=0.11)
+    assert 0 < sum(shift < -6.0 for shift in shifts) < len(shifts)
 
 
 def test_symbols_stand_at_their_thresholds() -> None:
     found, session = reported("left-ear-s2")
-    svg = svg_of(found, session)
-    (x_1, y_1), (x_2, y_2) = (places(svg, f"threshold-left-{f}")[0] for f in (500, 2000))
-    by_hz = {t.frequency_hz: t for t in found.ears[0].thresholds}
-    levels = [by_hz[f].threshold_db_hl for f in (500, 2000)]
-
-    assert None not in levels
-    assert (y_2 - y_1) / (levels[1] - levels[0]) == pytest.approx((x_2 - x_1) / 40.0)  # type: ignore[operator]
+    (drawing,) = drawings(found, session)
+    by_hz = {t.frequency_hz: t.threshold_db_hl for t in found.ears[0].thresholds}
+    for frequency_hz, mark in drawing.thresholds.items():
+        level_db_hl = by_hz[frequency_hz]
+        assert level_db_hl is not None
+        octaves = math.log2(frequency_hz / 1000)
+        x_1000, _ = place(drawing.thresholds[1000])
+        assert place(mark) == pytest.approx(
+            (x_1000 + UNITS_PER_OCTAVE * octaves, UNITS_AT_0_DB + UNITS_PER_DB * level_db_hl),
+            abs=0.11,
+        )
 
 
 @pytest.mark.parametrize("masking", list(MaskingMark))
 def test_right_is_red_and_left_blue_with_the_symbols_of_the_table(masking: MaskingMark) -> None:
     found, session = reported("both-ears-n3")
     found = with_thresholds(found, mark="measured", masking=masking, wide=False)
-    drawn_panels = panels(found, session)
-    for axes, ear in zip(drawn_panels, found.ears, strict=True):
-        symbols = [
-            line for line in axes.lines if str(line.get_gid()).startswith(f"threshold-{ear.ear}-")
-        ]
-        expected = np.asarray(symbol_marker(ear.ear, masking).vertices).tolist()
-        assert len(symbols) == 10
-        for line in symbols:
-            shape: Any = line.get_marker()
-            assert shape.vertices.tolist() == expected
-            assert line.get_markeredgecolor() == EAR_COLOURS[ear.ear]
-            assert line.get_markerfacecolor() == "none"
+    for drawing, ear in zip(drawings(found, session), found.ears, strict=True):
+        assert len(drawing.thresholds) == 10
+        for mark in drawing.thresholds.values():
+            path = symbol_table()["symbols"][ear.ear][masking]["path"]
+            assert layer(mark) == layer(mark, "halo") == [symbol(path)]
+        assert f".symbol {{ fill: none; stroke: {EAR_COLOURS[ear.ear]};" in drawing.style
         stars = 10 if masking == MaskingMark.UNCERTAIN else 0
-        assert drawn(axes).count("*") == stars
+        assert drawing.written().count("*") == stars
     assert ("threshold right, left masked" in explained(found)) == (masking == MaskingMark.MASKED)
     assert ("* or the other ear" in explained(found)) == (masking == MaskingMark.UNCERTAIN)
 
 
 def test_no_tone_lies_on_a_symbol() -> None:
     found, session = reported("both-ears-n3")
-    for axes, ear in zip(panels(found, session), found.ears, strict=True):
-        marks = {str(line.get_gid()): line for line in axes.lines}
-        symbols = [line for name, line in marks.items() if name.startswith(f"threshold-{ear.ear}")]
-        tones = [line for name, line in marks.items() if name.startswith("tone-")]
-        assert min(map(len, (symbols, tones))) > 5
-        for symbol, tone in itertools.product(symbols, tones):
-            across, along = np.abs(np.subtract(place(symbol), place(tone)))
-            assert max(DB_PER_OCTAVE * across, along) >= CLEAR_DB - 1e-9
-            assert symbol.get_zorder() > tone.get_zorder()
+    for drawing in drawings(found, session):
+        assert min(len(drawing.thresholds), len(drawing.tones)) > 5
+        for mark, tone in itertools.product(drawing.thresholds.values(), drawing.tones.values()):
+            (x, y), (tone_x, tone_y) = place(mark), place(tone)
+            assert max(abs(x - tone_x), abs(y - tone_y)) >= CLEAR_UNITS - 0.11
+        in_order = [each.get("class", "") for each in drawing.svg]
+        last = [name.split()[0] for name in in_order if name.startswith(("tones", "thresholds"))]
+        assert last == ["tones", "thresholds"]
 
 
 def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line(deaf_ear: Path) -> None:
     session = recorded(deaf_ear)
     found = findings_of(session)
-    (axes,) = panels(found, session)
-    drawn_arrows = [line for line in axes.lines if str(line.get_gid()).startswith("arrow-")]
-    arrows = {str(line.get_gid()).removeprefix("arrow-left-"): line for line in drawn_arrows}
+    (drawing,) = drawings(found, session)
     by_mark = {
-        mark: {str(t.frequency_hz) for t in found.ears[0].thresholds if t.mark == mark}
+        mark: {t.frequency_hz for t in found.ears[0].thresholds if t.mark == mark}
         for mark in ("no-response", "incomplete")
     }
+    arrowed = {hz: mark for hz, mark in drawing.thresholds.items() if len(layer(mark)) == 2}
 
     assert len(by_mark["no-response"]) > 5
-    assert by_mark["incomplete"] == {"250"}, "perhaps beyond its limit: a question mark says so"
-    assert len(drawn_arrows) == len(arrows)
-    assert arrows.keys() == by_mark["no-response"] | by_mark["incomplete"]
-    assert not [line for line in axes.lines if line.get_color() == "#0047c0" and not line.get_gid()]
-    down_and_right = np.asarray(arrow_marker("left", Kind.ABOVE).vertices).tolist()
-    for arrow in arrows.values():
-        assert place(arrow)[1] == 100.0
-        shape: Any = arrow.get_marker()
-        assert shape.vertices.tolist() == down_and_right
-    assert len([text for text in axes.texts if text.get_text() == "?"]) == 1
+    assert by_mark["incomplete"] == {250}, "perhaps beyond its limit: a question mark says so"
+    assert arrowed.keys() == by_mark["no-response"] | by_mark["incomplete"]
+    assert not drawing.of_class("join")
+    down_and_right = symbol(
+        symbol_table()["arrows"]["path"], symbol_table()["ears"]["left"]["side"]
+    )
+    for mark in arrowed.values():
+        assert place(mark)[1] == UNITS_AT_0_DB + UNITS_PER_DB * 100.0
+        assert layer(mark)[1] == down_and_right
+    assert drawing.written().count("?") == 1
 
 
 @pytest.mark.parametrize("mark", ["incomplete", "never-heard-of"])
 def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
     found, session = reported("left-ear-s2")
     unsure = with_thresholds(found, mark=mark, threshold_db_hl=None, limit_db_hl=90.0)
-    (axes,) = panels(unsure, session)
-    assert len([text for text in axes.texts if text.get_text().startswith("?")]) == 10
+    (drawing,) = drawings(unsure, session)
+    assert len([text for text in drawing.written() if text.startswith("?")]) == 10
 
 
 @pytest.mark.parametrize("state", ["UNCALIBRATED", "OVERDUE"])
 def test_a_device_that_is_not_calibrated_cannot_be_overlooked(state: str) -> None:
     found, session = reported("both-ears-n3")
     found = replace(found, calibration_state=state, calibration=reason(Code.NOMINAL))
-    assert [drawn(axes).count(state) for axes in panels(found, session)] == [1, 1]
+    assert [each.written().count(state) for each in drawings(found, session)] == [1, 1]
     calibrated = replace(found, calibration_state="CALIBRATED", calibration=reason(Code.NOMINAL))
-    assert [drawn(axes).count(state) for axes in panels(calibrated, session)] == [0, 0]
+    assert [each.written().count(state) for each in drawings(calibrated, session)] == [0, 0]
 
 
 def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
     found, session = reported("two-buttons")
-    (axes,) = panels(found, session)
-    fills = {line.get_gid(): line.get_fillstyle() for line in axes.lines if line.get_gid()}
-    expected = {True: "full", None: "left", False: "none"}
+    (drawing,) = drawings(found, session)
+    expected = {True: "heard", None: "unsure", False: "silent"}
     tones = [t for t in session.trials if t.frequency_hz is not None]
 
     assert {t.heard for t in tones} == {True, None, False}
     for trial in tones:
-        assert fills[f"tone-{trial.number}"] == expected[trial.heard]
+        mark = drawing.tones[trial.number]
+        assert mark.get("class") == f"tone {expected[trial.heard]}"
+        assert any(each.get("class") == "half" for each in mark) == (trial.heard is None)
+    assert re.search(r"\.tone path, [^{]*\{ fill: none;", drawing.style)
+    assert re.search(r"\.tone\.heard path, [^{]*path\.half \{ fill: #222222; \}", drawing.style)
+
+
+def boxes(drawing: Drawing) -> Iterator[tuple[str, Bbox]]:
+    """Yield the words that are not turned, with where they stand."""
+    parents = {child: parent for parent in drawing.svg.iter() for child in parent}
+    for text in drawing.svg.iter(f"{SVG}text"):
+        if text.get("class") == "watermark":
+            continue
+        sign = text.get("class") == "sign"
+        shape = TextPath((0, 0), text.text or "", size=SIGN_PX if sign else AXIS_PX).get_extents()
+        x, y = float(text.get("x", "")), float(text.get("y", ""))
+        if sign:
+            at_x, at_y = place(parents[text])
+            x, y = x + at_x, y + at_y
+        x -= {"start": 0.0, "middle": 0.5, "end": 1.0}[text.get("text-anchor", "")] * shape.width
+        yield text.text or "", Bbox.from_bounds(x, y - shape.y1, shape.width, shape.height)
 
 
 @pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear"])
@@ -213,46 +247,42 @@ def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
 def test_no_two_words_of_an_audiogram_overlap_or_leave_it(name: str, language: str) -> None:
     session = recorded(GOLDEN / f"{name}.journal")
     found = findings_of(session, language)
-    figure: Any = panels(found, session)[0].figure
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
-    inside = figure.bbox
-    boxes = [
-        (text.get_text(), Text.get_window_extent(text, canvas.get_renderer()))
-        for text in figure.findobj(Text)
-        if text.get_text().strip() and text.get_visible() and not text.get_rotation() % 90.0
-    ]
-    boxes = [(words, box) for words, box in boxes if box.width and box.height]
+    drawing = drawings(found, session)[0]
+    _, _, width, height = map(float, drawing.svg.get("viewBox", "").split())
+    written = [*boxes(drawing)]
 
-    assert len(boxes) > 20
-    for words, box in boxes:
-        assert inside.x0 <= box.x0 < box.x1 <= inside.x1, words
-        assert inside.y0 <= box.y0 < box.y1 <= inside.y1, words
+    assert f"font-size: {AXIS_PX:g}px" in drawing.style
+    assert f"font-size: {SIGN_PX:g}px" in drawing.style
+    assert len(written) > 20
+    for words, box in written:
+        assert box.x0 >= 0.0, words
+        assert box.x1 <= width, words
+        assert box.y0 >= 0.0, words
+        assert box.y1 <= height, words
     assert [
-        (a, b)
-        for i, (a, box) in enumerate(boxes)
-        for b, other in boxes[i + 1 :]
-        if box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
+        (a, b) for (a, box), (b, other) in itertools.combinations(written, 2) if box.overlaps(other)
     ] == []
 
 
 def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
     found, session = reported("both-ears-n3")
-    for axes, ear in zip(panels(found, session), found.ears, strict=True):
-        symbols = {line.get_gid() for line in axes.lines if line.get_gid()}
+    for drawing, ear in zip(drawings(found, session), found.ears, strict=True):
         for t in ear.thresholds:
-            has_symbol = f"threshold-{ear.ear}-{t.frequency_hz}" in symbols
-            assert has_symbol == (t.mark != "inferred")
-        dotted = [line for line in axes.lines if line.get_linestyle() == ":" or line.is_dashed()]
-        assert any(line.get_color() == EAR_COLOURS[ear.ear] for line in dotted)
-        bands = [c for c in axes.collections if c.get_alpha() in (BAND_ALPHA, PALE_BAND_ALPHA)]
-        asked, pale = bands
-        assert (asked.get_alpha(), pale.get_alpha()) == (BAND_ALPHA, PALE_BAND_ALPHA)
+            assert (t.frequency_hz in drawing.thresholds) == (t.mark != "inferred")
+        assert drawing.of_class("inferred")
+        assert len(drawing.of_class("band")) == 2
+        assert re.search(r"\.band \{[^}]*fill-opacity: 0\.15;", drawing.style)
+        assert re.search(r"\.band\.faint \{[^}]*fill-opacity: 0\.06;", drawing.style)
+        (clip,) = [
+            each for each in drawing.svg.iter(f"{SVG}clipPath")
+            if each.get("id", "").endswith(ear.ear)
+        ]  # fmt: skip
+        spans = [(float(r.get("x", "")), float(r.get("width", ""))) for r in clip]
+        x_1000, _ = place(drawing.thresholds[1000])
         for trial in session.trials_of(ear.ear):
             if trial.purpose == "measure" and trial.frequency_hz is not None:
-                at = math.log2(trial.frequency_hz / 125.0)
-                spans = [path.get_extents() for path in asked.get_paths()]
-                assert any(box.x0 - 0.05 <= at <= box.x1 + 0.05 for box in spans)
+                at = x_1000 + UNITS_PER_OCTAVE * math.log2(trial.frequency_hz / 1000.0)
+                assert any(x - 3.0 <= at <= x + width + 3.0 for x, width in spans)
     assert "inferred, not measured" in explained(found)
     assert "inferred, not measured" not in explained(with_thresholds(found, mark="measured"))
 
@@ -265,10 +295,12 @@ def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
         replace(t, confirmed=again) if t.frequency_hz == 1000 else t for t in ear.thresholds
     ]
     changed = replace(found, ears=[replace(ear, thresholds=thresholds)])
-    (axes,) = panels(changed, session)
-    (bar,) = [li for li in axes.lines if li.get_gid() == "confirmed-left-1000"]
+    (drawing,) = drawings(changed, session)
+    (bar,) = drawing.of_class("confirmed")
 
-    assert place(bar)[1] == 35.0
+    x_1000, _ = place(drawing.thresholds[1000])
+    assert place(bar) == (x_1000, UNITS_AT_0_DB + UNITS_PER_DB * 35.0)
+    assert layer(bar) == [symbol(symbol_table()["confirmed"]["path"])]
     assert "confirmed, Hughson-Westlake" in explained(changed)
     assert "confirmed, Hughson-Westlake" not in explained(found)
 
@@ -283,10 +315,18 @@ def test_a_threshold_less_sure_than_wanted_is_marked() -> None:
     ]
     wide = replace(found, ears=ears)
 
-    assert [drawn(axes).count("~") for axes in panels(wide, session)] == [1, 0]
-    assert [drawn(axes).count("~") for axes in panels(found, session)] == [0, 0]
+    assert [each.written().count("~") for each in drawings(wide, session)] == [1, 0]
+    assert [each.written().count("~") for each in drawings(found, session)] == [0, 0]
     assert "~ band wider than wanted" in explained(wide)
     assert "~ band wider than wanted" not in explained(found)
+
+
+def test_words_cannot_become_a_part_of_the_drawing() -> None:
+    found, session = reported("left-ear-s2")
+    data = audiogram_as_json(found.ears[0], found, session)
+    words = '</text><path d="&'
+    svg = ElementTree.fromstring(drawing_js.svg_for_paper(data | {"watermark": words}, {}))
+    assert words in [each.text for each in svg.iter(f"{SVG}text")]
 
 
 def test_the_legend_has_every_mark_that_the_audiograms_have_and_each_is_an_svg() -> None:
