@@ -19,7 +19,9 @@ DISTRIBUTION: Final = "gp-pta"
 # whichever of its packages is missing.
 EXTRA_FOR: Final = {
     "demo --board emulated": "emulator",
+    "demo --fit": "report",
     "listen": "audio",
+    "tune": "audio",
     "simulate --board emulated": "emulator",
     "console": "host",
     "page PORT": "host",

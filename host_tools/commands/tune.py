@@ -59,7 +59,9 @@ was measured there. device/hearing_aid/README.md says what this is, and what it 
 exit codes: 0 tuned, and the journal replays identically; 1 it does not; 2 something is not allowed
 """
 
-NEEDS: Final = {"--picture": ("matplotlib",), "--sound-card": ("sounddevice",)}
+NEEDS: Final = {
+    "": ("soundfile",), "--picture": ("matplotlib",), "--sound-card": ("sounddevice",)
+}  # fmt: skip
 TUNE_PREFIX: Final = "gp-pta-tune-"
 TUNINGS: Final = "tuning-*.journal"
 

