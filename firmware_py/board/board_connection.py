@@ -1,5 +1,6 @@
 """The connection to the tone generator: its port, its greeting, and what is done at a loss."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.link.client import Client
@@ -21,11 +22,16 @@ class Reopening:
     def __init__(self, port: Port, clock: SteadyClock) -> None:
         self._port = port
         self._clock = clock
-        self._next_s = 0.0
+        self._next_s = self._greet_s = 0.0
+
+    @property
+    def may_greet(self) -> bool:
+        """Return whether it is time to greet again, where a port is open."""
+        return self._port.is_open and self._clock.world_s() >= self._greet_s
 
     def lost(self) -> None:
         """Wait a while before the next try."""
-        self._next_s = self._clock.world_s() + REOPEN_S
+        self._next_s = self._greet_s = self._clock.world_s() + REOPEN_S
 
     def try_again(self) -> bool:
         """Open the port if it is not open and it is time; return whether it was opened now."""
@@ -36,7 +42,17 @@ class Reopening:
             self._port.open()
         except PortError:
             return False
+        self._greet_s = 0.0
         return True
+
+
+@dataclass
+class Greeting:
+    """Name and version of the board that answered last, and when; what it refused since then."""
+
+    board: str = ""
+    at_us: int = 0
+    refused: str = ""
 
 
 class Losses:
@@ -118,18 +134,20 @@ class BoardConnection:
     ) -> None:
         self.port = port
         self.waits = wait
-        self.board = ""  # name and version of the one that answered last
         self.why = ""  # it was lost
         self.client = client
         self._clock = clock
         self._wire_clock = clock.of_wire()
         self._reconnect_s = reconnect_s
         self._reopening = Reopening(port, clock)
-        self._greet_s = 0.0
         self.is_lost = False  # no tone generator answers, or none has answered yet
         self._losses = Losses(clock.world_s())
-        self._greeted_us = 0
-        self._refused = ""
+        self._greeting = Greeting()
+
+    @property
+    def board(self) -> str:
+        """Return name and version of the tone generator that answered last."""
+        return self._greeting.board
 
     @property
     def state(self) -> str:
@@ -172,8 +190,7 @@ class BoardConnection:
 
     def receive(self) -> list[Notice]:
         """Take in what has come; open a lost port again if it is time."""
-        if self._reopening.try_again():
-            self._greet_s = 0.0
+        self._reopening.try_again()
         try:
             data = self.port.read()
         except PortError as error:
@@ -195,45 +212,40 @@ class BoardConnection:
         first = not self.board
         if self.is_lost:
             self._losses.ended(self._clock.world_s())
-        self.board, self.is_lost, self._refused = board, False, ""
-        self._greeted_us = self._wire_clock.now_us()
+        self.is_lost, self._greeting = False, Greeting(board, self._wire_clock.now_us())
         return first
 
     def refused(self, why: str) -> bool:
         """Take in what it tells and cannot; return whether it is the first since its greeting."""
-        first = not self._refused
-        self._refused = why
+        first = not self._greeting.refused
+        self._greeting.refused = why
         return first
 
     def lost(self, why: str, *, disbelieved: bool = False) -> bool:
         """Take in that the board is lost, and why; return whether that is to be said."""
         self.client.disconnect()
         self._reopening.lost()
-        now_s = self._clock.world_s()
-        self._greet_s = now_s + REOPEN_S
         self.why = why
         if self.is_lost:  # a greeting had no answer: the port's name may lead elsewhere by now
             self.port.close()
             return False
         self.is_lost = True
-        return self._losses.add(now_s, disbelieved=disbelieved)
+        return self._losses.add(self._clock.world_s(), disbelieved=disbelieved)
 
     def greet_again(self) -> bool:
         """Greet a lost board now and then; return False if it is lost for good.
 
         One that never answered is not waited for.
         """
-        now_s = self._clock.world_s()
         if not self.is_lost:
-            self._losses.forget((self._wire_clock.now_us() - self._greeted_us) / 1e6)
+            self._losses.forget((self._wire_clock.now_us() - self._greeting.at_us) / 1e6)
             return True
-        quiet = self.port.is_open and self.client.next_deadline_us() is None
-        if quiet and now_s >= self._greet_s:
+        if self._reopening.may_greet and self.client.next_deadline_us() is None:
             self.client.connect(self._wire_clock.now_us())
         if self.waits and not self.board:
             return True
         patience_s = self._reconnect_s if self.board else 0.0
-        waited_s = self._losses.waited_s(now_s)
+        waited_s = self._losses.waited_s(self._clock.world_s())
         return not self.why or (waited_s <= patience_s and not self._losses.too_many)
 
     @property
