@@ -68,6 +68,126 @@ class _Sounding:
         return pressable and at_us - self.onset_us >= self.play.press_ms * MS_US
 
 
+class Board:
+    """The board of a test, its listener, and the wire; all times are of the board, but for `comes`.
+
+    Attributes
+    ----------
+    listener : Listener
+    clock : BoardClock
+    wire_us : int
+        From what the board does until it is known, and from a command until it is done.
+    noise : Mask or None
+        What it was told to play, until it was told to end it.
+    """
+
+    def __init__(self, listener: Listener, clock: BoardClock, wire_us: int) -> None:
+        self.listener = listener
+        self.clock = clock
+        self.wire_us = wire_us
+        self.noise: events.Mask | None = None
+        self._hand = self._hand_since(0)
+        self._sounding: _Sounding | None = None
+        self._coming: list[tuple[int, int, events.Event]] = []  # on the wire: when it arrives
+        self._order = itertools.count()
+
+    def forget(self, now_us: int) -> None:
+        """Forget the tone and all that it was about to tell; the hand rests."""
+        self._coming.clear()
+        self._sounding = None
+        self._hand = self._hand_since(now_us)
+
+    def _hand_since(self, at_us: int) -> Hand:
+        hand = Hand(self.listener)
+        hand.tone_over(START, self.clock.board_us(at_us), cut=False)
+        return hand
+
+    def comes_us(self) -> int | None:
+        """Return when the next of what was told arrives, in the session's time."""
+        return self._coming[0][0] if self._coming else None
+
+    def come(self) -> events.Event:
+        """Take it off the wire."""
+        return heapq.heappop(self._coming)[2]
+
+    def due_us(self) -> int | None:
+        """Return when something happens next."""
+        hand_us = self._hand.due_us()
+        if self._sounding is None or (hand_us is not None and hand_us < self._sounding.end_us):
+            return hand_us
+        return self._sounding.end_us
+
+    def go_on(self, at_us: int) -> None:
+        """Let happen what is due."""
+        if self._sounding is not None and self._sounding.end_us == at_us:
+            self._tone_over(at_us, self._sounding.cut)
+        elif (moved := self._hand.move(at_us)) is not None:
+            button, down = moved
+            kind = events.ButtonPressed if down else events.ButtonReleased
+            self.tell(at_us, kind(at_us, button))
+            if down and self._sounding and self._sounding.ends_at(at_us, button):
+                self._tone_over(at_us, cut=True)
+
+    def tell(self, at_us: int, event: events.Event) -> None:
+        """Tell what happens."""
+        arrives_us = self.clock.session_us(at_us) + self.wire_us
+        heapq.heappush(self._coming, (arrives_us, next(self._order), event))
+
+    def play(self, play: events.Play, onset_us: int, end_us: int) -> None:
+        """Play a tone."""
+        noise: Noise | None = None
+        if (told := self.noise) is not None:
+            noise = Noise(ear_named(told.ear), told.frequency_hz, told.level_db_hl)
+        press = self.listener.answer(
+            str(play.number), ear_named(play.ear), play.frequency_hz, play.level_db_hl, noise
+        )
+        self._hand.tone_began(onset_us, press)
+        self._sounding = _Sounding(play, onset_us, end_us)
+        self.tell(onset_us, events.ToneStarted(play.number, onset_us))
+
+    def fall_silent(self, at_us: int) -> None:
+        """End noise and tone."""
+        self.noise = None
+        if self._sounding is not None and at_us <= self._sounding.end_us:
+            self._sounding = replace(self._sounding, end_us=at_us, cut=True)
+
+    def _tone_over(self, at_us: int, cut: bool) -> None:
+        assert self._sounding is not None
+        number, self._sounding = self._sounding.play.number, None
+        self._hand.tone_over(str(number), at_us, cut)
+        self.tell(at_us, events.ToneEnded(number, at_us, cut))
+
+
+class Operators:
+    """Whoever answers what the operator is asked: about the ears, and about the rest."""
+
+    def __init__(self, listener: Listener, operator: Operator) -> None:
+        self._of_ears = EarOperator(listener)
+        self._of_rest = operator
+        self._word: tuple[int, events.Event] | None = None
+
+    def take_in(self, action: events.Action, now_us: int) -> None:
+        """Take in what the test does, and perhaps think of an answer."""
+        if isinstance(action, events.Play):
+            self._of_ears.played = action
+        said = self._of_ears.told(action) or self._of_rest.told(action)
+        if said is not None:
+            after_us, word = said
+            self._word = (now_us + after_us, word)
+        elif isinstance(action, GoingOnTold):
+            self._word = None
+
+    def due_us(self) -> int | None:
+        """Return when the answer comes."""
+        return self._word[0] if self._word else None
+
+    def say(self) -> events.Event:
+        """Give it."""
+        assert self._word is not None
+        (_, word), self._word = self._word, None
+        return word
+
+
 class SimulatedTest:
     """One test of one listener.
 
@@ -91,9 +211,8 @@ class SimulatedTest:
     ----------
     settings : Settings
     test : HearingTest
-    clock : BoardClock
-    noise : Mask or None
-        What the board was told to play, until it was told to end it.
+    board : Board
+    operators : Operators
     now_us : int
         Time of the session.
     wait_until_us : int or None
@@ -117,22 +236,13 @@ class SimulatedTest:
     ) -> None:
         self.settings = settings
         self.test = HearingTest(settings) if test is None else test
-        self.clock = clock
-        self.noise: events.Mask | None = None
+        self.board = Board(listener, clock, wire_us)
         self.now_us = BEGINS_US
         self.wait_until_us: int | None = None
         self.events: list[tuple[int, events.Event]] = []
         self.log: list[tuple[int, events.Action]] = []
-        self._listener = listener
-        self._operator = operator
-        self._word: tuple[int, events.Event] | None = None  # of the operator: when, and what
         self._can_mask = can_mask
-        self._wire_us = wire_us
-        self._ear_operator = EarOperator(listener)
-        self._hand = self._hand_since(0)
-        self._sounding: _Sounding | None = None
-        self._coming: list[tuple[int, int, events.Event]] = []  # on the wire: when it arrives
-        self._order = itertools.count()
+        self.operators = Operators(listener, operator)
 
     @property
     def seconds(self) -> float:
@@ -198,28 +308,25 @@ class SimulatedTest:
             It would wait for ever.
         """
         for _ in range(STEPS_MAX):
-            arrives_us = self._coming[0][0] if self._coming else None
-            board_us = self._board_due_us()
-            at_board_us = None if board_us is None else self.clock.session_us(board_us)
-            word_us = self._word[0] if self._word else None
+            board_us = self.board.due_us()
+            at_board_us = None if board_us is None else self.board.clock.session_us(board_us)
+            arrives_us, word_us = self.board.comes_us(), self.operators.due_us()
             times_us = (arrives_us, at_board_us, word_us, self.wait_until_us)
             due = [us for us in times_us if us is not None]
             if not due:
                 break
             first_us = min(due)
+            if first_us in (arrives_us, word_us) or first_us != at_board_us:
+                self.now_us = max(self.now_us, first_us)
             if first_us == arrives_us:
-                self.now_us = max(self.now_us, first_us)
-                return self.feed(heapq.heappop(self._coming)[2])
-            if self._word is not None and first_us == word_us:
-                self.now_us = max(self.now_us, first_us)
-                (_, word), self._word = self._word, None
-                return self.feed(word)
+                return self.feed(self.board.come())
+            if first_us == word_us:
+                return self.feed(self.operators.say())
             if first_us != at_board_us:
-                self.now_us = max(self.now_us, first_us)
                 self.wait_until_us = None
                 return self.feed(events.TimePassed())
             assert board_us is not None
-            self._board_goes_on(board_us)
+            self.board.go_on(board_us)
         raise RuntimeError(f"the test is {self.test.state} for ever")
 
     def feed(self, event: events.Event, after_us: int = 0) -> list[events.Action]:
@@ -230,102 +337,43 @@ class SimulatedTest:
         self.log += [(self.now_us, action) for action in actions]
         for action in actions:
             self._do(action)
-            self._tell_operator(action)
+            self.operators.take_in(action, self.now_us)
         return actions
 
-    def _tell_operator(self, action: events.Action) -> None:
-        said = self._ear_operator.told(action) or self._operator.told(action)
-        if said is not None:
-            after_us, word = said
-            self._word = (self.now_us + after_us, word)
-        elif isinstance(action, GoingOnTold):
-            self._word = None
+    def _do(self, action: events.Action) -> None:
+        there_us = self.board.clock.board_us(self.now_us + self.board.wire_us)
+        match action:
+            case events.Wait(until_us):
+                self.wait_until_us = until_us
+            case events.Play():
+                train_us = self.settings.train_ms(action.pulses) * MS_US
+                self.board.play(action, there_us, there_us + train_us)
+            case events.Mask():
+                self.board.noise = action
+            case events.Unmask():
+                self.board.noise = None
+            case events.Silence():
+                self.board.fall_silent(there_us)
+            case events.AskBoardTime():
+                self.board.tell(there_us, events.BoardTime(there_us))
+            case _:
+                pass
 
     def press(self, board_us: int, button: int = events.HEARD_BUTTON) -> None:
         """Have a button pressed at a time of the board, whatever the listener's hand does."""
-        self._tell(board_us, events.ButtonPressed(board_us, button))
+        self.board.tell(board_us, events.ButtonPressed(board_us, button))
         released_us = board_us + HOLD_US
-        self._tell(released_us, events.ButtonReleased(released_us, button))
+        self.board.tell(released_us, events.ButtonReleased(released_us, button))
 
     def forget(self) -> None:
         """Have the board forget its tone and all that it was about to tell, and the hand rest."""
-        self._coming.clear()
-        self._sounding = None
-        self._hand = self._hand_since(self.now_us)
+        self.board.forget(self.now_us)
 
     @property
     def purpose(self) -> str:
         """The purpose of the presentation under way."""
         presentation = self.test.presenter.presentation
         return presentation.purpose if presentation else ""
-
-    # The board
-
-    def _hand_since(self, at_us: int) -> Hand:
-        hand = Hand(self._listener)
-        hand.tone_over(START, self.clock.board_us(at_us), cut=False)
-        return hand
-
-    def _board_due_us(self) -> int | None:
-        hand_us = self._hand.due_us()
-        if self._sounding is None or (hand_us is not None and hand_us < self._sounding.end_us):
-            return hand_us
-        return self._sounding.end_us
-
-    def _board_goes_on(self, at_us: int) -> None:
-        """Let happen what is due at a time of the board."""
-        if self._sounding is not None and self._sounding.end_us == at_us:
-            self._tone_over(at_us, self._sounding.cut)
-        elif (moved := self._hand.move(at_us)) is not None:
-            button, down = moved
-            kind = events.ButtonPressed if down else events.ButtonReleased
-            self._tell(at_us, kind(at_us, button))
-            if down and self._sounding and self._sounding.ends_at(at_us, button):
-                self._tone_over(at_us, cut=True)
-
-    def _tell(self, board_us: int, event: events.Event) -> None:
-        """Have the board tell what happens at a time of its own."""
-        arrives_us = self.clock.session_us(board_us) + self._wire_us
-        heapq.heappush(self._coming, (arrives_us, next(self._order), event))
-
-    def _do(self, action: events.Action) -> None:
-        there_us = self.clock.board_us(self.now_us + self._wire_us)
-        match action:
-            case events.Wait(until_us):
-                self.wait_until_us = until_us
-            case events.Play():
-                self._play(action, there_us)
-            case events.Mask():
-                self.noise = action
-            case events.Unmask():
-                self.noise = None
-            case events.Silence():
-                self.noise = None
-                if self._sounding is not None and there_us <= self._sounding.end_us:
-                    self._sounding = replace(self._sounding, end_us=there_us, cut=True)
-            case events.AskBoardTime():
-                self._tell(there_us, events.BoardTime(there_us))
-            case _:
-                pass
-
-    def _play(self, play: events.Play, onset_us: int) -> None:
-        self._ear_operator.played = play
-        noise: Noise | None = None
-        if (told := self.noise) is not None:
-            noise = Noise(ear_named(told.ear), told.frequency_hz, told.level_db_hl)
-        press = self._listener.answer(
-            str(play.number), ear_named(play.ear), play.frequency_hz, play.level_db_hl, noise
-        )
-        self._hand.tone_began(onset_us, press)
-        end_us = onset_us + self.settings.train_ms(play.pulses) * MS_US
-        self._sounding = _Sounding(play, onset_us, end_us)
-        self._tell(onset_us, events.ToneStarted(play.number, onset_us))
-
-    def _tone_over(self, at_us: int, cut: bool) -> None:
-        assert self._sounding is not None
-        number, self._sounding = self._sounding.play.number, None
-        self._hand.tone_over(str(number), at_us, cut)
-        self._tell(at_us, events.ToneEnded(number, at_us, cut))
 
 
 def ear_named(name: str) -> Ear:

@@ -16,6 +16,45 @@ TURNS_MAX: Final = 1_000_000  # of the loop; a session of two ears has some ten 
 BOARD_BEGAN_US: Final = -7_654_321  # the board was on before the firmware began
 
 
+class Terminal:
+    """The operator's terminal, at the firmware's console.
+
+    Attributes
+    ----------
+    line : SimulatedLine
+        The port.
+    heard : str
+        All that was said to the operator.
+    """
+
+    def __init__(self) -> None:
+        self.line = SimulatedLine("/dev/console", self._hear)
+        self.heard = ""
+        self._typed: deque[tuple[str, Callable[[], bool]]] = deque()
+
+    def type(self, line: str, when: Callable[[], bool] = lambda: True) -> None:
+        """Have the operator type a line, or some at once, when it is time for it.
+
+        Lines are typed one after the other, and one in a turn of the loop.
+        """
+        self._typed.append((line, when))
+
+    def carry(self) -> None:
+        """Type what is due."""
+        if self._typed and not self.line.incoming and self.line.is_talking:
+            line, when = self._typed[0]
+            if when():
+                self._typed.popleft()
+                self.type_now(line)
+
+    def type_now(self, line: str) -> None:
+        """Type a line, whatever else is to be typed."""
+        self.line.incoming += f"{line}\n".encode("utf-8", "surrogatepass")
+
+    def _hear(self, data: bytes) -> None:
+        self.heard += data.decode()
+
+
 class Surroundings:
     """All around a firmware; time passes while it waits.
 
@@ -31,10 +70,10 @@ class Surroundings:
     ----------
     clock : VirtualClock
         What the firmware takes for the time.
-    tones, console, aids : SimulatedLine
-        The ports.
-    heard : str
-        All that was said to the operator.
+    terminal : Terminal
+        The operator's.
+    tones, aids : SimulatedLine
+        The other ports.
     wire_cut : bool
         Whether bytes between firmware and board are lost.
     """
@@ -48,14 +87,12 @@ class Surroundings:
 
     def plug_in(self) -> None:
         """Have new cables to all ports."""
-        self.heard = ""
-        self._typed: deque[tuple[str, Callable[[], bool]]] = deque()
+        self.terminal = Terminal()
         self._to_happen: list[tuple[Callable[[], bool], Callable[[], None]]] = []
         self._is_rung = False
         self._turns = 0
         self.has_sent = False  # the firmware, since this was set
         self.tones = SimulatedLine("/dev/tone-generator", self._to_board)
-        self.console = SimulatedLine("/dev/console", self._to_operator)
         self.aids = SimulatedLine("/dev/hearing-aid", self._to_aid)
 
     def parallel(self) -> Self:
@@ -87,17 +124,19 @@ class Surroundings:
         """Have something happen, once, when something has come."""
         self._to_happen.append((come, happen))
 
-    # The operator
+    @property
+    def console(self) -> SimulatedLine:
+        """Return the port of the operator."""
+        return self.terminal.line
+
+    @property
+    def heard(self) -> str:
+        """Return all that was said to the operator."""
+        return self.terminal.heard
 
     def type(self, line: str, when: Callable[[], bool] = lambda: True) -> None:
-        """Have the operator type a line, or some at once, when it is time for it.
-
-        Lines are typed one after the other, and one in a turn of the loop.
-        """
-        self._typed.append((line, when))
-
-    def _to_operator(self, data: bytes) -> None:
-        self.heard += data.decode()
+        """Have the operator type a line when it is time for it; see `Terminal.type`."""
+        self.terminal.type(line, when)
 
     # Time
 
@@ -158,11 +197,7 @@ class Surroundings:
         for each in due:
             self._to_happen.remove(each)
             each[1]()
-        if self._typed and not self.console.incoming and self.console.is_talking:
-            line, when = self._typed[0]
-            if when():
-                self._typed.popleft()
-                self.console.incoming += f"{line}\n".encode("utf-8", "surrogatepass")
+        self.terminal.carry()
 
     def _from_board(self) -> bytes:
         return self.board.transmit()

@@ -173,7 +173,7 @@ class World(Surroundings):
     def ask(self, line: str) -> list[str]:
         """Type a line now, and return the lines of its answer."""
         before = len(self.heard)
-        self.console.incoming += f"{line}\n".encode("utf-8", "surrogatepass")
+        self.terminal.type_now(line)
         self.firmware.step()
         lines = self.heard[before:].split("\r\n")[:-1]
         return [each for each in lines if not each.startswith(UNASKED)]

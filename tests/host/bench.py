@@ -123,7 +123,7 @@ class Device(FirmwareProcess):
             until_us = self.world.clock.us + microseconds(seconds)
             while self._is_there and not self.world.heard and self.world.clock.us < until_us:
                 self._step()
-            heard, self.world.heard = self.world.heard, ""
+            heard, self.world.terminal.heard = self.world.heard, ""
             if self.when_said and self.when_said[0] in heard:
                 happen, self.when_said = self.when_said[1], None
                 happen()

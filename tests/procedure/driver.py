@@ -160,7 +160,7 @@ class Driver(SimulatedTest):
                 reaction = self.listener.to_silence(action.number)
                 if reaction is not None:
                     delay_us, button = _both(reaction)
-                    self.press(self.clock.board_us(self.now_us) + delay_us, button)
+                    self.press(self.board.clock.board_us(self.now_us) + delay_us, button)
         return actions
 
     # What was done

@@ -124,13 +124,13 @@ def pressing_in_pauses(every: int) -> Driver:
     while driver.test.outcome == "":
         driver.step()
         test = driver.test
-        after_us = driver.clock.board_us(driver.now_us) - driver.onset_us
+        after_us = driver.board.clock.board_us(driver.now_us) - driver.onset_us
         late = test.state == LATE and after_us > test.presenter.pace.late_us
         due = pressed_in < test.number and test.number % every == 0
         if due and (test.state == PAUSE_BEFORE or late):
             pressed_in = test.number
             wait_us = 0 if late else test.presenter.pace.again_us
-            driver.press(driver.clock.board_us(driver.now_us + wait_us))
+            driver.press(driver.board.clock.board_us(driver.now_us + wait_us))
     return driver
 
 
@@ -163,7 +163,7 @@ def test_who_presses_at_a_fixed_time_after_his_last_press_is_found_out(
     """
     driver = Driver(Settings(conduct=conduct, ears="left", seed=4), NeverPresses())
     driver.feed(events.Started())
-    driver.press(driver.clock.board_us(driver.now_us) + every_ms * MS)
+    driver.press(driver.board.clock.board_us(driver.now_us) + every_ms * MS)
     while driver.test.outcome == "":
         driver.step()
         _, event = driver.events[-1]

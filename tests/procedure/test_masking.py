@@ -516,11 +516,11 @@ def test_a_silence_among_masked_tones_has_their_noise() -> None:
 def test_noise_ends_with_an_abort_and_with_a_pause_after_which_it_comes_again() -> None:
     driver, aborted = asymmetric(), asymmetric()
     play, _ = to_masked(driver), to_masked(aborted)
-    mask = driver.noise
+    mask = driver.board.noise
     for each, event in ((driver, events.Paused()), (aborted, events.Aborted())):
-        assert each.noise is not None
+        assert each.board.noise is not None
         assert isinstance(each.feed(event)[0], events.Silence)
-        assert each.noise is None
+        assert each.board.noise is None
     driver.forget()
 
     assert mask in driver.feed(events.Continued())
@@ -532,7 +532,7 @@ def test_a_board_that_was_lost_is_given_tone_and_noise_again(tone_known: bool) -
     """It has been silent since: a tone that it knows may have been heard without noise."""
     driver = asymmetric()
     play = to_masked(driver)
-    mask = driver.noise
+    mask = driver.board.noise
     driver.feed(events.BoardLost())
     driver.forget()
 
@@ -545,7 +545,7 @@ def test_another_board_without_noise_plays_the_tone_without() -> None:
     to_masked(driver)
     driver.feed(events.BoardLost())
     driver.forget()
-    driver.noise = None
+    driver.board.noise = None
     count = len(noises(driver))
     driver.feed(events.BoardReady(False, can_mask=False))
     driver.run()
@@ -559,7 +559,7 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
     driver.feed(events.Started(True))
     while driver.test.state != "finished":
         if any(isinstance(action, events.Mask) for action in driver.step()):
-            driver.noise = None
+            driver.board.noise = None
             unmask, told = driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"))
             assert unmask == events.Unmask()
             assert isinstance(told, UnmaskedTold)
@@ -598,15 +598,16 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
     driver.feed(events.Started(True))
     refused, unmasked = 0, 0
     while driver.test.state != "finished":
-        before = driver.noise
+        before = driver.board.noise
         for action in driver.step():
             if isinstance(action, events.Mask) and action.level_db_hl > MODEST_DB_HL:
                 refused += 1
-                driver.noise = before
+                driver.board.noise = before
                 driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="limit"))
             if isinstance(action, events.Play):
-                assert driver.noise == driver.test.presenter.noise.due
-                unmasked += driver.noise is None and bool(driver.test.presenter.noise.cover.why)
+                assert driver.board.noise == driver.test.presenter.noise.due
+                silent = driver.board.noise is None
+                unmasked += silent and bool(driver.test.presenter.noise.cover.why)
 
     assert refused > 5
     assert unmasked > 5
@@ -621,12 +622,12 @@ def test_no_noise_is_left_where_none_is_due() -> None:
     while driver.test.state != "finished":
         for action in driver.step():
             if isinstance(action, events.Play):
-                assert driver.noise is None or driver.noise.ear == OTHER[action.ear]
-                assert driver.noise is None or driver.noise.number == action.number
-                ears_with_noise |= {driver.noise.ear} if driver.noise else set()
+                assert driver.board.noise is None or driver.board.noise.ear == OTHER[action.ear]
+                assert driver.board.noise is None or driver.board.noise.number == action.number
+                ears_with_noise |= {driver.board.noise.ear} if driver.board.noise else set()
 
     assert ears_with_noise == {"right"}
-    assert driver.noise is None
+    assert driver.board.noise is None
 
 
 def test_the_same_events_give_the_same_noise() -> None:
@@ -658,7 +659,7 @@ def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     for _ in range(50):
         driver.feed(events.Paused())
         driver.feed(events.Continued())
-        assert driver.noise == noise
+        assert driver.board.noise == noise
     assert not looks, "it was looked at before the first pause"
     driver.feed(events.BoardReady(tone_known=False, can_mask=False))
     assert (driver.test.presenter.noise.due, len(looks)) == (None, 1), "it may have none now"

@@ -288,7 +288,7 @@ def test_a_press_in_silence_counts_as_one_whenever_it_is_told(told: str) -> None
     press(driver, 300 * MS)
     driver.run_to_tone()
     if told == "before its tone":
-        assert driver.feed(events.ButtonPressed(driver.clock.board_us(driver.now_us))) == []
+        assert driver.feed(events.ButtonPressed(driver.board.clock.board_us(driver.now_us))) == []
     else:
         driver.run_to_onset()
         if told == "later":
@@ -1129,7 +1129,7 @@ def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
             break
         driver.step()
         if driver.test.state == PAUSE_BEFORE:
-            driver.feed(events.ButtonPressed(driver.clock.board_us(driver.now_us)))
+            driver.feed(events.ButtonPressed(driver.board.clock.board_us(driver.now_us)))
 
     assert driver.result["ears"][0]["outcome"] == "unreliable"
     assert driver.result["stray_presses"] > 20

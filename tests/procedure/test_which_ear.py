@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import Worn
-from device.simulator.hearing import SimulatedTest
+from device.simulator.hearing import Operators, SimulatedTest
 from device.simulator.listener import SimulatedListener
+from device.simulator.operator import NOBODY
 from firmware_py.procedure import events
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.outcomes import Purpose, Verdict, WhichEar
@@ -31,14 +32,17 @@ CHECKED = Settings(ear_check=True, **BRIEF)
 UNSURE = "unsure"
 
 
+class Silent(Operators):
+    def take_in(self, action: events.Action, now_us: int) -> None:
+        """Let nothing be said by itself."""
+
+
 class Asked(Driver):
     """A test whose operator says what the story says, and nothing by itself."""
 
     def __init__(self, listener: Listener | None = None, **values: Any) -> None:
         super().__init__(Settings(**{"ear_check": True, **BRIEF, **values}), listener)
-
-    def _tell_operator(self, action: events.Action) -> None:
-        """Let nothing be said by itself."""
+        self.operators = Silent(self.board.listener, NOBODY)
 
     def until_asked(self) -> str:
         """Run until the operator is asked, and return the ear in which the tone is."""
