@@ -11,7 +11,7 @@ from firmware_py.procedure.settings import BRISK
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import Learned, make_method
 from host_tools.research.study.listener import Answering, Ear, Listener
-from host_tools.research.study.session_clock import SessionClock
+from host_tools.research.study.session import SessionClock
 
 ANSWERING = Answering(response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
 RESPONSE_TIME_S = 0.4  # median

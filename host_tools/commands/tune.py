@@ -20,7 +20,7 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.person import Person, composed
 from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.sessions.identity import Identity, Meeting, differences
-from host_tools.commands.prescribe.endings import AID_ENDINGS
+from host_tools.commands.prescribe.exports import AID_ENDINGS
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import data_directory, teller
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess

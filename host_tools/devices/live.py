@@ -26,9 +26,8 @@ from host_tools.colours import (
 )
 from host_tools.devices.patience import Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
-from host_tools.devices.told import told_pairs
+from host_tools.devices.told import told_pairs, told_result
 from host_tools.devices.told_live import Progress, show_line
-from host_tools.devices.told_result import told_result
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
 from host_tools.recordings import replayed

@@ -16,7 +16,7 @@ from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.installation.configuration import read_configuration
 from firmware_py.main import main as device
 from firmware_py.platform.named_file import content_of, content_or_stream, opened
-from host_tools.commands.calibrate.readings import Readings
+from host_tools.commands.calibrate.guide import Readings
 from host_tools.commands.protect import make_identity
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.commands.unprotect import read_identity

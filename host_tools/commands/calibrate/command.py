@@ -23,11 +23,12 @@ from host_tools.commands.calibrate.guide import (
     Ask,
     Guide,
     QuitError,
+    Readings,
     Say,
     answer_of,
     instrument_at,
+    kept_beside,
 )
-from host_tools.commands.calibrate.readings import Readings, kept_beside
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 

@@ -1,4 +1,7 @@
-"""Cells of a CSV file: how numbers are written, what separates cells, and what must not run."""
+"""What every table has: how its cells are written, and what it says of a session.
+
+Numbers, what separates cells, and what must not run; which session it was, of whom, with what.
+"""
 
 import csv
 import io
@@ -7,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from firmware_py.procedure.words import say
+from host_tools.commands.export.examination import Examination
 from host_tools.errors import HostError
 
 COMMA: Final = "comma"
@@ -87,3 +92,34 @@ def file_of(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], spelling:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue().encode()
+
+
+ABOUT: Final = (
+    "journal", "session", "started", "firmware", "outcome", "calibration", "level_unit",
+    "identifier",
+)  # fmt: skip
+WITH_WHAT: Final = ("device", "transducer", "calibration_digest", "broken_off", "waited")
+
+
+def about(examination: Examination) -> dict[str, Any]:
+    """Return which session it was, and of whom."""
+    header = examination.header
+    return {
+        "journal": examination.journal,
+        "session": header.session,
+        "started": header.started,
+        "firmware": header.firmware,
+        "outcome": examination.outcome,
+        "calibration": examination.calibration.state,
+        "level_unit": examination.calibration.unit,
+        "identifier": header.person.identifier,
+    }
+
+
+def with_what(examination: Examination) -> dict[str, Any]:
+    """Return which device it was, and with what, and where it was broken off."""
+    identity, course = examination.identity, examination.course
+    breaks = [f"{each.left or '?'} to {each.resumed}" for each in course.breaks]
+    waits = [f"{each.at} {say(each.why)}" for each in course.waits]
+    told = (identity.device, identity.transducer, identity.calibration or None, breaks, waits)
+    return dict(zip(WITH_WHAT, told, strict=True))

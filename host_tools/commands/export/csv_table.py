@@ -9,8 +9,15 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.words import say
-from host_tools.commands.export.about import ABOUT, WITH_WHAT, about, with_what
-from host_tools.commands.export.cells import Spelling, file_of, guarded
+from host_tools.commands.export.cells import (
+    ABOUT,
+    WITH_WHAT,
+    Spelling,
+    about,
+    file_of,
+    guarded,
+    with_what,
+)
 from host_tools.commands.export.examination import Examination, marks_of
 
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")

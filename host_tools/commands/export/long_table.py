@@ -7,8 +7,7 @@ from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, threshold_as_json
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.words import say
-from host_tools.commands.export.about import about, with_what
-from host_tools.commands.export.cells import Spelling, file_of
+from host_tools.commands.export.cells import Spelling, about, file_of, with_what
 from host_tools.commands.export.examination import Examination, marks_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.sessions.identity import Meeting, Rule, differences
 from host_tools.catalogue import add_language_argument
-from host_tools.commands.prescribe.endings import AID_ENDINGS, FIT, OPENMHA, TYMPAN
+from host_tools.commands.prescribe.exports import AID_ENDINGS, FIT, OPENMHA, TYMPAN
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need

@@ -1,15 +1,18 @@
-"""A fit as what an aid reads."""
+"""A fit as what an aid reads, by the ending of the file's name."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from device.hearing_aid import chain
-from device.hearing_aid.fit import Fit
-from device.hearing_aid.fit_file import fit_text
-from host_tools.commands.prescribe import tympan
-from host_tools.commands.prescribe.endings import AID_ENDINGS, FIT, OPENMHA
+if TYPE_CHECKING:  # the names of files are checked before anything is computed
+    from device.hearing_aid.fit import Fit
+
+FIT: Final = ".fit"  # for gp-pta
+OPENMHA: Final = ".cfg"
+TYMPAN: Final = ".txt"
+AID_ENDINGS: Final = (FIT, OPENMHA, TYMPAN)
 
 
-def fit_as(ending: str, fit: Fit, remarks: Sequence[str]) -> str:
+def fit_as(ending: str, fit: "Fit", remarks: Sequence[str]) -> str:
     """Return the text of a fit for a file with this ending, one of `AID_ENDINGS`.
 
     Parameters
@@ -25,6 +28,10 @@ def fit_as(ending: str, fit: Fit, remarks: Sequence[str]) -> str:
     FitError
         If the aid cannot take this fit.
     """
+    from device.hearing_aid import chain
+    from device.hearing_aid.fit_file import fit_text
+    from host_tools.commands.prescribe import tympan
+
     assert ending in AID_ENDINGS
     if ending == FIT:
         return fit_text(fit)

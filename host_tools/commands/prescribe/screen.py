@@ -14,7 +14,7 @@ from device.speech import (
 )
 from firmware_py.procedure.printable import printable
 from host_tools.catalogue import ENGLISH
-from host_tools.catalogue.levels import unit_words
+from host_tools.catalogue.remarks import unit_words
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.figures import both, differences_db
 from host_tools.commands.prescribe.words import PrescriptionWords

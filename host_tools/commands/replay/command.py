@@ -14,8 +14,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
 from host_tools.recordings.newest import add_journal_argument, journal_or_newest
-from host_tools.recordings.replayed import as_json, verdict_of, words
-from host_tools.recordings.seals import read_keys
+from host_tools.recordings.replayed import as_json, read_keys, verdict_of, words
 from host_tools.terminal import say
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without

@@ -21,9 +21,10 @@ from host_tools.recordings.replayed import (
     IDENTICAL,
     NOT_SEALED,
     UNFINISHED,
+    Seals,
     difference_lines,
+    seals_of,
 )
-from host_tools.recordings.seals import Seals, seals_of
 
 TuningReplay = Replay[TuningHeader, Tuning, TuningResult]
 

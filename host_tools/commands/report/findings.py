@@ -29,9 +29,8 @@ from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff, Waited
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
-from host_tools.commands.report.norms import norm_title, why_no_norm
+from host_tools.commands.report.norms import asymmetry_words, norm_title, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
-from host_tools.commands.report.referral import asymmetry_words
 from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import why_nothing_follows
 

@@ -19,8 +19,13 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.route import RIGHT
 from firmware_py.procedure.statements import has_thresholds
-from host_tools.commands.report.curves import curve_of, frequencies_hz
-from host_tools.commands.report.drawn import limit_as_json, threshold_as_drawn, tone_as_json
+from host_tools.commands.report.drawn import (
+    curve_of,
+    frequencies_hz,
+    limit_as_json,
+    threshold_as_drawn,
+    tone_as_json,
+)
 from host_tools.recordings.recorded_session import RecordedSession, Trial
 
 LEVEL_STEP_DB: Final = 2.5  # of the cells of the objective

@@ -21,9 +21,8 @@ from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.history import History
 from host_tools.commands.report.legend import legend_of
-from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.notes import notes_of
-from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.quality_words import masking_levels, noise_level, quality_rows
 from host_tools.commands.report.words import NOTHING, Words
 from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
 from host_tools.recordings.heading import NO_HEADING, Heading

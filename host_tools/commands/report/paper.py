@@ -10,9 +10,8 @@ from host_tools.commands.report.drawn import audiogram_as_json, words_as_json
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.legend import legend_of
-from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.notes import notes_of
-from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.quality_words import masking_levels, noise_level, quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.document import Block, Document, write_document
 from host_tools.drawings.drawing import EAR_COLOURS

@@ -1,7 +1,9 @@
-"""How good the test of an ear was, in words: the rows of a table."""
+"""How good the test of an ear was, and with what masking noise, in words: the rows of a table."""
 
+from host_tools.catalogue import Catalogue
 from host_tools.commands.report.findings import EarFindings
 from host_tools.commands.report.words import NOTHING, Words
+from host_tools.recordings.recorded_session import RecordedSession
 
 
 def quality_rows(ear: EarFindings, words: Words) -> list[tuple[str, str]]:
@@ -97,3 +99,19 @@ def _sd(ear: EarFindings, words: Words) -> str:
         words.number(sd_db, ".1f") for sd_db in (q.posterior_sd_db, q.posterior_sd_max_db)
     )
     return words.say("posterior_sd_value", mean=mean, most=most)
+
+
+def masking_levels(session: RecordedSession, ear: str) -> dict[int, tuple[float, float]]:
+    """Return the least and the most effective masking level in the other ear, by frequency, dB.
+
+    Of the tones whose answers count.
+    """
+    return session.test.given.noise_at(ear, session.counted)
+
+
+def noise_level(levels_db: tuple[float, float] | None, catalogue: Catalogue) -> str:
+    """Return the masking levels of a frequency in words."""
+    if levels_db is None:
+        return "-"
+    low, high = map(catalogue.number, levels_db)
+    return low if low == high else catalogue.say("record", "noise_range", low=low, high=high)

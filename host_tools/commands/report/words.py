@@ -14,8 +14,7 @@ from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.results import MeanThreshold
 from firmware_py.sessions.archive import UNFINISHED
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
-from host_tools.catalogue.levels import band_words, unit_words
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import band_words, told, unit_words
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawings.drawing import WIDE_SIGN
 from host_tools.recordings.particulars import simulated_words

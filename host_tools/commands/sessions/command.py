@@ -14,10 +14,9 @@ from host_tools.catalogue import add_language_argument, catalogue_of
 from host_tools.commands.export.command import checked_format, export, once
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS, Encode, add_csv_arguments, encoder
-from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
+from host_tools.commands.sessions.choice import ORDERS, Choice, chosen, clock_was_set
 from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
-from host_tools.commands.sessions.order import clock_was_set
 from host_tools.errors import NONSENSE, HostError
 from host_tools.files import check_name, write_text
 from host_tools.recordings.convention import add_convention_argument

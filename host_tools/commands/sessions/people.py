@@ -17,14 +17,14 @@ from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
 from host_tools.commands.sessions.change import Change, EarPosterior, change_between
-from host_tools.commands.sessions.entry import Entry
-from host_tools.commands.sessions.order import (
+from host_tools.commands.sessions.choice import (
     Contradiction,
     Placed,
     clock_was_set,
     contradictions,
     in_order,
 )
+from host_tools.commands.sessions.entry import Entry
 from host_tools.errors import NONSENSE, HostError
 from host_tools.recordings.doubles import without_doubles
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session

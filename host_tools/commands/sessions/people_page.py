@@ -10,7 +10,7 @@ from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools import drawing_js
 from host_tools.commands.report.page import escape
 from host_tools.commands.sessions.change import SHIFT_DB
-from host_tools.commands.sessions.order import clock_was_set
+from host_tools.commands.sessions.choice import clock_was_set
 from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
 from host_tools.commands.sessions.people_words import NOTHING, PeopleWords
 from host_tools.commands.sessions.time_chart import Point, chart, point_of

@@ -11,9 +11,8 @@ from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL, CLINICAL_ASCEN
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.identity import Difference
 from host_tools.catalogue import NO_BREAK, Catalogue
-from host_tools.catalogue.levels import band_words, unit_words
 from host_tools.catalogue.remarks import PLACE as REMARKS
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import band_words, told, unit_words
 from host_tools.commands.sessions.change import (
     FALSE_ALARMS,
     NOTICED,
@@ -23,8 +22,8 @@ from host_tools.commands.sessions.change import (
     SHIFT_DB,
     USUAL,
 )
+from host_tools.commands.sessions.choice import clock_was_set
 from host_tools.commands.sessions.entry import Entry
-from host_tools.commands.sessions.order import clock_was_set
 from host_tools.commands.sessions.people import Comparison, Person, Visit
 from host_tools.recordings.verdicts import short_verdict, verdict_word
 

@@ -11,8 +11,7 @@ from firmware_py.procedure.presenter import FINISHED
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found
 from host_tools.commands.watch.view import Answered, View, under_way
-from host_tools.devices.told import Told, told_pairs, told_unasked
-from host_tools.devices.told_result import told_result
+from host_tools.devices.told import Told, told_pairs, told_result, told_unasked
 
 HEARD: dict[str, bool | None] = {"true": True, "false": False, UNSURE: None}
 

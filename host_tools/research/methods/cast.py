@@ -27,6 +27,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
+from host_tools.research.methods.expectation_propagation import probability_heard
 from host_tools.research.methods.interface import (
     Array,
     Stimulus,
@@ -36,7 +37,6 @@ from host_tools.research.methods.interface import (
     tones_of,
 )
 from host_tools.research.methods.population import Integers, Population, balanced, uniform
-from host_tools.research.methods.probit import probability_heard
 
 PATTERNS_USUAL: Final = 300
 LEVEL_STEP_DB: Final = 5.0

@@ -35,6 +35,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from host_tools.research.methods.cast import clusters
+from host_tools.research.methods.expectation_propagation import answer_moments, probability_heard
 from host_tools.research.methods.interface import (
     Array,
     Stimulus,
@@ -44,7 +45,6 @@ from host_tools.research.methods.interface import (
     tones_of,
 )
 from host_tools.research.methods.population import Population, balanced
-from host_tools.research.methods.probit import answer_moments, probability_heard
 
 COMPONENTS_USUAL: Final = 6
 LEVEL_STEP_DB: Final = 1.0

@@ -14,8 +14,8 @@ from host_tools.research.methods.de_vries import DeVries, Mixture, learn_mixture
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Method, Task
 from host_tools.research.methods.names import METHODS, METHODS_LEARNED
+from host_tools.research.methods.per_frequency import Quest
 from host_tools.research.methods.population import Population
-from host_tools.research.methods.quest import Quest
 from host_tools.research.methods.song_gp import SCHLITTENLACHER, SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
 

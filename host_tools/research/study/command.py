@@ -265,8 +265,12 @@ def _run_what_is_missing(study: "Study", store: "Store", workers: int, dask: str
 def _runs(
     study: "Study", store: "Store", missing: list[int], workers: int, dask: str | None
 ) -> "Runs":
-    from host_tools.research.study.cluster import run_on_cluster
-    from host_tools.research.study.work import one_thread, run_here, run_in_processes
+    from host_tools.research.study.work import (
+        one_thread,
+        run_here,
+        run_in_processes,
+        run_on_cluster,
+    )
 
     one_thread()
     chunks = study.made(missing, store.learned())

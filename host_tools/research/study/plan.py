@@ -56,7 +56,7 @@ _CODE: Final = (
     "device/simulator/odd_ears.py",
     "device/simulator/traces.py",
     "host_tools/research/methods",
-    "host_tools/research/study/session_clock.py",
+    "host_tools/research/study/session.py",
     "host_tools/research/study/ears.py",
     "host_tools/research/study/listener.py",
     "host_tools/research/study/plan.py",

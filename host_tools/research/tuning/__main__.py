@@ -10,13 +10,12 @@ from firmware_py.platform.program import ended
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.research.tuning import footprint
-from host_tools.research.tuning.course import Course, run_course
+from host_tools.research.tuning.course import Course, all_done, run_course
 from host_tools.research.tuning.methods import METHODS, PRODUCT, TITLES
 from host_tools.research.tuning.peer import TITLE, run_peer
 from host_tools.research.tuning.people import SENSITIVITY, drawn_person
 from host_tools.research.tuning.procedure import run_tuning
 from host_tools.research.tuning.tables import methods_table, procedure_table
-from host_tools.research.tuning.work import all_done
 
 SAME_PEOPLE: Final = ", the peer's people"
 

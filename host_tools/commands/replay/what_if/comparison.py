@@ -11,7 +11,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.statements import has_thresholds
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.catalogue.levels import unit_words
+from host_tools.catalogue.remarks import unit_words
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession

@@ -21,7 +21,7 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.route import BY_AIR
 from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate
-from host_tools.commands.calibrate.readings import Readings, kept_beside
+from host_tools.commands.calibrate.guide import Readings, kept_beside
 from host_tools.errors import HostError
 from host_tools.main import parser
 from tests.calibration.calibrations import SENSITIVITY, file_text

@@ -24,9 +24,8 @@ from host_tools.commands.export.formats import schema_text
 from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
-from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.notes import notes_of
-from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.quality_words import masking_levels, noise_level, quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.recordings.heading import NO_HEADING, Heading
 from host_tools.recordings.particulars import Particulars

@@ -32,11 +32,10 @@ from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
-from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
-from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.quality_words import masking_levels, noise_level, quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING

@@ -8,8 +8,7 @@ import pytest
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, Fit, FitError
 from device.hearing_aid.fit_file import fit_of_text
 from firmware_py.procedure.tuning.space import Setting
-from host_tools.commands.prescribe.endings import AID_ENDINGS
-from host_tools.commands.prescribe.exports import fit_as
+from host_tools.commands.prescribe.exports import AID_ENDINGS, fit_as
 from tests.device.hearing_aid.fits import plain_ear, plain_fit
 
 TUNED = plain_fit().tuned(Setting(overall_db=3.0, tilt_db=-4.0))

@@ -9,7 +9,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.report.referral import asymmetry_words
+from host_tools.commands.report.norms import asymmetry_words
 
 Levels = dict[int, float]
 WORDS = catalogue_of(ENGLISH)

@@ -15,10 +15,9 @@ import pytest
 from firmware_py.journal import is_unbroken, read_journal
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.sessions import index
-from host_tools.commands.sessions.choice import Choice, chosen
+from host_tools.commands.sessions.choice import Choice, chosen, contradictions, in_order
 from host_tools.commands.sessions.entry import Entry, entry_of
 from host_tools.commands.sessions.index import entries_of
-from host_tools.commands.sessions.order import contradictions, in_order
 from tests.host.journals import BOTH, GOLDEN, GpPta, Refused, journal, write_again, write_journals
 
 

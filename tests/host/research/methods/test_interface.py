@@ -11,7 +11,7 @@ from device.simulator.audiogram import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.de_vries import DeVries
 from host_tools.research.methods.interface import Method, Task, interpolate
-from host_tools.research.methods.quest import Quest
+from host_tools.research.methods.per_frequency import Quest
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
 from tests.budget import examples, quick

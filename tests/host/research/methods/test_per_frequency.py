@@ -12,12 +12,12 @@ from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.per_frequency import (
     PRIOR_SD_DB,
+    Quest,
     frequencies_to_measure,
     normal_prior,
     prior_mean_db_hl,
     threshold_grid_db_hl,
 )
-from host_tools.research.methods.quest import Quest
 from tests.host.research.methods.listening import rmse_db, standard_errors_db
 
 

@@ -8,8 +8,12 @@ import pytest
 from scipy import integrate, optimize, stats
 
 from host_tools.research.methods.interface import Array, Task
-from host_tools.research.methods.per_frequency import PRIOR_SD_DB, prior_mean_db_hl
-from host_tools.research.methods.quest import Quest, probability_heard
+from host_tools.research.methods.per_frequency import (
+    PRIOR_SD_DB,
+    Quest,
+    prior_mean_db_hl,
+    probability_heard,
+)
 from tests.host.research.methods.listening import SLOPING, Answered, Listener, measure
 
 BETA, DELTA, GAMMA = 3.5, 0.01, 0.01

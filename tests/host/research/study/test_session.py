@@ -12,8 +12,14 @@ from host_tools.research.methods.names import METHODS
 from host_tools.research.methods.registry import NOTHING_LEARNED
 from host_tools.research.study import session as sessions
 from host_tools.research.study.listener import Ear, Listener
-from host_tools.research.study.session import METRICS, Job, Setting, measured, run_session
-from host_tools.research.study.session_clock import SessionClock
+from host_tools.research.study.session import (
+    METRICS,
+    Job,
+    SessionClock,
+    Setting,
+    measured,
+    run_session,
+)
 from tests.host.research.study.ears import CAREFUL, FLAT
 
 EAR = Ear("four", "some", (500.0, 1000.0, 2000.0, 4000.0), (10.0, 20.0, 30.0, 40.0))

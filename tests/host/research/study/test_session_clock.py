@@ -10,7 +10,7 @@ from device.simulator.listener import RESPONSE_TIME_S_MAX
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import Settings
 from host_tools.research.study.listener import response_speeds, session_seed, uniforms
-from host_tools.research.study.session_clock import SessionClock
+from host_tools.research.study.session import SessionClock
 
 CLINICAL_WINDOW_S = 3 * 0.26 + 2 * 0.19 + 1.0
 

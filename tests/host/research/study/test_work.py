@@ -18,11 +18,15 @@ import pytest
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.methods.registry import Learned
-from host_tools.research.study import cluster, work
-from host_tools.research.study.cluster import run_on_cluster
+from host_tools.research.study import work
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Chunk, planned
-from host_tools.research.study.work import WAITING_PER_WORKER, run_chunk, run_in_processes
+from host_tools.research.study.work import (
+    WAITING_PER_WORKER,
+    run_chunk,
+    run_in_processes,
+    run_on_cluster,
+)
 from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
 
@@ -180,7 +184,7 @@ def test_a_chunk_that_a_cluster_loses_is_named(
     def lost(_chunk: Chunk) -> None:
         raise error
 
-    monkeypatch.setattr(cluster, "run_chunk", lost)
+    monkeypatch.setattr(work, "run_chunk", lost)
     with pytest.raises(HostError, match=f"--dask 'tcp://x': {why}"):
         next(run_on_cluster(quest_chunks(1), "tcp://x"))
     assert scheduler[0].is_closed
@@ -292,7 +296,7 @@ def test_a_worker_with_another_program_refuses() -> None:
 def test_a_scheduler_that_is_not_there_is_named(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
-    monkeypatch.setattr("host_tools.research.study.cluster.CONNECT_S_MAX", 0.2)
+    monkeypatch.setattr("host_tools.research.study.work.CONNECT_S_MAX", 0.2)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         why = refused(*words_for(table, tmp_path, "--dask", address))
         assert f"--dask '{address}': there is no Dask scheduler" in why

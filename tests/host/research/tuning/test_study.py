@@ -8,6 +8,7 @@ import pytest
 from host_tools.research.tuning.course import (
     COMPARISONS,
     Course,
+    all_done,
     comparisons_to,
     error_of_share,
     run_course,
@@ -24,7 +25,6 @@ from host_tools.research.tuning.methods import (
 )
 from host_tools.research.tuning.people import Person, drawn_person, on_grid
 from host_tools.research.tuning.tables import methods_table
-from host_tools.research.tuning.work import all_done
 
 NOBODY = Person((3.0, 0.0, 0.0, 0.0), 1.4, 0.3, 0.1, 1)
 
