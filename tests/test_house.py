@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
     "firmware_py/operator": set(),
     "firmware_py": {"serial"},
     "device": {"numpy", "serial"},
-    "host_tools": {"numpy", "rich", "serial"},
+    "host_tools": {"numpy", "packaging", "rich", "serial"},
 }
 # The folders inside a room, likewise: the files beside them come first, but for those of `LAST`.
 INSIDE = {

@@ -3,17 +3,18 @@
 import grp
 import importlib
 import os
-import re
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
 from serial.tools import list_ports
 
 from device.emulator.image import ImageError, find_image
@@ -25,8 +26,8 @@ from host_tools.files import user_directory
 from host_tools.parser import Command
 
 NOT_IMPORTED: Final = ("sounddevice",)  # its import looks for sound cards; `outputs` does that
+T = TypeVar("T")
 TEMPORARY: Final = "temporary files"
-_CLAUSE: Final = re.compile(r"(>=|<=|==|!=|<|>)\s*([0-9.]+?)(\.\*)?")
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,12 @@ def examine(commands: Iterable[Command]) -> Findings:
     extra = sorted(modules - {normal(name) for name in always})
     packages = [package(name) for name in [*always, *extra]]
     kernels, kernel_fault = _kernels()
-    sound_cards, no_sound = _sound()
-    image, no_image = _board_image()
+    sound_cards, no_sound = list[str](), "sounddevice is missing"
+    if package("sounddevice").usable:
+        sound_cards, no_sound = _told(
+            lambda: [str(each["name"]) for each in outputs()], sound_cards, NoSoundError
+        )
+    image, no_image = _told(lambda: str(find_image()), None, ImageError)
     places = _places()
     faults = [kernel_fault] if kernel_fault else []
     for one in packages:
@@ -134,8 +139,11 @@ def package(name: str) -> Package:
 
 
 def satisfies(there: str, wanted: str) -> bool:
-    """Tell whether a version is one of those wanted; a clause of another form is passed over."""
-    return all(_fulfils(_numbers(there), clause.strip()) for clause in wanted.split(","))
+    """Tell whether a version is one of those wanted: by its numbers, if it has any."""
+    try:
+        return Version(there).base_version in SpecifierSet(wanted)
+    except InvalidVersion:
+        return True
 
 
 def hint(device: Path) -> str:
@@ -174,22 +182,12 @@ def _kernels() -> tuple[str, str]:
         return "cannot be used", str(error)
 
 
-def _sound() -> tuple[list[str], str]:
-    """Return the names of the sound cards, and why there is no sound ("" if there is)."""
-    if not package("sounddevice").usable:
-        return [], "sounddevice is missing"
+def _told(look: Callable[[], T], nothing: T, error: type[Exception]) -> tuple[T, str]:
+    """Return what there is, and why there is nothing ("" if there is something)."""
     try:
-        return [str(device["name"]) for device in outputs()], ""
-    except NoSoundError as error:
-        return [], str(error)
-
-
-def _board_image() -> tuple[str | None, str]:
-    """Return the image of MicroPython for the emulated board, and why there is none."""
-    try:
-        return str(find_image()), ""
-    except ImageError as error:
-        return None, str(error)
+        return look(), ""
+    except error as why_not:
+        return nothing, str(why_not)
 
 
 def _places() -> list[Place]:
@@ -245,21 +243,3 @@ def _fault(module: str, there: str, wanted: str) -> str:
     except Exception as error:  # whatever a broken installation raises
         return f"cannot be imported: {type(error).__name__}: {error}"
     return ""
-
-
-def _numbers(text: str) -> list[int]:
-    """Return the numbers of a release: 0.68.1rc1+cpu is 0, 68, 1."""
-    release = re.match(r"\d+(?:\.\d+)*", text)
-    return [int(number) for number in release[0].split(".")] if release else []
-
-
-def _fulfils(there: list[int], clause: str) -> bool:
-    match = _CLAUSE.fullmatch(clause)
-    if match is None or not there:
-        return True
-    wanted = _numbers(match[2])
-    length = len(wanted) if match[3] else max(len(wanted), len(there))
-    a, b = ((numbers + [0] * length)[:length] for numbers in (there, wanted))
-    return {
-        ">=": a >= b, "<=": a <= b, "==": a == b, "!=": a != b, "<": a < b, ">": a > b
-    }[match[1]]  # fmt: skip

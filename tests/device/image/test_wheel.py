@@ -19,7 +19,7 @@ from device.image.targets import TARGETS, target_of_this_machine
 from device.image.wheels import WHEEL_BYTES_MAX, make_wheel, make_wheels
 from tests.device.image.image import ROOT, Image
 
-PLAIN = {"numpy", "pyserial", "rich"}
+PLAIN = {"numpy", "packaging", "pyserial", "rich"}
 
 
 def wheel_of(image: Image, places: pytest.TempPathFactory) -> Path:
