@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from firmware_py.board.board_connection import FALL_SILENT_S, BoardConnection
 from firmware_py.board.self_check import ButtonWatch, clock_part
@@ -37,12 +37,10 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
-from firmware_py.sessions.resumption import another_board, doing_words
+from firmware_py.sessions.driver import Driver
+from firmware_py.sessions.resumption import doing_words
 from firmware_py.sessions.runner import Runner
-
-if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
-    from firmware_py.sessions.session import HearingSession
-    from firmware_py.tuning.tuner import Tuner, TuningSession
+from firmware_py.sessions.session import Session
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 # What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the
@@ -132,12 +130,12 @@ class Firmware:
             self._instrument.operator_left,
         )  # fmt: skip
         desks.add_asked(self._console, self._instrument.setting_desk, self._runner, data, lock)
-        self._tuner: Tuner | None = None
+        self._drivers: list[Driver[Any, Any]] = [self._runner]  # who goes first stands first
         if ports.hearing_aid is not None:
-            self._tuner = desks.add_tuning(
+            self._drivers.append(desks.add_tuning(
                 self._console, configuration, self._client, ports.hearing_aid, data, clock,
-                self._tell,
-            )  # fmt: skip
+                self._tell, self._runner,
+            ))  # fmt: skip
         if self._system.place is not None:
             desks.add_updates(self._console, self._system, data)
         self._operator = ConsoleConnection(ports.console, self._console, clock)
@@ -147,12 +145,12 @@ class Firmware:
         self._end = "ends as told"
 
     def _under_way(self) -> UnderWay:
-        test, tuning = self._sessions
-        if test is not None:
-            return UnderWay.TEST_FIRST if tuning is not None else UnderWay.TEST
+        sessions = self._sessions
+        if self._runner.running:
+            return UnderWay.TEST_FIRST if len(sessions) > 1 else UnderWay.TEST
         if self._system.updating:
             return self._system.under_way
-        return UnderWay.TUNING if tuning is not None else UnderWay.NOTHING
+        return UnderWay.TUNING if sessions else UnderWay.NOTHING
 
     # The loop
 
@@ -180,9 +178,8 @@ class Firmware:
             self._stopping = True  # stop() comes too late from here on
             self._supervisor.ending(self._end)
             self._board.fall_silent(self._waiting)
-            self._runner.close()
-            if self._tuner is not None:
-                self._tuner.close()
+            for driver in self._drivers:
+                driver.close()
             self._operator.flush_last_words(self._waiting)
             self._board.port.close()
             self._operator.port.close()
@@ -195,11 +192,9 @@ class Firmware:
         clock = clock_part(self._clock.date())
         if not clock.works:
             self._report(grammar.CLOCK, f"the clock was {clock.words}; sessions get a wrong date")
-        wrong = self._runner.load_last()
-        if self._tuner is not None:
-            wrong += self._tuner.load_last(self._runner.session)
+        wrong = [words for driver in self._drivers for words in driver.load_last()]
         self._report_all((grammar.JOURNAL_DAMAGED, words) for words in wrong)
-        self._report_all(self._watch.look_at_waits(*self._sessions))
+        self._report_all(self._watch.look_at_waits(self._sessions))
         self._board.begin()
         if self._board.waits:  # as long as it takes: it is ready without
             self._supervisor.ready(self._ready_words())
@@ -226,31 +221,26 @@ class Firmware:
             self._serve_tone_generator()
             self._report_all(self._watch.look_at_buttons())
             self._report_all(self._watch.look_at_test())
-            self._runner.advance()
-        self._tune()
-        self._runner.settle()
-        self._report_all(self._watch.look_at_waits(*self._sessions))
+            for driver in self._drivers:
+                driver.advance()
+        for driver in self._drivers:
+            driver.settle()
+        self._client.acknowledge(self._client.last_event)
+        self._report_all(self._watch.look_at_waits(self._sessions))
         self._carry()
         for words in self._system.look(idle=self._under_way() is UnderWay.NOTHING):
             self._report(grammar.CARD, words)
         self._operator.flush()
         self._supervisor.alive(self._status())
 
-    def _tune(self) -> None:
-        """See to the hearing aid and its tuning; a press is acknowledged only after this."""
-        if self._tuner is not None and not self._stopping:
-            self._tuner.serve()
-            self._tuner.advance()
-            self._tuner.settle()
-            self._tuner.serve()
-
     def _status(self) -> str:
         """Say what the firmware does; of a session only its number."""
-        return f"{doing_words(*self._sessions)}; {self._board.state}"
+        return f"{doing_words(self._sessions)}; {self._board.state}"
 
     @property
-    def _sessions(self) -> "tuple[HearingSession | None, TuningSession | None]":
-        return self._runner.session, self._tuner.session if self._tuner else None
+    def _sessions(self) -> list[Session[Any, Any]]:
+        """Return what is under way, and behind it what waits."""
+        return [driver.session for driver in self._drivers if driver.session]
 
     def _open_ports(self) -> None:
         try:
@@ -268,12 +258,10 @@ class Firmware:
             raise self._last_words(EXIT_FAULT, grammar.SYSTEM_ERROR, words)
 
     def _wait(self) -> None:
-        waits = [LOOK_AROUND_S, self._runner.seconds_to_wait(), self._board.seconds_to_wait()]
-        ports = [self._board.port, self._operator.port]
-        if self._tuner is not None:
-            waits.append(self._tuner.seconds_to_wait())
-            ports.append(self._tuner.aid.port)
-        ports = [port for port in ports if port.is_open]
+        waits = [driver.seconds_to_wait() for driver in self._drivers]
+        waits += [LOOK_AROUND_S, self._board.seconds_to_wait()]
+        ports = [port for driver in self._drivers for port in driver.ports]
+        ports = [p for p in (self._board.port, self._operator.port, *ports) if p.is_open]
         self._waiting.wait(ports, min(wait for wait in waits if wait is not None))
 
     # The tone generator
@@ -306,7 +294,7 @@ class Firmware:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
                 self._report_all(self._watch.look_at_calibration())
-                for each in another_board(self._runner.session, notice.name)[-1:]:
+                for each in self._runner.differences()[-1:]:
                     self._report(grammar.TONE_GENERATOR_CHANGED, each.words)
             case Lost(why, disbelieved):
                 if self._board.lost(why, disbelieved=disbelieved):
@@ -317,14 +305,15 @@ class Firmware:
                 self._report(
                     grammar.TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip()
                 )
-            case UnknownEvent(why=why) if why and self._board.refused(why):
-                self._report(grammar.TONE_GENERATOR_WRONG, f"tone generator: {why}")
+            case UnknownEvent(verb=verb, why=why):
+                if why and self._board.refused(why):
+                    self._report(grammar.TONE_GENERATOR_WRONG, f"tone generator: {why}")
+                self._tell("foreign-event", {"verb": verb})
             case TimeTold():  # by which a silence counts as not heard
                 self._report_all(self._watch.look_at_buttons())
         self._look_on(notice)
-        self._runner.notice(notice)
-        if self._tuner is not None:
-            self._tuner.notice(notice, in_test=self._runner.running)
+        for driver in self._drivers:
+            driver.notice(notice)
 
     def _look_on(self, notice: Notice) -> None:
         """Tell of tones by hand, and of buttons while no test says what they mean."""

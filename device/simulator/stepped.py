@@ -49,9 +49,10 @@ class SteppedFirmware(Firmware):
     @property
     def tuner(self) -> Tuner:
         """Return what tunes the hearing aid; there has to be one."""
-        if self._tuner is None:
-            raise ValueError("there is no hearing aid in this world")
-        return self._tuner
+        for driver in self._drivers:
+            if isinstance(driver, Tuner):
+                return driver
+        raise ValueError("there is no hearing aid in this world")
 
     @property
     def is_stopping(self) -> bool:
@@ -74,9 +75,8 @@ class SteppedFirmware(Firmware):
 
     def leave(self) -> None:
         """Close what is open, and say no word; a running test is gone on with at the next start."""
-        self._runner.close()
-        if self._tuner is not None:
-            self._tuner.close()
+        for driver in self._drivers:
+            driver.close()
 
     def _wait(self) -> None:
         if not self._is_stepped:

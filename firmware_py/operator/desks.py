@@ -32,13 +32,15 @@ def add_tuning(
     data: DataDirectory,
     clock: SteadyClock,
     tell: Callable[[str, dict[str, Any]], None],
+    tests: Runner,
 ) -> "Tuner":
     """Return what tunes the hearing aid, and have the console take its commands."""
     from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
     from firmware_py.operator.tuning_desk import TuningDesk
     from firmware_py.tuning.tuner import Tuner
 
-    tuner = Tuner(data, client, hearing_aid, clock, tell, configuration.resume_within_s)
+    within_s = configuration.resume_within_s
+    tuner = Tuner(data, client, hearing_aid, clock, tell, within_s, tests)
     console.add(OF_TUNING, TuningDesk(configuration, tuner))
     return tuner
 

@@ -35,8 +35,8 @@ class IdentityDesk:
 
     def identity(self, number: int | None) -> str:
         """Return the identity of the last session, or of one by its number, as JSON."""
-        last = self._runner.last_header
-        if last is not None and number == last.session:
+        last = self._runner.last
+        if last is not None and number == last.header.session:
             number = None  # it may be under way
         result, header = self._results.of(number)
         person = UNKNOWN if self._lock.state == LOCKED else header.person

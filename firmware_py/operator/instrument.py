@@ -230,8 +230,8 @@ class Instrument:
         test = self._runner.last_test
         if test is None or (test.state != PAUSED and not check_of(test)):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
-        if self._runner.foreign_board:
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, say(self._runner.foreign_board))
+        if foreign := self._runner.foreign:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, say(foreign))
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:
@@ -255,9 +255,9 @@ class Instrument:
     def state(self) -> str:
         """Return where the test is."""
         runner, lost = self._runner, self._board.is_lost
-        if runner.last_test is None or runner.last_header is None:
+        if (last := runner.last) is None:
             return idle_words(runner.calibration_today(), lost=lost)
-        return state_words(runner.last_test, runner.last_resumed, runner.last_header, lost=lost)
+        return state_words(last.test, last.resumed, last.header, lost=lost)
 
     # Results
 

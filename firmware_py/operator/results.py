@@ -32,11 +32,11 @@ class Results:
 
     def last(self) -> tuple[HearingTest, SessionHeader]:
         """Return the last test, under way or over."""
-        test, header = self._runner.last_test, self._runner.last_header
-        if test is None or header is None:
+        last = self._runner.last
+        if last is None:
             words = "there was no test yet: SESS:STAR starts one"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
-        return test, header
+        return last.test, last.header
 
     def of(self, number: int | None) -> tuple[SessionResult, SessionHeader]:
         """Return the result of the last test, or that of a recorded session, as it may be told."""

@@ -29,6 +29,7 @@ from firmware_py.procedure.words import say
 from firmware_py.sessions.identity import Identity, Meeting, differences
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuner import NO_AID, Tuner
+from firmware_py.tuning.tuning_record import TuningHeader
 
 NOT_BEGUN: Final = "no tuning was begun"
 NONE_YET: Final = "there was no tuning yet: TUNE:STAR starts one"
@@ -87,7 +88,8 @@ class TuningDesk:
 
     def go_on(self) -> None:
         """Go on with a paused tuning."""
-        if self._tuner.last is None or self._tuner.last.state != State.PAUSED:
+        tuning = self._tuner.last_test
+        if tuning is None or tuning.state != State.PAUSED:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the tuning is not paused")
         if self._tuner.foreign:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, say(self._tuner.foreign))
@@ -100,7 +102,8 @@ class TuningDesk:
 
     def answer(self, answer: Answer) -> None:
         """Tell the person's answer in place of the button."""
-        if self._tuner.last is None or not self._tuner.last.takes_answers:
+        tuning = self._tuner.last_test
+        if tuning is None or not tuning.takes_answers:
             words = "there is nothing to answer yet: both have to be heard first"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
         self._tuner.feed(Answered(answer))
@@ -109,11 +112,11 @@ class TuningDesk:
         """Return where the tuning is."""
         aid = self._tuner.aid.greeted
         words = f"aid={'lost' if aid is None else 'ready'} fit={'-' if aid is None else aid.fit}"
-        tuning = self._tuner.last
+        tuning = self._tuner.last_test
         if tuning is None:
             return f"state=idle {words}"
         outcome = f" outcome={tuning.outcome}" if tuning.outcome else ""
-        number = f" tuning={self._tuner.last_header.session}" if self._tuner.last_header else ""
+        number = f" tuning={self._tuner.last.header.session}" if self._tuner.last else ""
         return (
             f"state={tuning.state}{outcome}{number} "
             f"comparisons={tuning.estimator.comparison_count} of={tuning.settings.comparisons_max} "
@@ -126,11 +129,15 @@ class TuningDesk:
         why = self._tuner.foreign or tuning.waits_why
         return f" check=identity {pairs({'why': why})}" if why and not tuning.outcome else ""
 
+    def _last(self) -> tuple[Tuning, TuningHeader]:
+        """Return the last tuning, under way or over."""
+        if self._tuner.last is None:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
+        return self._tuner.last.test, self._tuner.last.header
+
     def identity(self) -> str:
         """Return whose the last tuning is, and with what, as JSON."""
-        tuning, header = self._tuner.last, self._tuner.last_header
-        if tuning is None or header is None:
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
+        tuning, header = self._last()
         who = header.identity(tuning.board)
         told = {
             name: getattr(who, name) for name in ("identifier", "device", "board", "aid", "fit")
@@ -139,9 +146,7 @@ class TuningDesk:
 
     def result(self) -> str:
         """Return the result of the last tuning as JSON, so far or final."""
-        tuning, header = self._tuner.last, self._tuner.last_header
-        if tuning is None or header is None:
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, NONE_YET)
+        tuning, header = self._last()
         return json.dumps({"tuning": header.session, **tuning.result().to_record()})
 
 

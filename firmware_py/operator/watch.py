@@ -1,7 +1,7 @@
 """Pauses a test that cannot go on: its button is held down, it stands still, nobody is there."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from firmware_py.board.self_check import ButtonWatch
 from firmware_py.board.standstill import Standstill
@@ -9,16 +9,12 @@ from firmware_py.console import grammar
 from firmware_py.link.client import Client
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.events import Paused
-from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.reasons import Code, Reason
+from firmware_py.procedure.reasons import Reason
 from firmware_py.procedure.settings import Settings
-from firmware_py.sessions.resumption import Absence, Waits
+from firmware_py.sessions.resumption import Waits
 from firmware_py.sessions.runner import Runner
-
-if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
-    from firmware_py.sessions.session import HearingSession
-    from firmware_py.tuning.tuner import TuningSession
+from firmware_py.sessions.session import Session
 
 
 class Watch:
@@ -43,7 +39,6 @@ class Watch:
         self._client = client
         self._buttons = buttons
         self._standstill = Standstill(clock.of_wire())
-        self._pause = Absence(clock, runner.absence.within_s, Code.WAITS_PAUSED)
         self._waits = Waits()
         self._calibration_told: Reason | None = None  # what is wrong with it
         self._buttons_told_us = 0  # by which the button was looked at last
@@ -80,27 +75,15 @@ class Watch:
     def look_at_test(self) -> Iterator[tuple[int, str]]:
         """Pause a test that does not go on, whatever the tone generator says; as the other."""
         test = self._runner.last_test if self._runner.running else None
-        self._look_at_pause(test)
         stands = self._standstill.look(test, answered=self._client.connected)
         if stands:
             paused = "the test is paused: SESS:CONT goes on with it"
             yield grammar.TEST_STANDS, f"{stands}; {paused}"
             self._runner.feed(Paused())
 
-    def _look_at_pause(self, test: HearingTest | None) -> None:
-        """Have a test that was paused for long wait to be told whose it is."""
-        if test is None or test.waits_why or test.state != PAUSED:
-            self._pause.ends()
-            return
-        self._pause.begins()
-        if why := self._pause.why:
-            self._runner.feed(Paused(why))
-
-    def look_at_waits(
-        self, test: "HearingSession | None", tuning: "TuningSession | None"
-    ) -> Iterator[tuple[int, str]]:
+    def look_at_waits(self, sessions: Iterable[Session[Any, Any]]) -> Iterator[tuple[int, str]]:
         """Yield once what waits to be told whose it is, as the others."""
-        for waits in self._waits.new(test, tuning):
+        for waits in self._waits.new(sessions):
             yield grammar.SESSION_WAITS, waits
 
 

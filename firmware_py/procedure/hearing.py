@@ -97,6 +97,11 @@ class HearingTest:
         return self.presenter.state
 
     @property
+    def board(self) -> str:
+        """Return the tone generator that answered last; "": unknown."""
+        return self.boards.now
+
+    @property
     def number(self) -> int:
         """Return the number of the presentation under way or due."""
         return self.presenter.number
@@ -212,7 +217,7 @@ class HearingTest:
     def _end_check(self, now_us: int, passed: bool = False) -> list[Action]:
         ear, was_over = self.ear, self.asks_who_hears
         ear.end_check(passed)
-        return self._go_on_with(now_us, [] if was_over else self._ear_over(ear))
+        return self._go_on_with(now_us, [] if was_over else _ear_over(ear))
 
     def _ear_named(self, now_us: int, named: str) -> list[Action]:
         if not self.asks_which_ear:
@@ -304,7 +309,7 @@ class HearingTest:
         ]  # fmt: skip
         told += self._check_goes_on(now_us, checking)
         if not check and not asked:
-            told += self._ear_over(ear)
+            told += _ear_over(ear)
         return [*told, *self._next(now_us, answer.at_us)]
 
     def _clear_tone_answered(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
@@ -328,10 +333,6 @@ class HearingTest:
         self._check_until_us = now_us + CHECK_US_MAX
         return [tells.ListenerCheckTold(ear.ear, ear.listening.why)]
 
-    @staticmethod
-    def _ear_over(ear: EarTest) -> list[Action]:
-        return [tells.EarOverTold(ear.ear, ear.outcome, ear.why)] if ear.over else []
-
     def _finish(self, outcome: SessionOutcome, why: Reasons = ()) -> list[Action]:
         self.outcome = outcome
         return [
@@ -339,6 +340,10 @@ class HearingTest:
             tells.FinishTold(outcome, why),
             events.Finish(self.result()),
         ]
+
+
+def _ear_over(ear: EarTest) -> list[Action]:
+    return [tells.EarOverTold(ear.ear, ear.outcome, ear.why)] if ear.over else []
 
 
 def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:

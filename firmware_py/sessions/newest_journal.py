@@ -1,8 +1,8 @@
-"""The newest journal: of a test that goes on, or of one that is over."""
+"""The newest journal of a kind: of a session that goes on, or of one that is over."""
 
-import datetime
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from firmware_py.journal import (
     JournalDamagedError,
@@ -10,24 +10,29 @@ from firmware_py.journal import (
     JournalUnstartedError,
     read_journal,
 )
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, session_number
-from firmware_py.sessions.session import HearingReplay, HearingSession, ReplayError, Session, replay
-from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
+from firmware_py.sessions.replay import Replay, ReplayError, replay_from
+from firmware_py.sessions.session import Session
+from firmware_py.sessions.session_record import Header, Procedure, SessionRecordError
+
+First = TypeVar("First", bound=Header[Any, Any])
+Test = TypeVar("Test", bound=Procedure)
 
 
 @dataclass(frozen=True)
-class Newest:
+class Newest(Generic[First, Test]):
     """What the newest journal holds, and what is wrong with journals, in words.
 
     Either `session` goes on, or `finished` is over, or neither could be read.
     """
 
     wrong: list[str]
-    session: HearingSession | None = None
-    finished: HearingReplay | None = None
+    session: Session[First, Test] | None = None
+    finished: Replay[First, Test, Any] | None = None
 
 
-def load_newest(data: DataDirectory, now: datetime.datetime) -> Newest:
+def load_newest(data: DataDirectory, kind: type[First], clock: SteadyClock) -> Newest[First, Any]:
     """Read the newest journal; one that is damaged, or is not what its name says, is left as it is.
 
     A journal that was never begun holds nothing; the one before it is the newest then.
@@ -36,8 +41,10 @@ def load_newest(data: DataDirectory, now: datetime.datetime) -> Newest:
     ----------
     data : DataDirectory
         Where the journals are.
-    now : datetime
-        With its zone: when an unfinished session is gone on with.
+    kind : type of Header
+        Of the journals that are looked at.
+    clock : SteadyClock
+        That of an unfinished session that is gone on with.
 
     Raises
     ------
@@ -47,9 +54,9 @@ def load_newest(data: DataDirectory, now: datetime.datetime) -> Newest:
         If the data directory cannot be read any more.
     """
     wrong: list[str] = []
-    for path in reversed(data.journals()):
+    for path in reversed(data.journals(kind.KIND)):
         try:
-            newest = _load_patiently(data, path, now)
+            newest = _load_patiently(data, path, kind, clock)
             return Newest([*wrong, *newest.wrong], newest.session, newest.finished)
         except JournalUnstartedError:
             wrong.append(f"{path.name} was never begun: nothing had been recorded")
@@ -65,33 +72,30 @@ def load_newest(data: DataDirectory, now: datetime.datetime) -> Newest:
     return Newest(wrong)
 
 
-def _load_patiently(data: DataDirectory, path: Path, now: datetime.datetime) -> Newest:
+def _load_patiently(
+    data: DataDirectory, path: Path, kind: type[First], clock: SteadyClock
+) -> Newest[First, Any]:
     try:
-        return _load(data, path, now)
+        return _load(data, path, kind, clock)
     except JournalReadError as error:
         if not isinstance(error.__cause__, OSError):
             raise
-    return _load(data, path, now)  # a card that fails to read once often reads then
+    return _load(data, path, kind, clock)  # a card that fails to read once often reads then
 
 
-def _load(data: DataDirectory, path: Path, now: datetime.datetime) -> Newest:
+def _load(
+    data: DataDirectory, path: Path, kind: type[First], clock: SteadyClock
+) -> Newest[First, Any]:
     recovered = read_journal(path, disk=data.disk)
-    _check_name(path, SessionHeader.from_record(recovered.header))
+    number = kind.from_record(recovered.header).session
+    if number != session_number(path):  # it is of another session, of another person
+        raise SessionRecordError(f"its header is that of {kind.KIND} {number}")
     if recovered.complete and not recovered.torn_bytes:
-        return Newest([], finished=replay(recovered.records))
-    session, torn_bytes = Session.resume(
-        path, data.seal_key, disk=data.disk, replay=replay, now=now
+        return Newest([], finished=replay_from(kind, recovered.records))
+    session: Session[First, Any]
+    session, torn_bytes = Session.resume(path, kind, clock, data.seal_key, disk=data.disk)
+    cut = (
+        f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
+        "all records before it are good"
     )
-    wrong = []
-    if torn_bytes:
-        wrong.append(
-            f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
-            "all records before it are good"
-        )
-    return Newest(wrong, session)
-
-
-def _check_name(path: Path, header: SessionHeader) -> None:
-    """Raise `SessionRecordError` if the journal is that of another session, of another person."""
-    if header.session != session_number(path):
-        raise SessionRecordError(f"its header is that of session {header.session}")
+    return Newest([cut] if torn_bytes else [], session)

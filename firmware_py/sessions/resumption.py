@@ -11,8 +11,8 @@ from firmware_py.board.self_check import clock_part
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.words import say
-from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
-from firmware_py.sessions.session import HearingSession, Session
+from firmware_py.sessions.identity import Identity, Meeting, Rule, differences
+from firmware_py.sessions.session import Session
 
 RESUME_WITHIN_S: Final = 900.0  # unless the configuration says otherwise
 CLOCK_S_MAX: Final = 120.0  # by so much a clock may be set back when it is put right
@@ -59,26 +59,13 @@ def away_for_s(session: Session[Any, Any], clock: SteadyClock) -> float:
     return (clock.date() - session.left_at(clock.speed)).total_seconds()
 
 
-def board_of(session: HearingSession) -> str:
+def board_of(session: Session[Any, Any]) -> str:
     """Return the tone generator that answered last, or before that the one it was begun with.
 
     "": neither is known. When another one answers, that is a difference by itself.
     """
-    return session.test.boards.now or session.header.tone_generator
-
-
-def another_board(session: HearingSession | None, board: str) -> list[Difference]:
-    """Return in what a board differs from the one that the test under way had before."""
-    if session is None:
-        return []
-    before = session.header.identity(board_of(session))
-    return differences(Meeting.RESUME, before, Identity.of_now(board=board))
-
-
-def foreign_board(another: Iterable[Difference]) -> Reason | None:
-    """Return why no test goes on with a board that differs so; None: it may."""
-    refused = (each.reason for each in another if each.rule == Rule.REFUSED)
-    return next((reason(Code.FOREIGN_BOARD, differs=each) for each in refused), None)
+    board: str = session.test.board or session.header.first_board
+    return board
 
 
 class Absence:
@@ -125,11 +112,11 @@ def duration(seconds: float) -> Reason:
     return reason(Code.MINUTES, count=int(seconds // 60.0))
 
 
-def waits_words(session: Session[Any, Any] | None, kind: str = "session") -> str:
+def waits_words(session: Session[Any, Any] | None) -> str:
     """Say which session waits for the operator's word, and why; "": none does."""
     if session is None or not session.test.waits_why:
         return ""
-    return f"{kind} {session.number} waits: {say(session.test.waits_why)}"
+    return f"{session.header.KIND} {session.number} waits: {say(session.test.waits_why)}"
 
 
 class Waits:
@@ -138,17 +125,17 @@ class Waits:
     def __init__(self) -> None:
         self._told: set[str] = set()
 
-    def new(self, session: Session[Any, Any] | None, tuning: Session[Any, Any] | None) -> list[str]:
-        """Return which of a test and a tuning waits now and did not before, and why, in words."""
-        waits = [*filter(None, (waits_words(session), waits_words(tuning, "tuning")))]
+    def new(self, sessions: Iterable[Session[Any, Any]]) -> list[str]:
+        """Return which of these waits now and did not before, and why, in words."""
+        waits = [*filter(None, map(waits_words, sessions))]
         new = [each for each in waits if each not in self._told]
         self._told = {*waits}
         return new
 
 
-def doing_words(session: Session[Any, Any] | None, tuning: Session[Any, Any] | None) -> str:
-    """Say what is under way; of a session only its number."""
-    if session is not None:
-        behind = "" if tuning is None else f"; tuning {tuning.number} waits"
-        return f"session {session.number} under way{behind}"
-    return "no test under way" if tuning is None else f"tuning {tuning.number} under way"
+def doing_words(sessions: Iterable[Session[Any, Any]]) -> str:
+    """Say what is under way, and what waits behind it; of a session only its number."""
+    names = [f"{each.header.KIND} {each.number}" for each in sessions]
+    if not names:
+        return "no test under way"
+    return "; ".join([f"{names[0]} under way", *(f"{name} waits" for name in names[1:])])

@@ -1,27 +1,29 @@
-"""Run a session with its journal; replay a journal, which is also how a session resumes.
+"""Run a session with its journal.
 
 The journal holds every input of the procedure with its time, and every output that reaches the
-listener. The state of a session is a pure function of the inputs: to resume it, or to check it on
-another machine, they are fed through the procedure again, and the outputs have to come out the
-same.
+listener: `replay.py` makes the state of the session of it again.
 """
 
-import datetime
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from firmware_py import __version__
-from firmware_py.inference.estimator import InferenceError, TrialLimitError
-from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
-from firmware_py.procedure.events import Action, Event, Result, as_record, records_of
+from firmware_py.journal import Disk, JournalError, JournalWriter, SealKey
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.procedure.events import (
+    Action,
+    Event,
+    Finish,
+    TimePassed,
+    Wait,
+    as_record,
+    records_of,
+)
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.printable import shown
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import SettingError
-from firmware_py.sessions.session_course import RESUMED, Input, Output, input_of, inputs_and_outputs
+from firmware_py.sessions.replay import Replay, ReplayError, replay_from
+from firmware_py.sessions.session_course import RESUMED, input_of
 from firmware_py.sessions.session_record import (
     BoardMark,
     Header,
@@ -32,167 +34,18 @@ from firmware_py.sessions.session_record import (
 
 First = TypeVar("First", bound=Header[Any, Any])  # the first record
 Test = TypeVar("Test", bound=Procedure)
-Found = TypeVar("Found", bound=Result)
-
-
-class ReplayError(ValueError):
-    """A journal that this version cannot follow."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A place where the procedure says something else than the journal."""
-
-    record: int
-    recorded: dict[str, Any] | None
-    replayed: dict[str, Any] | None
-
-
-@dataclass(frozen=True)
-class Break:
-    """The firmware had ended, and the session was gone on with."""
-
-    at_us: int  # session time of the last input before it
-    ended: str  # date and time of day when it was gone on with, ISO 8601
-
-
-@dataclass
-class Replay(Generic[First, Test, Found]):
-    """What came of feeding a journal through the procedure."""
-
-    header: First  # as recorded
-    test: Test  # in the state after the last input
-    # empty if every output came out bit for bit
-    differences: list[Difference] = field(default_factory=list)
-    # outputs of the last input that did not reach the journal any more
-    pending: list[dict[str, Any]] = field(default_factory=list)
-    at_us: int = 0  # session time of the last input
-    # up to where the board's events are recorded
-    board: BoardMark = field(default_factory=BoardMark)
-    # `tones`, `inputs`: how many tones were played, and how many inputs there are
-    tones: int = 0
-    inputs: int = 0
-    result: Found | None = None  # as recorded; None: the session is not finished
-    # when the session was gone on with after the firmware had ended, each time
-    breaks: list[Break] = field(default_factory=list)
-
-    @property
-    def resumed(self) -> int:
-        """Return how many times the session was gone on with after the firmware had ended."""
-        return len(self.breaks)
-
-    def left_at(self, speed: float = 1.0) -> datetime.datetime:
-        """Return when the last input came, by the clock that dated the session.
-
-        `speed`: how many times faster than the world the time of the session went.
-        """
-        since = Break(0, self.header.started) if not self.breaks else self.breaks[-1]
-        began = datetime.datetime.fromisoformat(since.ended)
-        return began + datetime.timedelta(microseconds=(self.at_us - since.at_us) / speed)
-
-
-HearingReplay = Replay[SessionHeader, HearingTest, SessionResult]
-# Of the state after an input, the input, and what the procedure says to it.
-Watcher = Callable[[Any, Event, Sequence[Action]], None]
-
-
-def replay(records: Sequence[Record], watch: Watcher | None = None) -> HearingReplay:
-    """Feed the journal of a hearing test through the procedure; see `replay_from`."""
-    state: HearingReplay = replay_from(SessionHeader, records, watch)
-    return state
-
-
-def replay_from(
-    kind: type[Header[Any, Any]],
-    records: Sequence[Record],
-    watch: Watcher | None = None,
-) -> Replay[Any, Any, Any]:
-    """Feed the inputs of a journal through the procedure and compare the outputs.
-
-    Parameters
-    ----------
-    kind : type of Header
-        Of the first record of such a journal.
-    records : sequence of dict
-        All good records, the header first.
-    watch : callable, optional
-        Called after every input.
-
-    Raises
-    ------
-    ReplayError
-        If the header or an input is not of this version, or the procedure fails at one; its cause
-        is the error if that is one that nobody foresaw.
-    """
-    try:
-        with _named_if_unforeseen(0):
-            header = kind.from_record(records[0])
-            state: Replay[Any, Any, Any] = Replay(header, header.new_test())
-        entries = inputs_and_outputs(header, records)
-        number = 0
-        while True:
-            with _named_if_unforeseen(number + 1):
-                told = next(entries, None)
-            if told is None:
-                return state
-            number = told.record
-            if isinstance(told, Output):
-                _compare_output(state, told)
-                continue
-            left = [Difference(told.record, None, missing) for missing in state.pending]
-            state.differences += left
-            with _named_if_unforeseen(number):
-                actions = _take_input(state, told)
-            if watch is not None:
-                watch(state, told.event, actions)
-    except (SessionRecordError, SettingError) as error:
-        raise ReplayError(str(error)) from None
-
-
-@contextmanager
-def _named_if_unforeseen(number: int) -> Iterator[None]:
-    """Name the record at which anything else goes wrong: it would end every life of a firmware."""
-    try:
-        yield
-    except (ReplayError, SessionRecordError, SettingError):
-        raise
-    except MemoryError:  # the next time it may go well
-        raise
-    except Exception as error:
-        raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error
-
-
-def _take_input(state: Replay[Any, Any, Any], told: Input) -> list[Action]:
-    """Return what the procedure says to an input."""
-    if told.resumed:
-        state.breaks.append(Break(state.at_us, told.resumed))
-    state.at_us, state.board = told.at_us, told.board
-    state.inputs += 1
-    try:
-        actions: list[Action] = state.test.handle(told.at_us, told.event)
-    except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
-        raise ReplayError(f"record {told.record}: {error}") from None
-    state.pending = records_of(actions)
-    return actions
-
-
-def _compare_output(state: Replay[Any, Any, Any], told: Output[Any]) -> None:
-    replayed = state.pending.pop(0) if state.pending else None
-    if told.action != replayed:
-        state.differences.append(Difference(told.record, told.action, replayed))
-    state.tones += isinstance(told.action, dict) and told.action.get("what") == "play"
-    state.result = told.result or state.result
 
 
 class Session(Generic[First, Test]):
-    """A running hearing test, or tuning, with its journal.
+    """A running machine with its journal, in the one safe order: record, put on the disk, then act.
 
-    Made by `begin` or `resume`.
+    Made by `begin` or `resume`. The machine is pure: a hearing test, or a tuning.
     """
 
-    def __init__(self, journal: JournalWriter, state: Replay[First, Test, Any]) -> None:
+    def __init__(
+        self, journal: JournalWriter, state: Replay[First, Test, Any], clock: SteadyClock
+    ) -> None:
         self.header = state.header
-        self.number = state.header.session
         self.journal = journal
         self.test = state.test
         self.at_us = state.at_us
@@ -200,13 +53,17 @@ class Session(Generic[First, Test]):
         self.left_at = state.left_at
         self.resumed = state.resumed
         self._resumes = ""  # when it is, for the next input to say
-        self._ended = False
+        self._clock = clock
+        self._began_us = clock.now_us() - state.at_us
+        self._wait_until_us: int | None = None
+        self._actions: list[Action] = []  # that wait to be done
 
     @classmethod
     def begin(
         cls,
         path: Path,
         header: First,
+        clock: SteadyClock,
         seal_key: SealKey | None = None,
         *,
         disk: Disk | None = None,
@@ -219,6 +76,8 @@ class Session(Generic[First, Test]):
             The new journal.
         header : Header
             Its first record: all that its procedure begins from.
+        clock : SteadyClock
+            That of the session.
         seal_key : SealKey, optional
             With which the journal is sealed.
         disk : Disk, optional
@@ -237,28 +96,26 @@ class Session(Generic[First, Test]):
         if type(header).from_record(record) != header:
             raise SessionRecordError(f"the header comes back as another: {shown(record)}")
         journal = JournalWriter.create(path, record, disk=disk, seal_key=seal_key)
-        return cls(journal, Replay(header, test))
+        return cls(journal, Replay(header, test), clock)
 
     @classmethod
     def resume(
         cls,
         path: Path,
+        kind: type[First],
+        clock: SteadyClock,
         seal_key: SealKey | None = None,
         *,
         disk: Disk | None = None,
-        replay: Callable[[Sequence[Record]], Replay[First, Test, Any]],
-        now: datetime.datetime,
     ) -> "tuple[Self, int]":
         """Go on with a session; return it, and how many torn bytes were cut off its journal.
 
         Parameters
         ----------
-        path, seal_key, disk
+        path, clock, seal_key, disk
             As of `begin`.
-        replay : callable
-            Feeds the records of this kind of journal through its procedure.
-        now : datetime
-            With its zone.
+        kind : type of Header
+            Of its first record.
 
         Raises
         ------
@@ -270,20 +127,19 @@ class Session(Generic[First, Test]):
         """
         journal, recovered = JournalWriter.resume(path, disk=disk, seal_key=seal_key)
         try:
-            state = replay(recovered.records)
+            state = replay_from(kind, recovered.records)
             if state.differences:
                 first = state.differences[0]
                 raise ReplayError(
                     f"record {first.record} has {first.recorded}, this firmware "
                     f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
                 )
-            session = cls(journal, state)
+            session = cls(journal, state, clock)
             if not recovered.complete:
                 session._record_outputs(state.pending)
-                session._finish_if_over()
             if not session.over:
                 session.resumed += 1
-                session._resumes = now.isoformat(timespec="seconds")
+                session._resumes = clock.date().isoformat(timespec="seconds")
         except SessionRecordError as error:
             journal.close()
             raise ReplayError(str(error)) from None
@@ -293,21 +149,28 @@ class Session(Generic[First, Test]):
         return session, recovered.torn_bytes
 
     @property
+    def number(self) -> int:
+        """Return its number, among those of its kind."""
+        return self.header.session
+
+    @property
     def over(self) -> bool:
-        """Return whether the test is finished."""
+        """Return whether the machine is finished."""
         return self.test.outcome != ""
 
-    def feed(self, at_us: int, event: Event, board: BoardMark | None = None) -> list[Action]:
-        """Give the procedure an event; record it and what comes of it.
+    def feed(self, event: Event, board: BoardMark | None = None) -> None:
+        """Give the machine an event; record it and what comes of it. After its end, nothing.
 
-        Nothing is on the disk before `sync`, and nothing may reach the listener before that.
+        Nothing is on the disk before `settle`, and nothing reaches the listener before that.
 
         Raises
         ------
         SessionRecordError
             If nobody could read it again; it is not recorded, and nothing comes of it.
         """
-        at_us = max(at_us, self.at_us)
+        if self.over:
+            return
+        at_us = max(self._now_us(), self.at_us)
         record: dict[str, Any] = {"kind": "input", "at_us": at_us, "event": as_record(event)}
         if board is not None:
             record["board"] = [board.boot, board.event]
@@ -321,17 +184,44 @@ class Session(Generic[First, Test]):
         self.at_us, self.board, self._resumes = at_us, read.board, ""
         actions = self.test.handle(self.at_us, event)
         self._record_outputs(records_of(actions))
-        self._finish_if_over()
-        return actions
+        self._actions += actions
 
-    def sync(self) -> None:
-        """Put everything on the disk.
+    def pass_time(self) -> None:
+        """Tell the machine that the time it waits for has come, if it has."""
+        if self._wait_until_us is not None and self._now_us() >= self._wait_until_us:
+            self._wait_until_us = None
+            self.feed(TimePassed())
+
+    def seconds_to_wait(self) -> float | None:
+        """Return how long nothing has to be done, None for any time."""
+        if self._wait_until_us is None:
+            return None
+        return self._clock.seconds_until(self._began_us + self._wait_until_us)
+
+    def settle(self, do: Callable[[Action], None]) -> None:
+        """Put everything on the disk, then have done what the machine wants; it waits here.
 
         Raises
         ------
         JournalError
-            If that fails; the session cannot go on, and what was on the disk stays there.
+            If the disk fails; nothing was done, the session cannot go on, and what was on the disk
+            stays there.
         """
+        self.sync()
+        while self._actions:
+            actions, self._actions = self._actions, []
+            for action in actions:
+                match action:
+                    case Wait(until_us):
+                        self._wait_until_us = until_us
+                    case Finish():
+                        self._wait_until_us = None
+                    case _:
+                        do(action)
+            self.sync()
+
+    def sync(self) -> None:
+        """Put everything on the disk; `JournalError` as of `settle`."""
         if self.journal.synced_count < self.journal.record_count:
             self.journal.sync()
 
@@ -346,11 +236,11 @@ class Session(Generic[First, Test]):
         for output in outputs:
             self.header.result_of(self.journal.record_count, output)  # it can be read again
             self.journal.append({"kind": "output", "action": output})
-
-    def _finish_if_over(self) -> None:
-        if self.over and not self._ended:
-            self._ended = True
+        if self.over:
             self.journal.append({"kind": "end"})
+
+    def _now_us(self) -> int:
+        return self._clock.now_us() - self._began_us
 
 
 HearingSession = Session[SessionHeader, HearingTest]

@@ -28,6 +28,7 @@ from firmware_py.procedure.events import (
 )
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import shown
+from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.record_checks import (
     ResultError,
     checks_of,
@@ -47,6 +48,18 @@ if TYPE_CHECKING:  # who only reads what was found needs no kernels
 
 class Procedure(Protocol):
     """What a session runs: a pure state machine, such as a hearing test."""
+
+    @property
+    def state(self) -> str:
+        """Return where it is: "ready" until it is started, "paused" until the operator's word."""
+
+    @property
+    def waits_why(self) -> Reasons:
+        """Return why it is paused, and waits for the operator's word; nothing: it does not."""
+
+    @property
+    def board(self) -> str:
+        """Return the tone generator that answered last; "": unknown."""
 
     @property
     def outcome(self) -> str:

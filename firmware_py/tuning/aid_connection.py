@@ -27,19 +27,27 @@ class AidConnection:
         self._clock = clock.of_wire()
         self._reopening = Reopening(port, clock)
 
-    def serve(self) -> list[AidNotice]:
-        """Take in what has come, and send what waits; open a lost port again if it is time."""
+    def receive(self) -> list[AidNotice]:
+        """Take in what has come; open a lost port again if it is time."""
         if self._reopening.try_again():
             self.client.connect()
-        now_us = self._clock.now_us()
         try:
-            told = self.client.receive(self.port.read(), now_us)
-            self.port.write(self.client.transmit(now_us))
+            told = self.client.receive(self.port.read(), self._clock.now_us())
         except PortError as error:
             told = [AidGone(str(error))]
         for notice in told:
             self._notice(notice)
         return told
+
+    def send(self) -> list[AidNotice]:
+        """Send what waits for the aid."""
+        try:
+            self.port.write(self.client.transmit(self._clock.now_us()))
+        except PortError as error:
+            gone = AidGone(str(error))
+            self._notice(gone)
+            return [gone]
+        return []
 
     def seconds_to_wait(self) -> float | None:
         """Return how long nothing has to be looked after, None for any time."""

@@ -28,7 +28,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold
 from firmware_py.sessions.broken_off import Course
-from firmware_py.sessions.session import HearingReplay, ReplayError, replay
+from firmware_py.sessions.replay import HearingReplay, ReplayError, replay
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.sessions.simulation import is_simulated

@@ -54,7 +54,7 @@ def seals_of(recovered: Recovered, keys: Sequence[SealKey]) -> Seals:
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.procedure.results import SessionResult
-    from firmware_py.sessions.session import Difference
+    from firmware_py.sessions.replay import Difference
     from host_tools.recordings.recorded_session import RecordedSession
 
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5

@@ -22,7 +22,7 @@ from firmware_py.procedure.events import Mask, Play
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
-from firmware_py.sessions.session import ReplayError, replay
+from firmware_py.sessions.replay import ReplayError, replay
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
 from tests.firmware.whole_sessions import a_listener, result_of, run_session, stimuli_of
@@ -181,10 +181,10 @@ def test_a_tone_beyond_the_limit_is_never_sent(tmp_path: Path) -> None:
     """Should the procedure ever be wrong, the test ends rather than play it."""
     world = world_with(tmp_path / "data", on_file())
     world.begin(Settings.from_record(LEFT))
-    assert world.runner.session is not None
-    assert world.runner.last_header is not None
+    session = world.runner.session
+    assert session is not None
     in_force = on_file({f"left.level_max_db_spl.{f}": v for f, v in _quiet().items()}).judged(DUE)
-    world.runner.last_header = replace(world.runner.last_header, calibration=in_force)
+    session.header = replace(session.header, calibration=in_force)
     world.finish()
     assert world.board.played == []
     assert result_of(world.journal())["outcome"] == "aborted"

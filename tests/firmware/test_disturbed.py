@@ -26,7 +26,7 @@ from firmware_py.journal import Disk, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.exit_codes import EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.procedure.settings import Settings
-from firmware_py.sessions.session import replay
+from firmware_py.sessions.replay import replay
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.budget import quick
 from tests.calibration.calibrations import calibration, content

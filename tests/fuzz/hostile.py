@@ -16,7 +16,7 @@ from firmware_py.journal import Record, read_journal
 from firmware_py.journal.records import RESERVED_KEYS, chained_crc, line_bytes_max
 from firmware_py.procedure import events
 from firmware_py.procedure.boards import serial_of
-from firmware_py.sessions.session import replay
+from firmware_py.sessions.replay import replay
 
 REPO: Final = Path(__file__).parents[2]
 GOLDEN: Final = REPO / "tests" / "golden"

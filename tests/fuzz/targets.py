@@ -30,7 +30,7 @@ from firmware_py.journal.records import RESERVED_KEYS, encode_line
 from firmware_py.link.aid import AidClient, AidGone, AidGreeted, SpeechPlayed
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
-from firmware_py.sessions.session import ReplayError, replay
+from firmware_py.sessions.replay import ReplayError, replay
 from host_tools.research.methods.population import PopulationError, read_population
 from tests.console.instrument import connected
 from tests.fuzz.commands import BYTES_MAX, commands, trial_of

@@ -18,7 +18,7 @@ from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_jou
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
 from firmware_py.procedure.events import Continued, Paused, as_record
 from firmware_py.procedure.printable import shown
-from firmware_py.sessions.session import replay
+from firmware_py.sessions.replay import replay
 from host_tools.main import main
 from tests.budget import quick
 from tests.fuzz.hostile import as_text, content_of

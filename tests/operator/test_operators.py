@@ -107,9 +107,8 @@ def test_a_climb_of_tones_by_hand_begins_anew(
 
 
 def begun_with(world: World) -> Settings:
-    header = world.runner.last_header
-    assert header is not None
-    return header.settings
+    assert world.runner.last is not None
+    return world.runner.last.header.settings
 
 
 def test_what_is_set_holds_for_one_test(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import SENTENCES, say
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.identity import RULES, Identity, Meeting, Rule, differences
-from firmware_py.sessions.session import replay
+from firmware_py.sessions.replay import replay
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import MADE, calibration

@@ -236,7 +236,7 @@ def test_where_there_is_no_second_button_its_presses_are_recorded_and_ignored(
 def test_an_event_that_is_not_of_the_wire_is_told_and_not_recorded(tmp_path: Path) -> None:
     world = a_world(tmp_path)
     before = len(records_of(world.journal(), "input"))
-    world.runner.notice(UnknownEvent(world.client.last_event + 1, "button-down"))
+    world.firmware.take([UnknownEvent(world.client.last_event + 1, "button-down")])
     world.runner.settle()
 
     assert world.told[-1] == ("foreign-event", {"verb": "button-down"})
@@ -407,7 +407,7 @@ def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_
 @pytest.mark.parametrize("for_ever", [False, True])
 def test_a_card_that_fails_to_read_once_often_reads_the_next_time(for_ever: bool) -> None:
     disk = SimulatedDisk()
-    begun: HearingSession = Session.begin(JOURNAL, HEADER, disk=disk)
+    begun: HearingSession = Session.begin(JOURNAL, HEADER, VirtualClock(1), disk=disk)
     begun.close()
     runner = Runner(
         DataDirectory(JOURNAL.parent, disk=disk), Client(lambda: "0" * 8), VirtualClock(1),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.simulator.virtual_clock import STARTED
+from device.simulator.virtual_clock import STARTED, VirtualClock
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.preference.thurstone import Answer
 from firmware_py.journal import JournalRecordError, JournalWriter, read_journal
@@ -22,7 +22,8 @@ from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tuning.events import KINDS
 from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.sessions.session import Replay, Session
+from firmware_py.sessions.replay import Replay
+from firmware_py.sessions.session import Session
 from firmware_py.sessions.session_course import Input, inputs_and_outputs
 from firmware_py.sessions.session_record import BoardMark, SessionHeader, SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader
@@ -119,7 +120,8 @@ def test_an_event_is_read_again_as_it_came_or_is_not_recorded(
     """What somebody can tell is recorded; what nobody can tell is refused if it could not be."""
     disk, header = SimulatedDisk(), HEADERS[of]
     journal = JournalWriter.create(PATH, header.to_record(), disk=disk)
-    session: Any = Session(journal, Replay(header, Nothing()))
+    clock = VirtualClock()
+    session: Any = Session(journal, Replay(header, Nothing()), clock)
     recorded: list[events.Event] = []
     for kind in data.draw(st.lists(st.sampled_from([*KINDS_OF[of].values()]), max_size=6)):
         before = journal.record_count
@@ -127,7 +129,8 @@ def test_an_event_is_read_again_as_it_came_or_is_not_recorded(
         mark = BoardMark(data.draw(BOOTS if tellable else TEXTS), number)
         try:
             event = drawn(data, kind, tellable=tellable)
-            session.feed(data.draw(MOMENTS), event, mark)
+            clock.us = data.draw(MOMENTS)
+            session.feed(event, mark)
         except (ValueError, JournalRecordError):
             assert not tellable
             assert journal.record_count == before
@@ -144,7 +147,7 @@ def test_an_event_is_read_again_as_it_came_or_is_not_recorded(
 def test_a_header_is_read_again_as_it_was_written_or_no_journal_is_begun(header: Any) -> None:
     disk = SimulatedDisk()
     try:
-        begun: Any = Session.begin(PATH, header, disk=disk)
+        begun: Any = Session.begin(PATH, header, VirtualClock(), disk=disk)
     except SessionRecordError:
         assert disk.paths() == []
         return

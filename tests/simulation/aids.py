@@ -56,7 +56,7 @@ class WatchedAid(SimulatedAid):
 
     def _check(self, line: str) -> None:
         tuner, runner = self.firmware.tuner, self.firmware.runner
-        header = tuner.last_header
+        header = tuner.last and tuner.last.header
         if header is None or header.settings.fit != self.fit:
             raise Violation(f"{line!r} is sent to the aid with fit {self.fit}: {header}")
         if header.identifier not in (None, self.person):

@@ -223,7 +223,7 @@ def keeping(parts: Parts) -> None:
 
 def confusing(parts: Parts) -> None:
     """Take every hearing aid for that of the tuning."""
-    have(parts.firmware.tuner, _differences=list)
+    have(parts.firmware.tuner, differences=list)
 
 
 def mistaking(parts: Parts) -> None:

@@ -21,7 +21,7 @@ from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.sessions.session import replay, replay_from
+from firmware_py.sessions.replay import replay, replay_from
 from firmware_py.tuning.tuning_record import TuningHeader
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.given import DATA, check_seals

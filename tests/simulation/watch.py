@@ -66,7 +66,7 @@ class WatchedFirmware(Firmware):
     @property
     def tuner(self) -> Tuner | None:
         """Return what runs the tunings."""
-        return self._tuner
+        return next((each for each in self._drivers if isinstance(each, Tuner)), None)
 
     def step(self) -> None:
         super().step()

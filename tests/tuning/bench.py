@@ -53,7 +53,7 @@ class Bench(World):
         self.until(lambda: len(self.of(what)) >= count or self.is_quiet())
 
     def is_quiet(self) -> bool:
-        last = self.tuner.last
+        last = self.tuner.last_test
         return last is not None and last.state in (State.FINISHED, State.PAUSED)
 
     def step(self) -> None:

@@ -26,7 +26,7 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.procedure.words import say
-from firmware_py.sessions.session import replay_from
+from firmware_py.sessions.replay import replay_from
 from firmware_py.tuning.tuning_record import TuningHeader
 from tests.budget import examples, quick
 from tests.firmware.whole_sessions import a_listener
@@ -62,7 +62,7 @@ def tuned(bench: Bench) -> Any:
     bench.go_on()
     for _ in range(5):  # the aid is told where to stay
         bench.step()
-    last = bench.tuner.last
+    last = bench.tuner.last_test
     assert last is not None
     return last
 
@@ -99,8 +99,8 @@ def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
     bench.restart()
     assert bench.wrong == []
     bench.go_on()
-    assert bench.tuner.last is not None
-    resumed = bench.tuner.last.result()
+    assert bench.tuner.last_test is not None
+    resumed = bench.tuner.last_test.result()
     assert resumed == whole, "a comparison that was under way is heard anew, and nothing else"
     state = replay_from(TuningHeader, read_journal(JOURNAL, disk=bench.simulated_disk).records)
     assert (state.differences, state.resumed) == ([], 1)
@@ -112,12 +112,12 @@ def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
     bench.run_to("comparison", 2)
     bench.aids.vanish()
     bench.run(5 * S)
-    assert bench.tuner.last is not None
-    assert bench.tuner.last.state == State.WAITING
+    assert bench.tuner.last_test is not None
+    assert bench.tuner.last_test.state == State.WAITING
     assert bench.of("aid-lost")
     bench.aids.there = True
     bench.go_on()
-    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
+    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
     assert len(bench.of("aid-ready")) == 1
 
 
@@ -129,8 +129,11 @@ def test_after_a_long_absence_of_aid_board_or_person_it_waits_for_the_operator()
     broken_off = "it was broken off 16 minutes ago: is it the same person?"
     paused = "it has been paused for 15 minutes and more: is it the same person?"
 
+    def is_asked() -> bool:
+        return bench.tuner.session is not None and bench.tuner.session.test.waits_why != ()
+
     def waits(why: str) -> None:
-        bench.run(S)
+        bench.until(is_asked)
         assert f' check=identity why="{why}" reasons=' in bench.ask("TUNE:STAT?")[0]
         bench.tuner.feed(ButtonPressed(bench.clock.us))
         speech = len(bench.of("speech"))
@@ -246,8 +249,8 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     assert bench.ask("SESS:STAR") == ['ERROR -221,"a tuning is under way: TUNE:ABOR ends it"']
     assert bench.ask("TUNE:CONT") == ["OK"]
     bench.go_on()
-    assert bench.tuner.last is not None
-    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
+    assert bench.tuner.last_test is not None
+    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
     records = read_journal(JOURNAL, disk=bench.simulated_disk).records
     assert replay_from(TuningHeader, records).differences == []
     pressed = [r for r in records if r.get("event", {}).get("what") == "button"]
@@ -274,15 +277,15 @@ def test_a_tuning_waits_for_the_operator_by_the_rule_of_a_test() -> None:
     bench.swap_board(SimulatedBoard(a_listener(), boot=3))
     bench.until(lambda: bench.ask("TUNE:CONT") == ["OK"])
     bench.go_on()
-    assert bench.tuner.last is not None
-    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
+    assert bench.tuner.last_test is not None
+    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
 
 
 def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> None:
     bench = Bench()
     bench.tune(comparisons_max=FEW)
     bench.go_on()
-    tuning = bench.tuner.last
+    tuning = bench.tuner.last_test
     assert tuning is not None
     assert tuning.state == State.PAUSED
     assert tuning.estimator.comparison_count == SILENT_MAX - 1
@@ -297,12 +300,12 @@ def test_after_a_pause_because_nobody_pressed_a_press_goes_on() -> None:
     bench = Bench()
     bench.tune(comparisons_max=FEW)
     bench.go_on()
-    assert bench.tuner.last is not None
-    assert bench.tuner.last.state == State.PAUSED
+    assert bench.tuner.last_test is not None
+    assert bench.tuner.last_test.state == State.PAUSED
     bench.person = Chooser()
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     bench.go_on()
-    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
+    assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
 
 
 def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
@@ -310,8 +313,8 @@ def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
     bench.tune()
     bench.tuner.feed(Paused())
     bench.tuner.feed(ButtonPressed(bench.clock.us))
-    assert bench.tuner.last is not None
-    assert bench.tuner.last.state == State.PAUSED
+    assert bench.tuner.last_test is not None
+    assert bench.tuner.last_test.state == State.PAUSED
 
 
 def has_begun_anew(bench: Bench) -> bool:
@@ -342,8 +345,8 @@ def test_a_press_before_both_were_heard_counts_as_stray() -> None:
     bench.run_to("speech", 1)
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     bench.step()
-    assert bench.tuner.last is not None
-    assert bench.tuner.last.result().stray_presses == 1
+    assert bench.tuner.last_test is not None
+    assert bench.tuner.last_test.result().stray_presses == 1
     assert not bench.of("comparison")
 
 
@@ -364,8 +367,8 @@ def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> Non
     bench.tuner.feed(Aborted())
     bench.go_on()
     bench.step()
-    assert bench.tuner.last is not None
-    result = bench.tuner.last.result()
+    assert bench.tuner.last_test is not None
+    result = bench.tuner.last_test.result()
     assert (result.outcome, result.comparisons) == (SessionOutcome.ABORTED, 3)
     assert bench.simulated_aid.setting.values_db() == result.setting_db
 
@@ -453,8 +456,8 @@ def test_whatever_comes_and_goes_one_session_sounds_and_only_on_its_own_aid(
             bench.step()
             sounded = {*aid.told[said:]} - {"hello", "stop"}
             if sounded:
-                assert bench.tuner.last_header is not None
-                assert bench.tuner.last_header.settings.fit == aid.fit
+                assert bench.tuner.last is not None
+                assert bench.tuner.last.header.settings.fit == aid.fit
             assert "play" not in sounded or in_test is None or in_test is not bench.runner.session
     for path in bench.data.journals(TUNING):
         state = replay_from(TuningHeader, read_journal(path, disk=bench.simulated_disk).records)

@@ -57,6 +57,7 @@ KINDS: Final[dict[str, type[Event]]] = {
             events.Continued,
             events.Aborted,
             events.BoardLost,
+            events.BoardDisbelieved,
             events.BoardReady,
         )
     },

@@ -11,7 +11,7 @@ from firmware_py.platform.named_file import opened
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.tuning import Tuning
-from firmware_py.sessions.session import Replay, ReplayError, replay_from
+from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.errors import HostError, NonsenseError

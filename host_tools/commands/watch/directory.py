@@ -13,7 +13,7 @@ from firmware_py.procedure.outcomes import ASKED, Purpose
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.statements import so_far
 from firmware_py.procedure.words import say
-from firmware_py.sessions.session import HearingReplay
+from firmware_py.sessions.replay import HearingReplay
 from host_tools.commands.watch.view import Answered, View, under_way
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read

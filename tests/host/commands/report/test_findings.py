@@ -22,7 +22,7 @@ from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
-from firmware_py.sessions.session import Difference
+from firmware_py.sessions.replay import Difference
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
