@@ -102,18 +102,6 @@ def test_a_replay_needs_no_file_and_no_date(
     assert verdict.calibration.startswith(f"{state}: ")
 
 
-def test_a_bad_file_is_journaled_and_the_session_is_uncalibrated(tmp_path: Path) -> None:
-    fault = "c.toml: [left.sensitivity_db_spl] lacks 3000 Hz"
-    journal = world_with(tmp_path / "data", CalibrationOnFile(fault=fault)).live(LEFT)
-
-    assert header_of(journal)["calibration"] == NOMINAL | {
-        "why": {"code": "nominal-since", "told": fault}
-    }
-    verdict = replay_journal(journal)
-    assert verdict.code == IDENTICAL
-    assert verdict.calibration == f"UNCALIBRATED: levels are nominal ({fault})"
-
-
 def test_a_calibration_of_another_board_is_none_wherever_one_looks(tmp_path: Path) -> None:
     """At the start, in the self-test, in a test, its record and replay; and when boards swap."""
     world = world_with(tmp_path / "data", on_file({"calibration.tone_generator_serial": "e66"}))

@@ -5,14 +5,12 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
-
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 WIDTH_MAX = 60
 LINES = 28  # the frequencies, and -10 to 120 dB HL by 5 dB
@@ -237,7 +235,6 @@ thresholds |= st.builds(
 )  # fmt: skip
 
 
-@deterministic
 @given(
     st.dictionaries(st.sampled_from(["left", "right"]), st.lists(thresholds, max_size=12)),
     st.lists(st.tuples(st.floats(1.0, 1e5), st.floats())),

@@ -21,8 +21,6 @@ from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
 from tests.console.instrument import PICTURE, Call, connected
 
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
-
 NONE = (None,)
 TABLE = (*OWN_COMMANDS, *COMMANDS)
 PAGE = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
@@ -390,7 +388,6 @@ def test_a_script_is_answered_line_by_line() -> None:
     ]  # fmt: skip
 
 
-@deterministic
 @given(st.lists(st.integers(0, len(SCRIPT)), max_size=12))
 def test_a_script_may_come_in_any_pieces(cuts: list[int]) -> None:
     instrument, console = connected()
@@ -414,7 +411,7 @@ def check_answers(answers: list[str]) -> None:
         assert answer.isprintable()
 
 
-@settings(deterministic, max_examples=examples(300))
+@settings(max_examples=examples(300))
 @given(st.lists(st.binary(max_size=60) | almost_lines.map(str.encode), max_size=6))
 @example([b"\r\n" * 50, b"\x00" * 300, b"\r", bytes(range(256)), b"\r"])
 def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
@@ -427,7 +424,7 @@ def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
     assert all(number < 0 for number in numbers(console))
 
 
-@settings(deterministic, max_examples=examples(300))
+@settings(max_examples=examples(300))
 @given(almost_lines)
 def test_every_line_is_answered_exactly_once(line: str) -> None:
     """With one line; what is for people comes before its OK."""

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.console.grammar import (
@@ -17,8 +17,6 @@ from firmware_py.console.grammar import (
     header_pattern,
     parse_line,
 )
-
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 NO_ERROR = '0,"No error"'
 
@@ -103,7 +101,6 @@ def test_a_line_is_of_printable_characters(character: str, words: str) -> None:
         assert caught.value.number == UNDEFINED_HEADER == -113
 
 
-@deterministic
 @given(
     st.text("ABCdef:*?", min_size=1, max_size=20).filter(lambda header: header[0] != ":"),
     st.lists(st.text("abc 12.-", min_size=1, max_size=8).map(str.strip), max_size=5),

@@ -24,8 +24,6 @@ from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
 from tests.console.instrument import Recorder, connected
 
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
-
 PIN = "471108"
 STORED = PinHash.of(PIN, b"0123456789abcdef")
 
@@ -294,7 +292,7 @@ def test_it_is_never_repeated(line: str) -> None:
         clock.s += DELAY_S_MAX
 
 
-@settings(deterministic, max_examples=examples(200))
+@settings(max_examples=examples(200))
 @given(st.text(f"SYT:PIN?, {PIN}", max_size=8), st.text(":?, '=x", max_size=3))
 def test_it_is_never_repeated_wherever_it_stands(before: str, after: str) -> None:
     _, console, _ = locked()

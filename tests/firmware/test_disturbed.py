@@ -13,13 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from device.calibration.readings import as_toml
 from device.simulator.hand import DuePress
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import MS, S
 from device.simulator.world import World
-from firmware_py.calibration.in_force import load_calibration
 from firmware_py.firmware import FirmwareError
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
@@ -29,7 +27,6 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import replay
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.budget import quick
-from tests.calibration.calibrations import calibration, content
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.device import Device
 from tests.firmware.test_golden import UNCALIBRATED_SERIAL
@@ -363,23 +360,6 @@ def test_no_test_is_begun_with_a_button_that_was_held_down_before(tmp_path: Path
 # The calibration
 
 
-def test_a_bad_calibration_is_named_everywhere_and_not_used(tmp_path: Path) -> None:
-    words = "[left.sensitivity_db_spl] lacks 3000 Hz; needed are "
-    changes = {"left.sensitivity_db_spl.3000": None}
-    path = tmp_path / "calibration.toml"
-    path.write_text(as_toml(replace(calibration(), content=content(changes))))
-    bad = load_calibration(path)
-    world = World(tmp_path / "data", a_listener("S2"), calibration=bad)
-    world.begin(SETTINGS)
-    assert f"UNCALIBRATED: levels are nominal ({path}: {words}" in world.ready
-    assert errors(world)[0].startswith(f'104,"UNCALIBRATED: levels are nominal ({path}: {words}')
-    header = read_journal(world.journal()).header["calibration"]
-    assert header["state"] == "UNCALIBRATED"
-    assert words in header["why"]["told"]
-    assert world.ask("THR?")[0].endswith(" calibration=UNCALIBRATED")
-    world.close()
-
-
 # The disk
 
 
@@ -436,26 +416,6 @@ def test_no_test_is_begun_on_a_full_disk(tmp_path: Path) -> None:
     assert world.board.played == []
     assert not [*tmp_path.glob("*.journal")]
     world.close()
-
-
-def test_a_damaged_journal_is_reported_and_left_and_a_new_test_can_begin(
-    tmp_path: Path, undisturbed: Path
-) -> None:
-    damaged = bytearray(undisturbed.read_bytes())
-    damaged[len(damaged) // 2] ^= 4
-    path = tmp_path / "session-000001.journal"
-    path.write_bytes(damaged)
-    device = Device(tmp_path)
-    device.type(BEGIN)
-    device.type("SYST:ERR?")
-    device.type("SYST:EXIT")
-    answer, error, _ = device.run_out().splitlines()
-    assert answer == "OK"
-    assert error.startswith("102,")
-    assert "damaged at line" in error
-    assert "it is left as it is" in error
-    assert path.read_bytes() == damaged
-    assert (tmp_path / "session-000002.journal").exists()
 
 
 # The console

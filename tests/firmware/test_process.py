@@ -15,7 +15,7 @@ from firmware_py.inference.library import chosen_library, runs_on
 from firmware_py.main import main
 from firmware_py.platform.ports import Port
 from host_tools.devices.processes import ConsoleLine
-from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
+from host_tools.recordings.replayed import UNFINISHED, replay_journal
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Rig
 from tests.firmware.whole_sessions import a_listener, run_session
@@ -200,14 +200,6 @@ def test_a_second_firmware_is_refused_and_the_first_goes_on(rig: Rig, tmp_path: 
         rig.process = first
     rig.until("! session-over")
     assert_like_undisturbed(rig.journal(), undisturbed)
-
-
-@pytest.mark.thorough  # in no time it may, too: `test_disturbed.py`
-def test_time_may_run_a_thousand_times_as_fast(tmp_path: Path) -> None:
-    with Rig(tmp_path / "data", speed=1000.0) as rig:
-        rig.begin()
-        rig.until("! session-over")
-        assert replay_journal(rig.journal()).code == IDENTICAL
 
 
 @pytest.mark.parametrize("speed", ["0.1", "1000"])

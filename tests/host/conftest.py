@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from host_tools.main import main
 from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused
 from tests.host.judged import write_deaf_ear
+from tests.host.refusals import STANDS_FOR, Named
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -38,6 +40,27 @@ def refused(gp_pta: GpPta) -> Refused:
         return why
 
     return run
+
+
+@pytest.fixture
+def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> Named:
+    """Return what runs a command that is refused by name, and writes nothing where it is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name(f"{tmp_path.name}-cache")))
+    (tmp_path / "directory.toml").mkdir()
+    for ending in ("csv", "html", "json", "svg", "toml", "txt", "wav"):
+        (tmp_path / f"there.{ending}").write_text("mine")
+
+    def check(command: str, words: str) -> None:
+        before = {path: path.is_dir() or path.read_text() for path in tmp_path.rglob("*")}
+        for name, place in STANDS_FOR.items():
+            command = command.replace(name, str(place))
+        code, said, why = gp_pta(*shlex.split(command))
+        assert (code, said, why.count("\n"), why[:8]) == (2, "", 1, "gp-pta: ")
+        assert words in why
+        assert {p: p.is_dir() or p.read_text() for p in tmp_path.rglob("*")} == before
+
+    return check
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The firmware's end of the line to a hearing aid."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.link.aid import (
@@ -15,7 +15,6 @@ from firmware_py.link.aid import (
     SpeechPlayed,
 )
 
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 SETTING = (1.0, -2.5, 0.0, 12.0)
 WORDS = "overall_db=1 tilt_db=-2.5 mid_db=0 soft_db=12"
 GREETING = (
@@ -151,7 +150,6 @@ def test_other_lines(line: bytes, why: str) -> None:
     assert told == ([AidGone(why)] if why else [])
 
 
-@deterministic
 @given(st.lists(st.binary(max_size=60), max_size=10))
 def test_no_bytes_break_it(parts: list[bytes]) -> None:
     client = greeted()

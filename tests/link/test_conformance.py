@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import firmware_py.link
@@ -32,7 +32,6 @@ from tests.link.example import TONE, ExampleBoard, ExampleHost, Frame, read, wri
 Press = Callable[[int, bool, int], None]
 Answer = tuple[str, dict[str, str]]
 
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 MS = 1000
 S = 1_000_000
@@ -621,7 +620,6 @@ def a_command(chance: random.Random) -> tuple[str, dict[str, str | int]]:
     return verb, fields
 
 
-@deterministic
 @given(st.lists(st.binary(max_size=150), max_size=10))
 def test_garbage_is_dropped_in_silence(chunks: list[bytes]) -> None:
     desk = Desk(product)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from firmware_py.link import frames
@@ -25,8 +25,6 @@ from firmware_py.link.frames import (
     parse_decimal,
     parse_whole,
 )
-
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 MODULE = Path(frames.__file__).with_suffix(".py")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -58,7 +56,6 @@ class TestEncode:
     def test_fields_may_be_left_out(self) -> None:
         assert encode(3, "stop") == sealed(b"3 stop")
 
-    @deterministic
     @given(sequences, verbs, field_lists)
     def test_what_is_written_is_read_back(
         self, sequence: int, verb: str, fields: list[tuple[str, str | int]]
@@ -187,7 +184,6 @@ class TestDecode:
                 with pytest.raises(FrameError):
                     decode(line)
 
-    @deterministic
     @given(st.binary(max_size=120))
     def test_garbage_raises_nothing_but_frame_error(self, line: bytes) -> None:
         for candidate in (line, line + b"\n", sealed(line)):
@@ -196,7 +192,6 @@ class TestDecode:
             except FrameError:
                 continue
 
-    @deterministic
     @given(st.text("01 *=-_ap\n", max_size=40).map(str.encode))
     def test_near_frames_are_read_only_if_they_would_be_written_so(self, body: bytes) -> None:
         line = sealed(body)
@@ -224,7 +219,6 @@ class TestNumbers:
     def test_decimal(self, value: float, text: str) -> None:
         assert decimal(value) == text
 
-    @deterministic
     @given(st.floats(-1e6, 1e6))
     @example(-1e-9)
     def test_a_decimal_is_the_nearest_and_is_read_back(self, value: float) -> None:

@@ -523,7 +523,7 @@ def test_every_golden_session_has_a_result_and_is_listed() -> None:
         assert glance(path).outcome == result_of(path)["outcome"]
 
 
-@settings(max_examples=examples(60), deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(60))
 @given(st.binary(max_size=300))
 def test_a_glance_at_anything_raises_nothing(
     tmp_path_factory: pytest.TempPathFactory, content: bytes
@@ -684,7 +684,7 @@ lines = st.lists(st.sampled_from([*WORDS, " ", ",", ":", "?"]) | st.text(max_siz
 
 
 @settings(
-    max_examples=examples(400), deadline=None, derandomize=True, database=None,
+    max_examples=examples(400),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(lines.map("".join) | lines.map(" ".join))

@@ -50,7 +50,7 @@ def answer(run: Ascents, levels: Levels, heard: bool | None) -> None:
     run.answered(tone.level_db_hl, heard)
 
 
-@settings(max_examples=examples(400), deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(400))
 @given(
     start=st.integers(-4, 22),
     bounds=st.sampled_from([(-10.0, 100.0), (-10.0, 40.0), (20.0, 60.0), (-7.0, 58.5)]),

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.link.frames import SEQUENCE_MAX
@@ -16,8 +16,6 @@ from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.tells import EarTold
-
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 # What the journals of the first version hold.
 EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
@@ -141,7 +139,6 @@ def test_a_record_of_the_first_version_is_read(event: events.Event, record: dict
     assert events.event_from_record(record) == event
 
 
-@deterministic
 @given(any_event)
 def test_an_event_comes_back_from_its_line_of_json(event: events.Event) -> None:
     line = json.dumps(events.as_record(event), allow_nan=False)

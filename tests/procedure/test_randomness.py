@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.procedure.randomness import CATCH_STREAM, PAUSE_STREAM, philox, uniform
-
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 MASK = 2**64 - 1
 words = st.integers(0, MASK)
@@ -33,7 +31,6 @@ def test_the_first_word_is_the_one_known_of_random123(
     assert philox(counter, key)[0] == first_word
 
 
-@deterministic
 @given(st.tuples(words, words), st.tuples(words, words, words, words))
 def test_all_words_are_those_of_numpy(
     key: tuple[int, int], counter: tuple[int, int, int, int]
@@ -46,7 +43,6 @@ def test_all_words_are_those_of_numpy(
     assert philox(next_counter, key) == tuple(generator.random_raw(4).tolist())  # type: ignore[arg-type]
 
 
-@deterministic
 @given(seeds, st.sampled_from([PAUSE_STREAM, CATCH_STREAM]), indices)
 def test_a_number_is_a_philox_word_of_seed_stream_and_index(
     seed: int, stream: int, index: int
@@ -70,7 +66,6 @@ def test_numbers_stay_what_they_were_in_the_first_version(
     assert uniform(seed, stream, index) == number
 
 
-@deterministic
 @given(seeds, indices)
 def test_a_number_is_at_least_0_and_below_1(seed: int, index: int) -> None:
     assert 0.0 <= uniform(seed, PAUSE_STREAM, index) < 1.0

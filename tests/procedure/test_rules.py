@@ -87,7 +87,6 @@ Drawn = TypeVar("Drawn")
 STATES = {READY, PAUSE_BEFORE, STARTING, LISTENING, LATE, PAUSED, FINISHED}
 RESPONSE_STREAM = 77  # of the listeners here
 
-reproducible = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 EVERYTHING = settings.get_current_profile_name() == budget.ALL
 
 
@@ -238,7 +237,7 @@ CHECKS_WITH_CATCHES = Settings(
 )  # fmt: skip
 
 
-@settings(reproducible, max_examples=either(12, 150))
+@settings(max_examples=either(12, 150))
 @example(CHECKS_WITH_CATCHES, Person((0.0, 0.0), (125.0, 8.0), 6.0, 0.0, 0.0, 120000, 47, 0.0))
 @given(any_settings(), people)
 def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Person) -> None:
@@ -271,7 +270,7 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
         (AlwaysPresses(), "unreliable"),
     ],
 )
-@settings(reproducible, max_examples=either(8, 25))
+@settings(max_examples=either(8, 25))
 @given(s=any_settings())
 def test_whatever_the_settings_who_cannot_be_measured_has_no_number(
     listener: Listener, outcome: str, s: Settings
@@ -294,7 +293,7 @@ def replayed(s: Settings, events: list[tuple[int, Event]]) -> list[Action]:
     return [action for at_us, event in events for action in test.handle(at_us, event)]
 
 
-@settings(reproducible, max_examples=either(5, 15))
+@settings(max_examples=either(5, 15))
 @given(any_settings(), people)
 def test_the_same_events_give_the_same_actions_to_the_bit(s: Settings, person: Person) -> None:
     driver = Driver(s, person)
@@ -570,7 +569,5 @@ class AnyEvents(RuleBasedStateMachine):
             live_to_the_end(self.test, self.now_us)
 
 
-AnyEvents.TestCase.settings = settings(
-    reproducible, max_examples=either(15, 50), stateful_step_count=25
-)
+AnyEvents.TestCase.settings = settings(max_examples=either(15, 50), stateful_step_count=25)
 TestAnyEvents = AnyEvents.TestCase

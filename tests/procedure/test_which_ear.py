@@ -97,7 +97,7 @@ def test_it_becomes_louder_in_both_ears_in_turn_until_one_hears_it_and_then_is_c
     assert {ear for ear, level in driver.checks() if level >= 70} == {LEFT}
 
 
-@settings(deadline=None, derandomize=True, database=None, max_examples=examples(10))
+@settings(max_examples=examples(10))
 @given(st.sampled_from([60.0, 73.0, 100.0]), st.integers(0, 100), st.sampled_from([1.0, 5.0]))
 def test_it_is_never_above_its_limit_and_goes_on_if_nobody_hears_it(
     limit_db_hl: float, seed: int, step_db: float

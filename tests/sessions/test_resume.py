@@ -23,7 +23,6 @@ from tests.firmware.whole_sessions import (
     ONE_WHOLE_EAR,
     a_listener,
     asked_again_though_answered,
-    lines_of_session,
     records_of,
     result_of,
     run_session,
@@ -355,16 +354,6 @@ def test_a_journal_whose_seals_were_taken_off_is_left_alone(tmp_path: Path, one_
 
     reason = "is not sealed, and this device seals its journals"
     assert wrong == f"{tmp_path / 'stripped' / name}: {reason}{STILL_THERE}"
-
-
-def test_a_journal_that_was_given_another_number_breaks_its_seals(tmp_path: Path) -> None:
-    world = World(tmp_path / "begun", a_listener(), seal_key=KEY)
-    world.begin(Settings.from_record({**ONE_EAR, "tones_max": 20}))
-    content = b"".join(lines_of_session(world.end(), 9)[:80])
-
-    (wrong,) = left_alone(tmp_path / "numbered", content, "session-000009.journal", KEY)
-
-    assert "its seal is broken at record 0" in wrong
 
 
 def test_a_paused_session_is_still_paused(tmp_path: Path) -> None:

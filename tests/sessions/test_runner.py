@@ -2,7 +2,6 @@
 
 import errno
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, 
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Missed, UnknownEvent
-from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Aborted, ButtonPressed, Started, as_record
 from firmware_py.procedure.hearing import HearingTest
@@ -23,7 +22,7 @@ from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, as_json, reason
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from firmware_py.sessions.session_record import SessionHeader
@@ -273,16 +272,6 @@ def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.Monk
     assert told == [Person(67.5, "F")] * 3, "at the start, when resumed, and when replayed"
 
 
-def test_no_journal_is_begun_of_a_person_the_estimator_does_not_take(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("S2"))
-    with pytest.raises(SettingError, match="profile 'gp-pta-2015'"):
-        world.begin(Settings(profile="gp-pta-2015"), Person(67.5))
-    world.close()
-
-    assert world.data.journals() == []
-    assert world.runner.session is None
-
-
 def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
     """Twenty numbers of full length, and all the words that there can be."""
     test = HearingTest(Settings(catch_rate=0.5, unsure_button=True))
@@ -448,16 +437,6 @@ def test_something_that_is_no_file_is_left_and_its_number_not_used(tmp_path: Pat
     world.begin(SETTINGS)
     world.close()
     assert world.journal().name == "session-000002.journal"
-
-
-def test_a_data_directory_that_has_gone_is_named(tmp_path: Path) -> None:
-    directory = tmp_path / "data"
-    directory.mkdir()
-    world = World(directory, a_listener("S2"))
-    shutil.rmtree(directory)
-    with pytest.raises(DataDirectoryError, match=r"cannot be read: No such file or directory"):
-        world.begin(SETTINGS)
-    world.close()
 
 
 def test_a_session_over_but_for_its_last_record_is_ended(tmp_path: Path, one_ear: Path) -> None:

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from device.hearing_aid.band_limits import STEP_MAX_DB, limited_bands
@@ -21,7 +21,6 @@ from device.hearing_aid.filter_bank import corrected, responses, shares
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, Fit, FitError
 from tests.device.hearing_aid.fits import fits, plain_ear, plain_fit
 
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 CENTERS_HZ = np.array([250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0])
 
 
@@ -43,7 +42,6 @@ def test_an_ear_alone_is_refused() -> None:
         configuration(Fit((plain_ear("left"),), "by hand", "nobody"))
 
 
-@deterministic
 @given(fits())
 def test_every_fit_of_two_ears_has_a_table_without_nonsense(fit: Fit) -> None:
     if len(fit.ears) < 2:
@@ -54,7 +52,6 @@ def test_every_fit_of_two_ears_has_a_table_without_nonsense(fit: Fit) -> None:
     assert max(numbers) <= max(float(ear.gains_max_db.max()) for ear in fit.ears) + 0.01
 
 
-@deterministic
 @given(fits())
 def test_no_band_is_limited_above_its_limit_nor_far_above_its_neighbour(fit: Fit) -> None:
     own, between = limited_bands(fit.ears, SAMPLE_RATE_HZ)
@@ -74,7 +71,6 @@ def test_the_shares_of_the_bands_add_up_to_all() -> None:
     assert np.allclose(shares(CENTERS_HZ, bins_hz).sum(axis=0), 1.0)
 
 
-@deterministic
 @given(st.floats(0.0, 40.0), st.floats(-3.0, 3.0))
 def test_the_corrected_table_gives_what_was_asked(base_db: float, slope_db: float) -> None:
     one_db = base_db + slope_db * np.arange(6.0)

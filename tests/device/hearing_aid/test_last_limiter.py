@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from device.hearing_aid import player as players
@@ -17,7 +17,6 @@ from device.hearing_aid.sound import read_wav
 from device.speech import FloatArray
 from tests.device.hearing_aid.fits import plain_fit
 
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 FIT = plain_fit()
 LIMITER = LastLimiter(FIT)
 LIMIT_DB_SPL = FIT.ears[0].bands[0].output_max_db_spl
@@ -31,7 +30,6 @@ def test_what_is_within_the_limits_passes_to_the_bit() -> None:
     assert np.array_equal(LIMITER.held(sound), sound)
 
 
-@deterministic
 @given(st.integers(0, 2**32), st.sampled_from([0.0, np.nan, np.inf, -np.inf]))
 def test_no_sound_is_louder_than_its_band_may_be_and_no_sample_larger(
     seed: int, spoilt: float

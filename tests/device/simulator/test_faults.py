@@ -3,12 +3,10 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from device.simulator.faults import DELAY_US, LINES_MAX, FaultRates, FaultyBoard
-
-deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 S = 1_000_000
 
@@ -165,7 +163,6 @@ def test_nothing_grows_when_nobody_fetches_and_no_line_ends() -> None:
     assert len(cable._partial) <= 600
 
 
-@deterministic
 @given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=8))
 def test_bytes_may_come_in_any_pieces(data: bytes, cuts: list[int]) -> None:
     board, whole = Echo(), Echo()

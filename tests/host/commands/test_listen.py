@@ -241,39 +241,6 @@ def octets_of(path: Path) -> int:
     return len(path.read_bytes()[44:].translate(None, b"\0\1"))  # the constant is 0, 0, 1
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--limit-dbfs", "1"], "--limit-dbfs is 1 dBFS; allowed is -160 to 0 dBFS"),
-        (["--limit-dbfs", "nan"], "--limit-dbfs is nan dBFS; allowed is -160 to 0 dBFS"),
-        (
-            ["--test", "--limit-dbfs", "-100"],
-            "--limit-dbfs is -100 dBFS, so level_max_db_hl is 32.0; allowed are numbers from 40",
-        ),
-        (["--wav", "x.wav", "--device", "1"], "--wav and --device: one of them is allowed"),
-        (["--test", "--age", "200"], "age"),
-    ],
-)
-def test_options_that_are_not_allowed_are_named(
-    refused: Refused, options: list[str], words: str
-) -> None:
-    assert words in refused("listen", *options)
-
-
-def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, refused: Refused) -> None:
-    path = tmp_path / "kept.wav"
-    path.write_text("kept")
-    assert "is there already; it is not overwritten" in refused("listen", "--wav", path)
-    assert path.read_text() == "kept"
-
-
-@pytest.mark.parametrize("name", ["played.mp3", "no/such/directory/played.wav"])
-def test_a_name_that_no_wav_can_have_is_refused(name: str, refused: Refused) -> None:
-    assert refused("listen", "--wav", name) == (
-        f"gp-pta: --wav is {name!r}; allowed is a name in .wav, in a directory that is there\n"
-    )
-
-
 def test_without_a_sound_card_it_is_said_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:

@@ -26,7 +26,7 @@ from host_tools.main import main
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.host.bench import Benches, Device
 from tests.host.commands.test_demo import children_of, wait_for_the_end_of
-from tests.host.journals import GpPta, Refused
+from tests.host.journals import GpPta
 from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, Person, at_a_terminal
 
 HINT: Final = "^D ends"
@@ -153,11 +153,6 @@ def test_what_to_type_by_hand_has_the_options_that_were_given(piped: Piped, tmp_
         f"gp-pta-device --tone-generator BOARD --console END --data {tmp_path} --speed 100",
         "gp-pta console FAR_END",
     ]
-
-
-def test_what_is_not_allowed_is_named(refused: Refused, tmp_path: Path) -> None:
-    why = refused("workbench", "--data", tmp_path, "--speed", 0)
-    assert why == "gp-pta: --speed is 0; allowed is 0.1 to 1000\n"
 
 
 def test_a_firmware_that_is_killed_ends_a_script(piped: Piped, tmp_path: Path) -> None:

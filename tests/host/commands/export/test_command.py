@@ -122,33 +122,6 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path, gp_pta: GpPta) -> 
     assert path.read_text().startswith("journal,")
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ([], "no journal is named"),
-        ([BOTH], "--format is missing; allowed are csv, json, fhir, parquet"),
-        ([BOTH, "--format", "parquet"], "parquet is no text"),
-        ([BOTH, "-o", "out.txt"], "--format is missing and -o 'out.txt' does not tell it"),
-        (["--schema", "-o", "out.txt"], "allowed is a name in .json"),
-        ([BOTH, "--format", "csv", "-o", "out.json"], "allowed is a name in .csv"),
-        ([BOTH, "-o", "nowhere/out.csv"], "in a directory that is there"),
-        (
-            [BOTH, "--format", "csv", "--separator", "comma", "--decimal", "comma"],
-            "--separator and --decimal are both comma: no program could tell one number from two; "
-            "beside --decimal comma allowed is --separator semicolon, tab",
-        ),
-        ([BOTH, "--format", "json", "--tidy"], "--tidy is of csv; the format is json"),
-        ([BOTH, "--format", "fhir", "--decimal", "comma"], "--decimal is of csv"),
-    ],
-)
-def test_what_cannot_be_written_is_refused(
-    words: list[str | Path], told: str, gp_pta: GpPta
-) -> None:
-    code, out, err = gp_pta("export", *words)
-    assert (code, out) == (2, "")
-    assert told in err
-
-
 def test_a_session_without_a_result_is_exported_only_when_asked_for_and_marked(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:

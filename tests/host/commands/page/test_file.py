@@ -184,12 +184,3 @@ def test_a_file_is_written_whole_and_not_over_another(
     assert "is there already" in refused("page", "-o", out)
     assert gp_pta("page", "-o", out, "--force")[0] == 0
     assert "allowed is a name in .html" in refused("page", "-o", tmp_path / "operator.txt")
-
-
-def test_what_makes_no_sense_is_refused(refused: Refused, tmp_path: Path) -> None:
-    both = "either PORT or -o FILE.html is wanted"
-    assert both in refused("page")
-    assert both in refused("page", "/dev/null", "-o", tmp_path / "operator.html")
-    assert "--listen is 70000; allowed are 0 to 65535" in refused(
-        "page", "/dev/null", "--listen", 70000
-    )

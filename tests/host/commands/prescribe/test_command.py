@@ -526,18 +526,6 @@ def test_a_picture_of_two_fits_says_which_is_which() -> None:
     assert "difference, dB" in words
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--ear", "right"], "the right ear was not tested; tested: left"),
-        (["-o", "gain.doc"], "allowed is a name in .svg, .pdf, .png, .json, .fit, .cfg, .txt"),
-        (["-o", "nowhere/gain.svg"], "in a directory that is there"),
-    ],
-)
-def test_what_cannot_be_is_named(words: list[str], said: str, refused: Refused) -> None:
-    assert said in refused("prescribe", LEFT_S2, *words)
-
-
 @pytest.mark.usefixtures("as_if_calibrated")
 @pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
 def test_a_prescription_is_filed_under_the_header_of_its_test(

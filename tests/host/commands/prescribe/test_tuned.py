@@ -31,7 +31,7 @@ from host_tools.document import Document, set_document
 from host_tools.errors import HostError
 from host_tools.recordings.heading import NO_HEADING
 from tests.budget import quick
-from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused, recorded_calibrated, write_again
+from tests.host.journals import BOTH, LEFT_S2, GpPta, recorded_calibrated, write_again
 from tests.host.pdfs import ReadPdf, check_tagged
 from tests.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
 
@@ -163,21 +163,6 @@ def test_a_tuning_that_is_not_of_this_fit_is_refused(
     with pytest.raises(HostError) as refusal:
         tuning_of(recorded_tuning(tmp_path / "tuning-000001.journal", **change), fit)
     assert words in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["-o", "sheet.fit"], "-o is sheet.fit; with --tuning allowed are .svg, .pdf, .png"),
-        ([], "-o is missing; with --tuning allowed are "),
-        (["-o", "a.svg", "--json"], "--tuning and --json: one of them is allowed"),
-        (["-o", "a.svg", "--against", "nal-rp"], "--tuning and --against: one of them is allowed"),
-    ],
-)
-def test_what_does_not_go_with_a_tuning_is_refused(
-    options: list[str], words: str, refused: Refused
-) -> None:
-    assert words in refused("prescribe", BOTH, "--tuning", GOLDEN_TUNING, *options)
 
 
 def test_another_journal_is_no_tuning() -> None:

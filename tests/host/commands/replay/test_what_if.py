@@ -156,28 +156,6 @@ def test_a_prior_from_a_file(gp_pta: GpPta) -> None:
     assert out.startswith("prior nhanes_prior.json: thresholds differ by 0.0 dB RMS")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--profile", "best"], "profile is 'best'; allowed are default, response-times, "),
-        (["--noise", "99"], "response_noise_db is 99.0; allowed is 0.1 to 30"),
-        (["--noise", "0"], "response_noise_db is 0.0; allowed is 0.1 to 30"),
-        (["--prior", "nowhere.json"], "nowhere.json: cannot be read: No such file"),
-        (["--prior", str(LEFT_S2)], "left-ear-s2.journal: is not JSON"),
-        (
-            ["--prior", str(SHIPPED_PRIOR), "--profile", "gp-pta-2015"],
-            "profile gp-pta-2015 makes no use of a prior",
-        ),
-        (["--picture", "out.svg"], "--picture draws two models; name the other"),
-        (["--noise", "3", "--picture", "out.gif"], "--picture is 'out.gif'; allowed is a name in"),
-    ],
-)
-def test_what_cannot_be_supposed_is_refused(options: list[str], words: str, gp_pta: GpPta) -> None:
-    code, out, err = gp_pta("replay", LEFT_S2, *options)
-    assert (code, out) == (2, "")
-    assert words in err
-
-
 def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:

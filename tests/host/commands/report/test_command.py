@@ -133,27 +133,6 @@ def test_a_damaged_journal_is_reported_up_to_where_it_is_good(
     assert "the journal is damaged" in found["warnings"][0]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["-o", "r.jpg"], "-o is 'r.jpg'; allowed is a name in .html, .png, .svg, .pdf"),
-        (["-o", "no/r.html"], "in a directory that is there"),
-        (["-o", "there.html"], "-o 'there.html' is there already; it is not overwritten without"),
-    ],
-)
-def test_it_refuses_by_name(
-    words: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    refused: Refused,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("there.html").write_text("mine", encoding="utf-8")
-    assert message in refused("report", LEFT_S2, *words)
-    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
-
-
 def test_without_matplotlib_it_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:

@@ -18,7 +18,7 @@ from host_tools.commands.sessions import index
 from host_tools.commands.sessions.choice import Choice, chosen, contradictions, in_order
 from host_tools.commands.sessions.entry import Entry, entry_of
 from host_tools.commands.sessions.index import entries_of
-from tests.host.journals import BOTH, GOLDEN, GpPta, Refused, journal, write_again, write_journals
+from tests.host.journals import BOTH, GOLDEN, GpPta, journal, write_again, write_journals
 
 
 @pytest.fixture(autouse=True)
@@ -342,30 +342,8 @@ def test_options_choose(archive: Path, gp_pta: GpPta) -> None:
     assert err == f"{len(names)} of 8 journals\n"
 
 
-@pytest.mark.parametrize(
-    ("days", "words"),
-    [
-        *(
-            (["--since", day], f"--since is {day!r}; allowed is a day such as 2026-01-31")
-            for day in ("1.2.2026", "2026-02-30", "20260201", "2026-W05-1")
-        ),
-        (
-            ["--since", "2026-02-01", "--until", "2026-01-31"],
-            "--since 2026-02-01 is after --until 2026-01-31",
-        ),
-    ],
-)
-def test_days_that_are_none_are_refused(
-    days: list[str], words: str, archive: Path, gp_pta: GpPta
-) -> None:
-    assert gp_pta("sessions", archive, *days) == (2, "", f"gp-pta: {words}\n")
-
-
-def test_an_empty_directory_and_none(tmp_path: Path, gp_pta: GpPta, refused: Refused) -> None:
+def test_an_empty_directory_has_no_journals(tmp_path: Path, gp_pta: GpPta) -> None:
     assert gp_pta("sessions", tmp_path)[2] == f"no journals in {str(tmp_path)!r}\n"
-    none = tmp_path / "none"
-    said = f"gp-pta: {str(none)!r} cannot be read: No such file or directory\n"
-    assert refused("sessions", none) == said
 
 
 # Together

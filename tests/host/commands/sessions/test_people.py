@@ -41,7 +41,7 @@ from host_tools.main import main
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 from tests.budget import quick
 from tests.host.commands.sessions.clinic import WORSE_DB, write_clinic
-from tests.host.journals import GOLDEN, GpPta, Refused, on_day, rewrite, write_again
+from tests.host.journals import GOLDEN, GpPta, on_day, rewrite, write_again
 
 pytestmark = pytest.mark.xdist_group("people")  # the sessions of the clinic are run once
 
@@ -502,25 +502,3 @@ def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(clinic: Path)
     texts.feed(people_page([(each, []) for each in found], PeopleWords(catalogue_of("en"))))
     assert "script" not in texts.opened
     assert texts.texts.count(loud) == 2, "in the title and the heading"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["-o", "p.html"], "-o writes a page of people; it needs --people"),
-        (["--people", "-o", "p.png"], "-o is 'p.png'; allowed is a name in .html"),
-        (["--people", "--export", "p.csv"], "--people and --export do not go together"),
-        (["--people", "--identifier", "nobody", "-o", "p.html"], "is of anybody: nothing was"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    options: list[str],
-    message: str,
-    clinic: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    refused: Refused,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in refused("sessions", clinic, *options)
-    assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == []

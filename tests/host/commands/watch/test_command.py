@@ -27,7 +27,7 @@ from host_tools.main import main
 from host_tools.recordings.recorded_session import read_session
 from tests.firmware.whole_sessions import Leaves, a_listener
 from tests.host.bench import Device, talks_with
-from tests.host.journals import GOLDEN, LEFT_S2, Refused
+from tests.host.journals import GOLDEN, LEFT_S2
 
 
 def test_a_growing_journal_is_followed_to_its_end(tmp_path: Path) -> None:
@@ -246,25 +246,6 @@ def test_what_needs_the_pin_is_asked_for_once_a_session(monkeypatch: pytest.Monk
     assert watch.look().over
     watch.close()
     assert locked.asked.count("SESS:RES?") == 2
-
-
-@pytest.mark.parametrize(
-    ("source", "told"),
-    [
-        (
-            "no/such/directory",
-            "'no/such/directory' is no directory, journal or port: it is not there",
-        ),
-        (__file__, f"{__file__}: is no journal"),
-        ("/dev/null", "cannot open '/dev/null'"),
-        ("socket://127.0.0.1:9", "socket://127.0.0.1:9"),
-        ("long" * 100, "longlong' cannot be read: File name too long"),
-    ],
-)
-def test_what_is_no_directory_or_console_is_named_as_what_it_is(
-    source: str, told: str, refused: Refused
-) -> None:
-    assert told in refused("watch", source)
 
 
 def test_a_directory_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:

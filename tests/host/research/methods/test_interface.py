@@ -41,7 +41,7 @@ def test_interpolation_is_linear_in_octaves_and_constant_outside() -> None:
     assert values.tolist() == [10.0, 10.0, 20.0, 30.0, 0.0]
 
 
-@settings(max_examples=examples(60), deadline=None, derandomize=True)
+@settings(max_examples=examples(60))
 @given(
     knots_hz=st.lists(st.sampled_from((125, 250, 500, 750, 1000, 3000, 8000)), min_size=1).map(
         lambda frequencies: tuple(float(f) for f in sorted(set(frequencies)))

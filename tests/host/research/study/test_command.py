@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,44 +11,74 @@ from host_tools.extras import remedy
 from host_tools.main import main
 from host_tools.research.methods.names import METHODS
 from tests.host.journals import Refused
+from tests.host.refusals import Named, refusals
+
+# The beginning of a command; how it may go on, and what is said of that.
+REFUSED: Final = """\
+study -o out
+    => --audiograms is missing; allowed are a table of ears, bisgaard, island,
+study -o out --audiograms bisgaard
+    --listener deaf => --listener: no kind of listener is called 'deaf', allowed are
+    --cases tent => --cases are rows of --robustness, which is not there
+    --methods quest,kalman => --methods has 'kalman'; allowed are gp-pta
+    --methods , => --methods is empty
+    --workers -1 => --workers is -1; allowed are whole numbers 0 to 512
+    --workers 2 --dask tcp://x => --workers is for this machine; with --dask
+    --methods de-vries => give it some with --train FILE
+    --train nothing.csv => --train 'nothing.csv': No such file or directory
+    --tested both => --tested is of --seconds, which is not there
+    --unsure-half-width 3 => --unsure-half-width is of --seconds, which is not there
+    --conduct brisk,clinical => --conduct is 'brisk,clinical'; allowed are brisk, clin
+    --seconds --robustness => --out does not go with --robustness
+    --noise nan => --noise is nan; allowed is 0.1 to 30 dB
+study --audiograms bisgaard
+    => -o is missing
+study --robustness
+    --cases tent,hat => --cases has 'hat'; allowed are island, narrow-notch,
+    --ears 0 => --ears is 0; allowed are whole numbers 1 to 1000000
+    --seeds -1 => --seeds is -1; allowed are whole numbers 1 to 10000
+    -o out => --out does not go with --robustness
+    --methods quest => --methods does not go with --robustness
+    --listener bursts => --listener does not go with --robustness
+    --conduct clinical => --conduct does not go with --robustness
+    --response-time 0.6 => --response-time does not go with --robustness
+    --audiograms bisgaard => --audiograms is bisgaard; with --robustness allowed
+    --audiograms no.csv --cases steep => --audiograms 'no.csv': No such file
+    --tested both => --tested is of --seconds
+study --seconds
+    => --audiograms is missing
+study --seconds --audiograms tent
+    --conduct brisk,hasty => --conduct has 'hasty'; allowed are brisk, clinical
+    --tested all => --tested has 'all'; allowed are one, both
+    --tested both => nobody there has two ears that can be scored; allowed is 'one'
+    --ears 0 => --ears is 0; allowed are whole numbers 1 to
+    --noise 0 => --noise is 0; allowed is 0.1 to 30 dB
+    --response-time 6 => --response-time is 6; allowed is 0.15 to 5 s
+    --unsure-half-width -1 => unsure_half_width_db is -1.0, allowed is 0 and more
+    --methods quest => --methods does not go with --seconds: it runs whole tests
+    --trials 20 => --trials does not go with --seconds: a whole test ends by itself
+    -o out => --out does not go with --seconds
+    --dask tcp://x => --dask does not go with --seconds
+    --cases tent => --cases are rows of --robustness
+    --robustness => --seconds does not go with --robustness
+study --profile gp-pta-2015 -o figure.svg --figure
+    fig2 => --figure is 'fig2'; allowed are posterior-evolution, mean-bald
+    mean-bald --profile new => --profile is 'new'; allowed are default
+    mean-bald --seed -1 => --seed is -1; allowed are whole numbers
+    mean-bald --trials 0 => --trials is 0; allowed are whole numbers
+    mean-bald --audiogram N9 => --audiogram: no audiogram is called
+    mean-bald --audiograms bisgaard => --audiogram, not --audiograms
+    mean-bald --listener bursts => --listener is 'bursts'; of --figure allowed is honest
+    mean-bald --response-time 1 => --response-time does not go with --figure: it tells no seconds
+    mean-bald -o there.svg => is there already; it is not overwritten
+    mean-bald -o figure.jpg => allowed is a name in .svg, .pdf, .png, in a directory
+    mean-bald -o no/figure.svg => in a directory that is there
+"""
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ([], "--audiograms is missing; allowed are a table of ears, bisgaard, island, "),
-        (["--listener", "deaf"], "--listener: no kind of listener is called 'deaf', allowed are"),
-        (["--cases", "tent"], "--cases are rows of --robustness, which is not there"),
-        (["--methods", "quest,kalman"], "--methods has 'kalman'; allowed are gp-pta"),
-        (["--methods", ","], "--methods is empty"),
-        (["--workers", "-1"], "--workers is -1; allowed are whole numbers 0 to 512"),
-        (["--workers", "2", "--dask", "tcp://x"], "--workers is for this machine; with --dask"),
-        (["--methods", "de-vries"], "give it some with --train FILE"),
-        (["--train", "nothing.csv"], "--train 'nothing.csv': No such file or directory"),
-        (["--tested", "both"], "--tested is of --seconds, which is not there"),
-        (["--unsure-half-width", "3"], "--unsure-half-width is of --seconds, which is not there"),
-        (["--conduct", "brisk,clinical"], "--conduct is 'brisk,clinical'; allowed are brisk, clin"),
-        (["--seconds", "--robustness"], "--out does not go with --robustness"),
-        (["--noise", "nan"], "--noise is nan; allowed is 0.1 to 30 dB"),
-    ],
-)
-def test_what_is_not_allowed_is_refused_by_name(
-    more: list[str], words: str, tmp_path: Path, refused: Refused
-) -> None:
-    ears = ["--audiograms", "bisgaard"] if more else []
-    assert words in refused("study", "-o", tmp_path / "out", *ears, *more)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_study_and_a_figure_need_a_place_and_a_figure_an_honest_listener(
-    tmp_path: Path, refused: Refused
-) -> None:
-    assert "-o is missing" in refused("study", "--audiograms", "bisgaard")
-    figure = ("study", "--figure", "mean-bald", "-o", tmp_path / "bald.svg")
-    said = refused(*figure, "--listener", "bursts")
-    assert "--listener is 'bursts'; of --figure allowed is honest" in said
-    said = refused(*figure, "--response-time", "1")
-    assert "--response-time does not go with --figure: it tells no seconds" in said
+@pytest.mark.parametrize(("command", "words"), refusals(REFUSED))
+def test_what_is_not_allowed_is_refused_by_name(command: str, words: str, named: Named) -> None:
+    named(command, words)
 
 
 def test_without_the_extra_it_says_what_to_install(

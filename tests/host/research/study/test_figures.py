@@ -23,7 +23,6 @@ from host_tools.research.study.figures import (
 )
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.pictures import coverage_figure, error_figure, tones_figure
-from tests.host.journals import Refused
 from tests.host.research.study.ears import CAREFUL
 
 EAR = Ear("N3", "", (250.0, 1000.0, 4000.0), (35.0, 40.0, 60.0))
@@ -101,36 +100,6 @@ def test_the_mean_objective_is_that_of_the_paper() -> None:
     assert 0.0 < after.mean_bald_bits < 0.5 * before.mean_bald_bits
     steps = np.diff(6.0 * np.arcsinh(frequencies_hz() / 600.0))
     assert steps == pytest.approx(np.full(len(steps), steps.mean()))
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (["--figure", "fig2"], "--figure is 'fig2'; allowed are posterior-evolution, mean-bald"),
-        (["--figure", "mean-bald", "--profile", "new"], "--profile is 'new'; allowed are default"),
-        (["--figure", "mean-bald", "--seed", "-1"], "--seed is -1; allowed are whole numbers"),
-        (["--figure", "mean-bald", "--trials", "0"], "--trials is 0; allowed are whole numbers"),
-        (["--figure", "mean-bald", "--audiogram", "N9"], "--audiogram: no audiogram is called"),
-        (["--figure", "mean-bald", "--audiograms", "bisgaard"], "--audiogram, not --audiograms"),
-    ],
-)
-def test_a_figure_refuses_by_name(
-    more: list[str], words: str, tmp_path: Path, refused: Refused
-) -> None:
-    assert words in refused(*words_for(tmp_path / "figure.svg", *more))
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_figure_is_a_picture_and_overwrites_nothing(tmp_path: Path, refused: Refused) -> None:
-    there = tmp_path / "there.svg"
-    there.write_text("mine", encoding="utf-8")
-    for path, words in (
-        (there, "is there already; it is not overwritten"),
-        (tmp_path / "figure.jpg", "allowed is a name in .svg, .pdf, .png, in a directory"),
-        (tmp_path / "no" / "figure.svg", "in a directory that is there"),
-    ):
-        assert words in refused(*words_for(path, "--figure", "mean-bald"))
-    assert there.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_figure_says_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

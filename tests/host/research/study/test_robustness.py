@@ -55,7 +55,6 @@ from host_tools.research.study.robustness_sessions import (
     units_of,
 )
 from tests.budget import quick
-from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
 
 TOLD = Answering(2.0, 0.1, 0.05)
@@ -381,23 +380,3 @@ class TestCommand:
         ]  # fmt: skip
         assert all(isinstance(row["found"], float) for row in found["rows"])
         assert all(row["sessions"] == 2 for row in found["rows"])
-
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            (["--cases", "tent,hat"], "--cases has 'hat'; allowed are island, narrow-notch,"),
-            (["--ears", "0"], "--ears is 0; allowed are whole numbers 1 to 1000000"),
-            (["--seeds", "-1"], "--seeds is -1; allowed are whole numbers 1 to 10000"),
-            (["-o", "out"], "--out does not go with --robustness"),
-            (["--methods", "quest"], "--methods does not go with --robustness"),
-            (["--listener", "bursts"], "--listener does not go with --robustness"),
-            (["--conduct", "clinical"], "--conduct does not go with --robustness"),
-            (["--response-time", "0.6"], "--response-time does not go with --robustness"),
-            (["--audiograms", "bisgaard"], "--audiograms is bisgaard; with --robustness allowed"),
-            (["--audiograms", "no.csv", "--cases", "steep"], "--audiograms 'no.csv': No such file"),
-        ],
-    )
-    def test_what_is_not_allowed_is_refused(
-        self, options: list[str], words: str, refused: Refused
-    ) -> None:
-        assert words in refused("study", "--robustness", *options)

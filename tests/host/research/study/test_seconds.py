@@ -29,7 +29,6 @@ from host_tools.research.study.seconds import (
 from host_tools.research.study.seconds_command import people_of
 from host_tools.research.study.time_ledger import TimedTest
 from tests.budget import quick
-from tests.host.journals import Refused
 from tests.host.research.study.ears import CAREFUL, write_table
 
 ONE = How("brisk", both=False, unsure_half_width_db=0.0)
@@ -185,36 +184,3 @@ class TestCommand:
         assert [row["name"] for row in found["rows"]] == ["brisk"]
         assert found["rows"][0]["tests"] == 2
         assert set(found["rows"][0]["spent_s"]) == set(NAMES)
-
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            (["--conduct", "brisk,hasty"], "--conduct has 'hasty'; allowed are brisk, clinical"),
-            (["--tested", "all"], "--tested has 'all'; allowed are one, both"),
-            (
-                ["--tested", "both"],
-                "nobody there has two ears that can be scored; allowed is 'one'",
-            ),
-            (["--ears", "0"], "--ears is 0; allowed are whole numbers 1 to"),
-            (["--noise", "0"], "--noise is 0; allowed is 0.1 to 30 dB"),
-            (["--response-time", "6"], "--response-time is 6; allowed is 0.15 to 5 s"),
-            (["--unsure-half-width", "-1"], "unsure_half_width_db is -1.0, allowed is 0 and more"),
-            (["--methods", "quest"], "--methods does not go with --seconds: it runs whole tests"),
-            (
-                ["--trials", "20"],
-                "--trials does not go with --seconds: a whole test ends by itself",
-            ),
-            (["-o", "out"], "--out does not go with --seconds"),
-            (["--dask", "tcp://x"], "--dask does not go with --seconds"),
-            (["--cases", "tent"], "--cases are rows of --robustness"),
-            (["--robustness"], "--seconds does not go with --robustness"),
-        ],
-    )
-    def test_what_is_not_allowed_is_refused(
-        self, options: list[str], words: str, refused: Refused
-    ) -> None:
-        assert words in refused("study", "--seconds", "--audiograms", "tent", *options)
-
-    def test_whose_ears_has_to_be_said(self, refused: Refused) -> None:
-        assert "--audiograms is missing" in refused("study", "--seconds")
-        assert "--tested is of --seconds" in refused("study", "--robustness", "--tested", "both")

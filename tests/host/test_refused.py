@@ -1,0 +1,133 @@
+"""What no command does is named in a line, before anything is started or written."""
+
+from typing import Final
+
+import pytest
+
+from tests.host.refusals import Named, refusals
+
+# The beginning of a command; how it may go on, and what is said of that.
+REFUSED: Final = """\
+calibrate /dev/none -o c.toml
+    --loud 1 => --loud is 1 dBFS; allowed is -20 (10 dB above --soft) to 0 dBFS
+    --soft -9 => --soft is -9 dBFS; allowed is -80 to -10 dBFS
+    --due-days 900 => --due-days is 900; allowed is 1 to 731
+    --transducer tdh => transducer is 'tdh'; allowed are dd45, dd65v2, er3a
+    --console socket://x => one console is needed: PORT, or --console URL
+calibrate /dev/none -o
+    there.toml => is there already; it is not overwritten without --force
+    directory.toml --force => directory.toml' is there already
+    LONG.toml --force => cannot be written: File name too long
+    nowhere/c.toml --force => allowed is a name in .toml, in a directory that is there
+    c.json --force => allowed is a name in .toml
+listen
+    --limit-dbfs 1 => --limit-dbfs is 1 dBFS; allowed is -160 to 0 dBFS
+    --limit-dbfs nan => --limit-dbfs is nan dBFS; allowed is -160 to 0 dBFS
+    --test --limit-dbfs -100 => so level_max_db_hl is 32.0; allowed are numbers from 40
+    --wav x.wav --device 1 => --wav and --device: one of them is allowed
+    --test --age 200 => age
+    --wav there.wav => is there already; it is not overwritten
+    --wav played.mp3 => --wav is 'played.mp3'; allowed is a name in .wav, in a directory that is
+    --wav no/such/played.wav => --wav is 'no/such/played.wav'; allowed is a name in .wav, in a
+page
+    => either PORT or -o FILE.html is wanted
+    /dev/null -o operator.html => either PORT or -o FILE.html is wanted
+    /dev/null --listen 70000 => --listen is 70000; allowed are 0 to 65535
+    -o operator.txt => allowed is a name in .html
+    -o there.html => is there already
+export
+    => no journal is named
+export BOTH
+    => --format is missing; allowed are csv, json, fhir, parquet
+    --format parquet => parquet is no text
+    -o out.txt => --format is missing and -o 'out.txt' does not tell it
+    --schema -o out.txt => allowed is a name in .json
+    --format csv -o out.json => allowed is a name in .csv
+    -o nowhere/out.csv => in a directory that is there
+    -o there.csv => is there already; it is not overwritten without --force
+    --format csv --separator comma --decimal comma => no program could tell one number from two; \
+beside --decimal comma allowed is --separator semicolon, tab
+    --format json --tidy => --tidy is of csv; the format is json
+    --format fhir --decimal comma => --decimal is of csv
+report LEFT
+    -o r.jpg => -o is 'r.jpg'; allowed is a name in .html, .png, .svg, .pdf
+    -o no/r.html => in a directory that is there
+    -o there.html => -o 'there.html' is there already; it is not overwritten without
+demo
+    --audiogram X9 => no audiogram is called 'X9', allowed are N1, N2
+    --audiogram none.csv:1 => none.csv: cannot be read: No such file or directory
+    --seed -1 => seed is -1, allowed are 0 to
+    --speed 0 => --speed is 0; allowed is 0.1 to 1000
+    --speed nan => --speed is nan; allowed is 0.1 to 1000
+    --board emulated --speed 2 => --speed is 2; allowed with the emulated board is 0.1 to 1
+    --lapse-rate 2 => lapse_rate is 2.0, allowed are 0 to 1
+    --response-time 9 => response_time_s is 9.0, allowed are 0.15 to 5 s
+    --unsure-half-width -1 => unsure_half_width_db is -1.0, allowed is 0 and more
+    --air-bone-gap much => --air-bone-gap is 'much'; allowed is a number for both ears
+    --air-bone-gap 5,6,7 => --air-bone-gap is '5,6,7'; allowed is a number for both
+    --air-bone-gap 0,-3 => air_bone_gap_db is -3.0, allowed is 0 and more
+    --age 121 => age_years is 121.0; allowed are numbers from 0 to 120 years
+    --age nan => age_years is nan; allowed are numbers from 0 to 120 years
+    --sex X => sex is 'X'; allowed are F and M
+    --faults loss=.1 => --faults: faults are 'loss=.1', allowed are NAME=RATE
+    --faults drop=.9 => --faults: drop is 0.9, allowed are 0 to 0.5 a line
+    --picture x.png => --picture is 'x.png'; allowed is a name in .svg
+    --picture LONG.svg => cannot be written: File name too long
+    --out /dev/null/sessions => --out '/dev/null/sessions' cannot be made: Not a dir
+    --listener deaf => no kind of listener is called 'deaf', allowed are honest
+    --listener deaf => noisy=DB, lapses=P
+    --audiogram iland => no audiogram is called 'iland'
+simulate
+    --clock time => --clock is for --board emulated; a simulated board's time is this machine's
+    --clock there.txt --board emulated => --clock 'there.txt' is there already, and is not \
+overwritten; remove it if it is old
+    --listener deaf => no kind of listener is called 'deaf', allowed are honest
+    --audiogram iland => island, narrow-notch, cookie-bite, reverse, tent, corner, cliff
+workbench --data data
+    --speed 0 => --speed is 0; allowed is 0.1 to 1000
+    --listener deaf => no kind of listener is called 'deaf', allowed are honest
+    --audiogram iland => no audiogram is called 'iland'
+prescribe LEFT
+    --ear right => the right ear was not tested; tested: left
+    -o gain.doc => allowed is a name in .svg, .pdf, .png, .json, .fit, .cfg, .txt
+    -o nowhere/gain.svg => in a directory that is there
+prescribe BOTH --tuning TUNING
+    -o sheet.fit => -o is sheet.fit; with --tuning allowed are .svg, .pdf, .png
+    => -o is missing; with --tuning allowed are
+    -o a.svg --json => --tuning and --json: one of them is allowed
+    -o a.svg --against nal-rp => --tuning and --against: one of them is allowed
+replay LEFT
+    --profile best => profile is 'best'; allowed are default, response-times
+    --noise 99 => response_noise_db is 99.0; allowed is 0.1 to 30
+    --noise 0 => response_noise_db is 0.0; allowed is 0.1 to 30
+    --prior nowhere.json => nowhere.json: cannot be read: No such file
+    --prior LEFT => left-ear-s2.journal: is not JSON
+    --prior PRIOR --profile gp-pta-2015 => profile gp-pta-2015 makes no use of a prior
+    --picture out.svg => --picture draws two models; name the other
+    --noise 3 --picture out.gif => --picture is 'out.gif'; allowed is a name in
+sessions GOLDEN
+    -o p.html => -o writes a page of people; it needs --people
+    --people -o p.png => -o is 'p.png'; allowed is a name in .html
+    --people --export p.csv => --people and --export do not go together
+    --people --identifier nobody -o p.html => is of anybody: nothing was
+    --since 1.2.2026 => --since is '1.2.2026'; allowed is a day such as 2026-01-31
+    --since 2026-02-30 => --since is '2026-02-30'; allowed is a day such as 2026-01-31
+    --since 20260201 => --since is '20260201'; allowed is a day such as 2026-01-31
+    --since 2026-W05-1 => --since is '2026-W05-1'; allowed is a day such as 2026-01-31
+    --since 2026-02-01 --until 2026-01-31 => --since 2026-02-01 is after --until 2026-01-31
+sessions
+    none => 'none' cannot be read: No such file or directory
+watch
+    no/such/directory => 'no/such/directory' is no directory, journal or port: it is not there
+    there.html => there.html: is no journal
+    /dev/null => cannot open '/dev/null'
+    socket://127.0.0.1:9 => socket://127.0.0.1:9
+    LONG => longlong' cannot be read: File name too long
+"""
+
+
+@pytest.mark.parametrize(("command", "words"), refusals(REFUSED))
+def test_what_is_not_allowed_is_named_and_nothing_is_written(
+    command: str, words: str, named: Named
+) -> None:
+    named(command, words)
