@@ -8,23 +8,22 @@ stale when size, time of change or inode of its file are others.
 import hashlib
 import json
 import os
-import sqlite3
+import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
-from dataclasses import asdict
-from itertools import islice
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from firmware_py.platform.named_file import content_of
 from host_tools.commands.sessions.entry import UNREADABLE, Entry, entry_of
 from host_tools.files import cannot_be_read, user_directory
 
 # An index of other fields is made anew; the number is for what else may change.
 FORMAT: Final = zlib.crc32(" ".join(["3", *Entry.__dataclass_fields__]).encode()) >> 1
 ENDING: Final = ".journal"
-LOCKED_S_MAX: Final = 5.0  # then it is done without
-BATCH: Final = 500  # entries kept at once: what is interrupted goes on from there
+BYTES_MAX: Final = 1 << 30  # half a million journals
+BATCH: Final = 2000  # read before they are kept: what is interrupted goes on from there
 
 # Size, time of change in ns, inode.
 State = tuple[int, int, int]
@@ -51,14 +50,16 @@ def entries_of(directory: Path, watch: Watch, use_index: bool = True) -> list[En
     states = _states(directory)
     if not use_index:
         return [entry_of(path) for path in watch(_paths(directory, states), len(states), "reading")]
-    with closing(_Index(_place(directory))) as index:
-        known = index.known(states)
-        new = {name: state for name, state in states.items() if name not in known}
-        index.forget_all_but(states)
-        paths = watch(_paths(directory, new), len(new), "reading")
-        for some in _batches(entry_of(path) for path in paths):
-            index.keep(some, new)
-            known |= {entry.name: entry for entry in some}
+    place = _place(directory)
+    kept = _kept(place)
+    known = {name: kept[name][1] for name, state in states.items() if _is_fresh(kept, name, state)}
+    new = [name for name in states if name not in known]
+    for done, path in enumerate(watch(_paths(directory, new), len(new), "reading"), 1):
+        known[path.name] = entry_of(path)
+        if done % BATCH == 0:
+            _keep(place, known, states)
+    if new or kept.keys() - known.keys():
+        _keep(place, known, states)
     return [known[name] for name in states]
 
 
@@ -84,94 +85,36 @@ def _paths(directory: Path, names: Iterable[str]) -> Iterable[Path]:
     return (directory / name for name in names)
 
 
-def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
-    while some := list(islice(entries, BATCH)):
-        yield some
-
-
 def _place(directory: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:24]
-    return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / f"sessions-{digest}.sqlite3"
+    return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / f"sessions-{digest}.json"
 
 
-class _Index:
-    """Entries by name, in a database; in memory, if there is no other place for it.
+def _kept(place: Path) -> dict[str, tuple[State, Entry]]:
+    """Return the entries that were kept; none of a damaged index, or of another version."""
+    try:
+        told = json.loads(content_of(place, BYTES_MAX))
+        entries = told["entries"] if told["format"] == FORMAT else {}
+        return {name: (tuple(state), Entry(**entry)) for name, (state, entry) in entries.items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return {}
 
-    A name is kept as the bytes it has on the disk, which need not be UTF-8.
+
+def _is_fresh(kept: dict[str, tuple[State, Entry]], name: str, state: State) -> bool:
+    return name in kept and kept[name][0] == state
+
+
+def _keep(place: Path, known: dict[str, Entry], states: dict[str, State]) -> None:
+    """Keep entries, each with the state its file had before it was read; whole, or not at all.
+
+    Who may read a file can change without a change of its state.
     """
-
-    def __init__(self, place: Path) -> None:
-        self._database = _opened(place)
-
-    def close(self) -> None:
-        """Close the database."""
-        self._database.close()
-
-    def known(self, states: dict[str, State]) -> dict[str, Entry]:
-        """Return the entries that are not stale."""
-        rows = self._asked("SELECT name, size, mtime_ns, inode, entry FROM entries")
-        return {
-            os.fsdecode(name): Entry(**json.loads(entry))
-            for name, *state, entry in rows
-            if states.get(os.fsdecode(name)) == tuple(state)
-        }
-
-    def keep(self, entries: list[Entry], states: dict[str, State]) -> None:
-        """Keep entries, each with the state its file had before it was read.
-
-        Who may read a file can change without a change of its state.
-        """
-        readable = [entry for entry in entries if entry.outcome != UNREADABLE]
-        rows = [(os.fsencode(e.name), *states[e.name], json.dumps(asdict(e))) for e in readable]
-        with suppress(sqlite3.Error), self._database:  # it is only an index
-            self._database.executemany("REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
-
-    def forget_all_but(self, names: Iterable[str]) -> None:
-        """Forget files that are gone."""
-        kept = {os.fsencode(name) for name in names}
-        gone = {name for (name,) in self._asked("SELECT name FROM entries")} - kept
-        with suppress(sqlite3.Error), self._database:
-            self._database.executemany(
-                "DELETE FROM entries WHERE name = ?", [(name,) for name in gone]
-            )
-
-    def _asked(self, query: str) -> list[Any]:
-        try:
-            return self._database.execute(query).fetchall()
-        except sqlite3.Error:
-            return []
-
-
-def _opened(place: Path) -> sqlite3.Connection:
-    try:
+    readable = {name: each for name, each in known.items() if each.outcome != UNREADABLE}
+    entries = {name: (states[name], vars(each)) for name, each in readable.items()}
+    with suppress(OSError):  # it is only an index
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _prepared(place)
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):  # it cannot be written, or is in use
-            return _prepared(":memory:")
-    except OSError:
-        return _prepared(":memory:")
-    place.unlink(missing_ok=True)  # no database, or a damaged one
-    return _prepared(place)
-
-
-def _prepared(place: Path | str) -> sqlite3.Connection:
-    if isinstance(place, Path):
-        place.touch(0o600)  # identifiers are in it
-    database = sqlite3.connect(place, timeout=LOCKED_S_MAX)
-    try:
-        if database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise sqlite3.DatabaseError("damaged")
-        with database:
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version != FORMAT:
-                database.execute("DROP TABLE IF EXISTS entries")
-                database.execute(f"PRAGMA user_version = {FORMAT}")
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS entries (name BLOB PRIMARY KEY, size INTEGER, "
-                "mtime_ns INTEGER, inode INTEGER, entry TEXT) WITHOUT ROWID"
-            )
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
+        with tempfile.TemporaryDirectory(dir=place.parent) as directory:
+            index = Path(directory, place.name)
+            index.touch(0o600)  # identifiers are in it
+            index.write_text(json.dumps({"format": FORMAT, "entries": entries}))
+            index.replace(place)

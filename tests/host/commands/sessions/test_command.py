@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import sqlite3
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -193,10 +192,10 @@ def test_nothing_is_written_beside_the_journals(archive: Path, cache: Path) -> N
     read_files(archive)
 
     assert before == {path: path.stat().st_mtime_ns for path in [archive, *archive.iterdir()]}
-    (database,) = (cache / "gp-pta").iterdir()
-    modes = [path.stat().st_mode & 0o077 for path in (database, database.parent)]
+    (kept,) = (cache / "gp-pta").iterdir()
+    modes = [path.stat().st_mode & 0o077 for path in (kept, kept.parent)]
     assert modes == [0, 0], "it has identifiers in it"
-    database.unlink()
+    kept.unlink()
     assert len(read_files(archive)) == 8
 
 
@@ -212,11 +211,11 @@ def test_a_cache_directory_that_is_relative_is_ignored(
     assert len(list((tmp_path / "home" / ".cache" / "gp-pta").iterdir())) == 1
 
 
-@pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\0" + bytes(4000)])
+@pytest.mark.parametrize("content", [b"no index", b"[]", b'{"format": 1', b"\xff" * 4000])
 def test_a_damaged_index_is_made_anew(archive: Path, cache: Path, content: bytes) -> None:
     read_files(archive)
-    (database,) = (cache / "gp-pta").iterdir()
-    database.write_bytes(content)
+    (kept,) = (cache / "gp-pta").iterdir()
+    kept.write_bytes(content)
 
     assert len(read_files(archive)) == 8
     assert read_files(archive) == []
@@ -246,21 +245,6 @@ def test_an_index_of_before_what_is_foreign_changed_is_made_anew(
 def test_without_a_place_for_the_index_it_is_done_without(archive: Path, cache: Path) -> None:
     cache.write_text("a file where a directory should be")
     assert len(read_files(archive)) == len(read_files(archive)) == 8
-
-
-def test_an_index_that_somebody_holds_does_not_stop_the_list(
-    archive: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index, "LOCKED_S_MAX", 0.05)
-    read_files(archive)
-    (database,) = (cache / "gp-pta").iterdir()
-    (archive / "session-000001.journal").write_bytes(BOTH.read_bytes())
-    other = sqlite3.connect(database)
-    try:
-        other.execute("BEGIN EXCLUSIVE")
-        assert len(entries_of(archive, unwatched)) == 8
-    finally:
-        other.close()
 
 
 def test_many_at_once_see_the_same(archive: Path) -> None:
