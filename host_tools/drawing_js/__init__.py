@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final
 
+from host_tools.catalogue import Catalogue
 from host_tools.drawings.drawing import FONT
 from host_tools.drawings.symbols import ear_colour, table_as_json
 
@@ -38,8 +39,14 @@ def svg_for_paper(data: Mapping[str, Any], words: Mapping[str, str]) -> str:
 
     # Read anew for each drawing, which so has the same bytes every time.
     draw = quickjs.Function("asText", f"{_script()}\n{_content('on_paper.js')}")
-    drawn: str = draw(data, words, _style_for_paper(data["ears"][0]["ear"]))
+    drawn: str = draw(data, words, _style_for_paper(data["ears"][-1]["ear"]))
     return drawn
+
+
+def paper_words(catalogue: Catalogue, *, nominal: bool) -> dict[str, str]:
+    """Return what is written on the paper of an audiogram; `nominal`: levels are no dB HL."""
+    level = "nominal_level" if nominal else "level"
+    return {"hz": catalogue.say("picture", "frequency"), "db_hl": catalogue.say("picture", level)}
 
 
 def sheet() -> str:

@@ -60,6 +60,7 @@ const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
  * data: {
  *   ears: [{
  *     ear: "right" | "left",
+ *     supposed: whether it is what another model says, drawn in grey with diamonds;
  *     thresholds: [{frequency_hz, kind, level_db_hl, low_db_hl, high_db_hl, symbol, wide,
  *                   confirmed_db_hl}],
  *       kind: "measured", "above", "at-most", "perhaps-above", "inferred" or "unknown";
@@ -101,7 +102,7 @@ export function drawAudiogram(svg, data, words) {
   drawCells(curves, data.cells || []);
   if (data.norm) drawNorm(curves, data.norm);
   for (const ear of data.earlier || []) drawEarlier(curves, ear);
-  for (const ear of data.ears) drawBand(curves, ear, `${name}-${ear.ear}`);
+  for (const ear of data.ears) drawBand(curves, ear, `${name}-${classOf(ear)}`);
   // Symbols last, each on an edge of paper: no tone and no line lies over one.
   for (const ear of data.ears) drawTones(svg, ear);
   for (const ear of data.ears) drawLines(curves, ear);
@@ -174,6 +175,8 @@ function drawNorm(group, norm) {
 
 // What is known of an ear.
 
+const classOf = (ear) => (ear.supposed ? "supposed" : ear.ear);
+
 function curveOf(ear) {
   if (ear.curve) return ear.curve;
   const known = ear.thresholds.filter((each) => each.low_db_hl != null && each.high_db_hl != null);
@@ -202,7 +205,7 @@ function drawBand(group, ear, name) {
   for (const hz of askedHz(ear)) {
     element("rect", { x: xOf(hz) - half, y: TOP, width: 2 * half, height: HEIGHT }, clip);
   }
-  const own = element("g", { class: ear.ear }, group);
+  const own = element("g", { class: classOf(ear) }, group);
   const asked = element("g", { "clip-path": `url(#${name})` }, own);
   for (const [place, faint] of [[own, " faint"], [asked, ""]]) {
     element("path", { class: `band${faint}`, d: around }, place);
@@ -242,7 +245,7 @@ function toneInto(mark, answer, counts) {
 
 // Measured neighbours are joined, dotted over what was inferred between them.
 function drawLines(group, ear) {
-  const own = element("g", { class: ear.ear }, group);
+  const own = element("g", { class: classOf(ear) }, group);
   let way = [];
   for (const each of ear.thresholds) {
     const at = [xOf(each.frequency_hz), yOf(each.level_db_hl)];
@@ -261,9 +264,9 @@ const hasSymbol = (each) => Boolean(each.symbol);
 const placeOf = (each) => [xOf(each.frequency_hz), yOf(onPaper(each.level_db_hl))];
 
 function drawSymbols(svg, ear) {
-  const group = element("g", { class: `thresholds ${ear.ear}` }, svg);
+  const group = element("g", { class: `thresholds ${classOf(ear)}` }, svg);
   for (const each of ear.thresholds) {
-    if (hasSymbol(each)) drawOne(group, ear.ear, each);
+    if (hasSymbol(each)) drawOne(group, ear, each);
     if (each.confirmed_db_hl != null) drawConfirmed(group, each);
   }
 }
@@ -274,7 +277,7 @@ function drawOne(group, ear, each) {
   mark.dataset.frequencyHz = each.frequency_hz;
   mark.dataset.kind = each.kind;
   symbolInto(mark, ear, each.symbol, each.kind);
-  const side = TABLE.ears[ear].side;
+  const side = TABLE.ears[ear.ear].side;
   const arrow = TABLE.arrows[each.kind];
   let sign = arrow ? arrow.sign : "";
   if (each.wide) sign += TABLE.signs.wide;
@@ -285,8 +288,12 @@ function drawOne(group, ear, each) {
 }
 
 function symbolInto(mark, ear, symbol, kind) {
-  const [way, side] = [TABLE.arrows[kind]?.way, TABLE.ears[ear].side];
-  const paths = [scaled(TABLE.symbols[ear][symbol].path, SYMBOL_UNITS)];
+  const [way, side] = [TABLE.arrows[kind]?.way, TABLE.ears[ear.ear].side];
+  const paths = [
+    ear.supposed // its corners stick out below the other
+      ? scaled(TABLE.tones.counts, 1.4 * SYMBOL_UNITS)
+      : scaled(TABLE.symbols[ear.ear][symbol].path, SYMBOL_UNITS),
+  ];
   if (way) paths.push(scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS * way));
   for (const layer of ["halo", "symbol"]) {
     for (const d of paths) element("path", { class: layer, d }, mark);

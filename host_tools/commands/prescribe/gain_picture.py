@@ -24,7 +24,6 @@ from host_tools.commands.prescribe.words import (
     PrescriptionWords,
     sign_of,
 )
-from host_tools.drawings.audiogram_paper import name_ear
 from host_tools.drawings.drawing import (
     EAR_COLOURS,
     FONT,
@@ -88,7 +87,10 @@ def prescription_figure(
     for column, ear in enumerate(ears):
         other = _other(against, ear.ear)
         _gains(panels[0][column], ear, fit.of_ear(ear.ear), other)
-        name_ear(panels[0][column], ear.ear, catalogue)
+        panels[0][column].set_title(
+            catalogue.say("picture", f"{ear.ear}_ear"), loc="left", color=EAR_COLOURS[ear.ear],
+            fontweight="bold", fontsize=11,
+        )  # fmt: skip
         if other is None:
             _output(panels[1][column], ear, fit.of_ear(ear.ear))
         else:

@@ -40,7 +40,7 @@ not finished, 4 the journal is damaged, 5 with --key: its seal is broken, or it 
 such a key, 6 its lines are intact, but a record of it says what no session can have recorded
 """
 
-NEEDS: Final = {"--picture": ("matplotlib",)}
+NEEDS: Final = {"--picture": ("matplotlib", "quickjs", "typst")}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:

@@ -21,7 +21,6 @@ from firmware_py.procedure.statements import has_thresholds, may_conclude
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.words import Words
-from host_tools.drawings.audiogram_paper import level_key
 from host_tools.recordings.recorded_session import RecordedSession, Trial
 from host_tools.recordings.verdicts import verdict_word
 
@@ -80,14 +79,6 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
         "limit": limit_as_json(tested),
         "norm": None if norm is None else norm.lines(ear.below_clinical_db),
         "watermark": watermark(findings, ear),
-    }
-
-
-def words_as_json(words: Words, findings: Findings) -> JsonObject:
-    """Return what is written on the paper of an audiogram."""
-    return {
-        "hz": words.catalogue.say("picture", "frequency"),
-        "db_hl": words.catalogue.say("picture", level_key(nominal=findings.nominal)),
     }
 
 

@@ -16,7 +16,7 @@ from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import drawing_js
 from host_tools.catalogue import NO_BREAK
-from host_tools.commands.report.drawn import audiogram_as_json, watermark, words_as_json
+from host_tools.commands.report.drawn import audiogram_as_json, watermark
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.history import History
@@ -106,7 +106,7 @@ def _told_to_program(
         **history.as_json(session),
         "words": _words_of_steps(words),
         "unit": words.unit(findings),
-        "paper": words_as_json(words, findings),
+        "paper": drawing_js.paper_words(words.catalogue, nominal=findings.nominal),
         "watermark": watermark(findings),
         "audiograms": audiograms,
     }

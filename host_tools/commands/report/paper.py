@@ -6,7 +6,7 @@ from typing import Final
 from firmware_py import __version__
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import document, drawing_js
-from host_tools.commands.report.drawn import audiogram_as_json, words_as_json
+from host_tools.commands.report.drawn import audiogram_as_json
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.legend import legend_of
@@ -58,7 +58,8 @@ def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> 
 def _figure(ear: EarFindings, findings: Findings, session: RecordedSession, words: Words) -> Block:
     return document.figure(
         drawing_js.svg_for_paper(
-            audiogram_as_json(ear, findings, session), words_as_json(words, findings)
+            audiogram_as_json(ear, findings, session),
+            drawing_js.paper_words(words.catalogue, nominal=findings.nominal),
         ),
         words.say("audiogram_of", ear=words.ear(ear.ear)),
         words.ear(ear.ear),

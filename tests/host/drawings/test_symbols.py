@@ -13,7 +13,6 @@ from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools import drawing_js
-from host_tools.drawings import audiogram_paper as paper
 from host_tools.drawings import drawing
 from host_tools.drawings.symbols import REACH, symbol_marker, symbol_table
 
@@ -42,7 +41,7 @@ def test_no_two_things_have_the_same_character() -> None:
     assert len({*characters}) == len(characters) == 12
 
 
-def test_the_papers_of_console_and_pictures_have_the_numbers_of_the_table() -> None:
+def test_the_paper_of_the_console_has_the_numbers_of_the_table() -> None:
     numbers = symbol_table()["paper"]
     assert (
         numbers["top_db_hl"], numbers["bottom_db_hl"],
@@ -51,12 +50,6 @@ def test_the_papers_of_console_and_pictures_have_the_numbers_of_the_table() -> N
     # A character is twice as high as wide.
     rows_per_octave = console.COLUMNS_PER_OCTAVE / 2
     assert rows_per_octave * console.ROW_DB == numbers["db_per_octave"]
-    assert (paper.TOP_DB_HL, paper.BOTTOM_DB_HL) == (console.TOP_DB_HL, console.BOTTOM_DB_HL)
-    assert (paper.FIRST_HZ, paper.OCTAVES) == (console.LOW_HZ, console.OCTAVES)
-    assert numbers["db_per_octave"] == paper.DB_PER_OCTAVE
-    assert (*numbers["ticks_hz"],) == paper.TICKS_HZ
-    assert (*numbers["between_hz"],) == paper.BETWEEN_HZ
-    assert numbers["margin_octaves"] == paper.MARGIN_OCTAVES
     assert numbers["asked_octaves"] == pytest.approx(THIRD_OCTAVE)
 
 

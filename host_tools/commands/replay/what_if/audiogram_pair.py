@@ -1,37 +1,26 @@
-"""The two audiograms on one sheet, an ear a panel, as clinics draw them."""
+"""The audiograms of two models on one sheet, an ear a panel, as clinics draw them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from firmware_py import __version__
 from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.reading import Kind
+from host_tools import document, drawing_js
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
-from host_tools.drawings.audiogram_paper import draw_paper, in_octaves, name_ear
-from host_tools.drawings.drawing import (
-    EAR_COLOURS,
-    GREY,
-    in_style,
-    new_figure,
-    save,
+from host_tools.commands.replay.what_if.comparison import Comparison, EarComparison, Estimate, Row
+from host_tools.document import Block, Document, write_document
+from host_tools.drawings.drawing import EAR_COLOURS
+
+KEY: Final = (
+    "In the ear's colour, with the symbols of clinics: recorded. Grey, with diamonds and a dashed "
+    "edge: supposed. What no tone was asked for has no symbol."
 )
-from host_tools.drawings.symbols import symbol_marker
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.path import Path as Shape
-
-MASKING: Final = {False: MaskingMark.NOT_MASKED, True: MaskingMark.MASKED}
-SUPPOSED_MARKER: Final = "D"
-# Outlined and hatched: it is seen through the recorded one, and without colours.
-SUPPOSED_BAND: Final[dict[str, Any]] = {
-    "facecolor": "none", "edgecolor": GREY, "hatch": "....", "lw": 0.9
-}  # fmt: skip
 
 
 def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
-    """Draw both models' thresholds and 95 % bands; what no tone was asked for has no marker.
+    """Draw both models' thresholds and 95 % bands.
 
     Parameters
     ----------
@@ -41,59 +30,62 @@ def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
     path : Path
         In .svg, .png or .pdf.
     """
-    with in_style():
-        save(comparison_figure(comparison, title), path)
+    write_document(comparison_sheet(comparison, title), path)
 
 
-def comparison_figure(comparison: Comparison, title: str) -> "Figure":
+def comparison_sheet(comparison: Comparison, title: str) -> Document:
     """Return the sheet."""
-    figure = new_figure(4.3 * len(comparison.ears) + 0.2, 5.1)
-    panels = figure.subplots(1, len(comparison.ears), squeeze=False)[0]
-    for axes, ear in zip(panels, comparison.ears, strict=True):
-        draw_paper(axes, catalogue_of(ENGLISH), nominal=comparison.nominal)
-        name_ear(axes, ear.ear, catalogue_of(ENGLISH))
-        recorded = [row.recorded for row in ear.rows]
-        supposed = [row.supposed for row in ear.rows]
-        colour = EAR_COLOURS[ear.ear]
-        markers = [symbol_marker(ear.ear, MASKING[r.masked]) for r in ear.rows]
-        _draw_band(axes, ear.rows, recorded, color=colour, alpha=0.16, lw=0)
-        _draw_band(axes, ear.rows, supposed, **SUPPOSED_BAND)
-        supposed_markers = [SUPPOSED_MARKER] * len(ear.rows)
-        _draw(axes, ear.rows, supposed, GREY, supposed_markers, "supposed")
-        _draw(axes, ear.rows, recorded, colour, markers, "recorded")
-        axes.legend(loc="lower left", frameon=True, framealpha=0.9, edgecolor="none")
-    figure.suptitle(f"{comparison.words}\n{title}", fontsize=10, x=0.01, ha="left")
-    return figure
+    return Document(
+        language=ENGLISH,
+        title=comparison.words,
+        headline="What another model says",
+        standing="WHAT IF",
+        final=False,
+        footer=f"gp-pta {__version__}",
+        blocks=[
+            document.facts([("supposed", comparison.words), ("calibration", title)]),
+            document.figures([_figure(ear, nominal=comparison.nominal) for ear in comparison.ears]),
+            document.note(KEY),
+        ],
+    )
 
 
-def _draw_band(
-    axes: "Axes", rows: Sequence[Row], estimates: Sequence[Estimate], **how: Any
-) -> None:
-    x = in_octaves(row.frequency_hz for row in rows)
-    low, high = [e.low_db_hl for e in estimates], [e.high_db_hl for e in estimates]
-    axes.fill_between(x, low, high, **how)
+def _figure(ear: EarComparison, *, nominal: bool) -> Block:
+    catalogue = catalogue_of(ENGLISH)
+    limits = {
+        "frequencies_hz": [row.frequency_hz for row in ear.rows],
+        "levels_db_hl": [row.limit_db_hl for row in ear.rows],
+    }
+    supposed = {**_drawn(ear, lambda row: row.supposed), "supposed": True}
+    data = {"ears": [supposed, _drawn(ear, lambda row: row.recorded)], "limit": limits}
+    svg = drawing_js.svg_for_paper(data, drawing_js.paper_words(catalogue, nominal=nominal))
+    name = catalogue.say("picture", f"{ear.ear}_ear")
+    return document.figure(svg, f"{name}, two models", name, EAR_COLOURS[ear.ear])
 
 
-def _draw(
-    axes: "Axes", rows: Sequence[Row], estimates: Sequence[Estimate],
-    colour: str, markers: "Sequence[str | Shape]", label: str,
-) -> None:  # fmt: skip
-    x = in_octaves(row.frequency_hz for row in rows)
-    levels = [
-        min(max(e.mean_db_hl, row.floor_db_hl), row.limit_db_hl)
-        for row, e in zip(rows, estimates, strict=True)
-    ]
-    how: dict[str, Any] = {
-        "color": colour, "lw": 1.2, "ms": 6.5, "markerfacecolor": "none", "markeredgewidth": 1.6
+def _drawn(ear: EarComparison, of: Callable[[Row], Estimate]) -> dict[str, Any]:
+    """Return an ear as one of the models has it."""
+    return {
+        "ear": ear.ear,
+        "thresholds": [_threshold(row, of(row).mean_db_hl) for row in ear.rows],
+        "curve": {
+            "frequencies_hz": [row.frequency_hz for row in ear.rows],
+            "low_db_hl": [of(row).low_db_hl for row in ear.rows],
+            "high_db_hl": [of(row).high_db_hl for row in ear.rows],
+        },
+    }
+
+
+def _threshold(row: Row, mean_db_hl: float) -> dict[str, Any]:
+    kind, symbol = Kind.MEASURED, MaskingMark.MASKED if row.masked else MaskingMark.NOT_MASKED
+    if row.inferred:
+        kind = Kind.INFERRED
+    elif mean_db_hl >= row.limit_db_hl:
+        kind = Kind.ABOVE
+    elif mean_db_hl <= row.floor_db_hl:
+        kind = Kind.AT_MOST
+    level_db_hl = min(max(mean_db_hl, row.floor_db_hl), row.limit_db_hl)
+    return {
+        "frequency_hz": row.frequency_hz, "kind": kind, "level_db_hl": level_db_hl,
+        "symbol": None if row.inferred else symbol,
     }  # fmt: skip
-    axes.plot(x, levels, **how)
-    axes.plot([], [], marker=markers[0], label=label, **how)
-    for at, level, marker, row in zip(x, levels, markers, rows, strict=True):
-        if not row.inferred:
-            axes.plot(at, level, marker=marker, **how)
-    for at, row, estimate, level in zip(x, rows, estimates, levels, strict=True):
-        if not row.inferred and estimate.mean_db_hl >= row.limit_db_hl:
-            axes.annotate(
-                "", xy=(at, level + 9), xytext=(at, level + 2),
-                arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2},
-            )  # fmt: skip

@@ -92,7 +92,9 @@ def test_what_is_missing_is_no_fault_and_has_the_line_that_its_command_would_say
 
     assert row(said, "protect") == "not ready: pyrage is missing"
     assert row(said, "cable") == row(said, "calibrate") == row(said, "doctor") == "ready"
-    assert row(said, "replay") == "ready, without --picture (matplotlib is missing)"
+    assert (
+        row(said, "replay") == "ready, without --picture (matplotlib, quickjs, typst are missing)"
+    )
     assert row(said, "sound cards") == "sounddevice is missing"
     typed = [line.strip() for line in said.splitlines() if line.startswith("  ") and "-m" in line]
     assert remedy(["matplotlib"]) in typed

@@ -2,7 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -10,11 +11,10 @@ import pytest
 from firmware_py import ThresholdEstimator
 from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person
-from host_tools.commands.replay.what_if.audiogram_pair import comparison_figure
+from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.drawings.drawing import EAR_COLOURS, in_style
-from host_tools.drawings.symbols import symbol_marker
+from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import read_session
 from tests.budget import quick
@@ -167,29 +167,36 @@ def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
     assert gp_pta("replay", LEFT_S2, *options, "--force")[0] == 0
 
     assert path.read_bytes() == drawn
-    assert drawn.startswith(b"<?xml")
-    assert b"<!-- left ear -->" in drawn
-    assert b"<!-- UNCALIBRATED: levels are nominal -->" in drawn
+    assert drawn.startswith(b"<svg")
 
 
 def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
     session = recorded(LEFT_S2.parent / "masked.journal")
     comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
-    with in_style():
-        figure = comparison_figure(comparison, "UNCALIBRATED")
+    facts, figures, _key = comparison_sheet(comparison, "UNCALIBRATED: levels are nominal").blocks
+    assert facts["facts"][1] == ["calibration", "UNCALIBRATED: levels are nominal"]
     drawn_masked = 0
-    for axes, ear in zip(figure.axes, comparison.ears, strict=True):
+    for figure, ear in zip(figures["figures"], comparison.ears, strict=True):
+        assert (figure["title"], figure["colour"]) == (f"{ear.ear} ear", EAR_COLOURS[ear.ear])
         found = session.result.by_ear[ear.ear].thresholds
         masked = [t.masking == "masked" for t in found if t.mark != "inferred"]
-        markers: list[Any] = [
-            line.get_marker()
-            for line in axes.lines
-            if line.get_color() == EAR_COLOURS[ear.ear] and np.size(line.get_xdata()) == 1
+        svg = ElementTree.fromstring(figure["svg"])
+        symbols = {
+            name: [
+                mark.find("*[@class='symbol']").get("d")  # type: ignore[union-attr]
+                for group in svg.iter() if group.get("class") == f"thresholds {name}"
+                for mark in group
+            ]
+            for name in (ear.ear, "supposed")
+        }  # fmt: skip
+        assert len(symbols["supposed"]) == len(symbols[ear.ear]) == len(masked)
+        assert len({*symbols["supposed"]}) == 1
+        assert len({*zip(symbols[ear.ear], masked, strict=True)}) == len({*masked})
+        assert len({*symbols[ear.ear]} | {*symbols["supposed"]}) == len({*masked}) + 1
+        classes = [each.get("class", "") for each in svg.iter()]
+        assert sorted(c for c in classes if c.startswith("band")) == 2 * ["band"] + 2 * [
+            "band faint"
         ]
-        shapes = [symbol_marker(ear.ear, "masked" if noise else "none") for noise in masked]
-        assert [m.vertices.tolist() for m in markers] == [
-            np.asarray(s.vertices).tolist() for s in shapes
-        ]
-        assert [band.get_hatch() for band in axes.collections] == [None, "...."]
+        assert ".audiogram .supposed .band { fill: none; }" in figure["svg"]
         drawn_masked += sum(masked)
     assert drawn_masked

@@ -18,7 +18,7 @@ from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold
 from host_tools import drawing_js
 from host_tools.catalogue import LANGUAGES
-from host_tools.commands.report.drawn import audiogram_as_json, words_as_json
+from host_tools.commands.report.drawn import audiogram_as_json
 from host_tools.commands.report.findings import EarFindings, Findings, findings_of
 from host_tools.commands.report.legend import legend_of
 from host_tools.commands.report.words import Words
@@ -60,7 +60,8 @@ class Drawing:
 
     def __init__(self, ear: EarFindings, found: Findings, session: RecordedSession) -> None:
         data = audiogram_as_json(ear, found, session)
-        text = drawing_js.svg_for_paper(data, words_as_json(Words.of(found), found))
+        words = drawing_js.paper_words(Words.of(found).catalogue, nominal=found.nominal)
+        text = drawing_js.svg_for_paper(data, words)
         self.svg = ElementTree.fromstring(text)
         self.style = self.svg.findtext(f"{SVG}style", "")
 
