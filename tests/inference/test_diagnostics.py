@@ -43,6 +43,15 @@ def test_the_probability_of_an_answer_is_what_was_predicted_from_the_others() ->
     assert estimator.answer_probabilities[20] == pytest.approx(predicted, abs=0.02)
 
 
+def test_unsure_answers_that_are_no_surprise_are_in_no_doubt() -> None:
+    """Their accidents are presses: with the share of misses, such doubts were in the millions."""
+    estimator = ThresholdEstimator(max_trials=6, unsure_half_width_db=None)
+    for answer in (None, None, True, None, False, False):
+        tone = estimator.next_stimulus()
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, answer)
+    assert np.all(estimator.doubts[[0, 1, 3]] < 0.5)
+
+
 def test_answers_there_lessen_the_doubt() -> None:
     estimator = _after(20, **TOLD)
     level_db_hl = round(float(estimator.threshold([1000.0])[0][0])) + 6.0

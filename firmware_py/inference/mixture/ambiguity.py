@@ -24,7 +24,7 @@ from firmware_py.inference.mixture.arrays import (
 )
 from firmware_py.inference.mixture.posterior import ASLEEP_BELOW, see
 from firmware_py.inference.mixture.sites import CAVITY_VARIANCE, FACTOR, SLOPE, expect, leave_out
-from firmware_py.inference.psychometric import HEARD
+from firmware_py.inference.psychometric import SILENT
 
 
 @entry
@@ -60,8 +60,8 @@ def find_doubts(
         leave_out(n, tones, sites, Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), rows)
         expect(n, tones, likelihood, listener[UNSURE_HALF_WIDTH_DB], sites, rows)
         for i in range(n):
-            heard = tones.answer[i] == HEARD
-            rate = likelihood.false_alarm_rate[i] if heard else likelihood.lapse_rate[i]
+            missed = tones.answer[i] == SILENT
+            rate = likelihood.lapse_rate[i] if missed else likelihood.false_alarm_rate[i]
             meant = max(probability[i] - rate, 1e-12)
             doubt[i] += weight * (1.0 - meant / probability[i])
             shift[i] += weight * math.sqrt(rows[CAVITY_VARIANCE, i]) * abs(rows[SLOPE, i]) / meant
