@@ -118,12 +118,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         summary = {
             "journal": str(journal),
-            "trials": verdict.tones,
+            "trials": verdict.count,
             "rmse_db": None if math.isnan(rmse_db) else round(rmse_db, 3),
             "replay_identical": verdict.identical,
             "seconds": round(seconds, 2),
         }
-        tuning = {"tuning": fitting.verdict.as_json()} if fitting else {}
+        tuning = {"tuning": replayed.as_json(fitting.verdict)} if fitting else {}
         say(json.dumps({**summary, **tuning}))
     return verdict.code or (fitting.verdict.code if fitting else 0)
 

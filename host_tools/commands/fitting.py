@@ -19,10 +19,10 @@ from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.tuned import TunedPaper
-from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal, verdict_words
+from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal
 from host_tools.commands.replay.tuning_picture import draw_tuning
 from host_tools.devices.hearing_aid import HearingAidProcess
-from host_tools.devices.live import teller
+from host_tools.devices.live import show_verdict, teller
 from host_tools.devices.simulation import started
 from host_tools.devices.told import Told
 from host_tools.devices.tuning import FINDINGS, Person, show_result, tune
@@ -99,10 +99,9 @@ def fit_and_tune(
     result, wish_db = _tuned(arguments, data, screen, listen)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     show_result(screen, result, wish_db)
-    for line in verdict_words(verdict):
-        show(screen, line, "green" if verdict.identical else "red", soft_wrap=True)
+    show_verdict(screen, verdict)
     prescription = PrescriptionPaper(session, ears, fit, None, SIMULATED, ENGLISH)
-    header = verdict.state.header
+    header = verdict.header
     tuned = TunedPaper(session, ears, fit, header, result, SIMULATED, ENGLISH)
     write_fit(data / "tuned.fit", tuned.fit)
     prescription.write(data / "fit.svg")

@@ -302,7 +302,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     if arguments.json:
         summary = {
             "journal": str(verdict.journal),
-            "trials": verdict.tones,
+            "trials": verdict.count,
             "replay_identical": verdict.identical,
             "seconds": round(time.monotonic() - began_s, 2),
             "result": result.to_record(),

@@ -22,13 +22,14 @@ from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.sessions.identity import Identity, Meeting, differences
 from host_tools.commands.prescribe.exports import AID_ENDINGS
 from host_tools.devices.hearing_aid import HearingAidProcess
-from host_tools.devices.live import data_directory, teller
+from host_tools.devices.live import data_directory, show_verdict, teller
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess
 from host_tools.devices.tuning import FINDINGS, show_result, tune
 from host_tools.devices.unfinished import check_tuning
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.recordings import replayed
 from host_tools.terminal import say, show
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -106,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Tune; the exit code is 0 if the replay was identical."""
     from rich.console import Console
 
-    from host_tools.commands.replay.tuning import replay_tuning_journal, verdict_words
+    from host_tools.commands.replay.tuning import replay_tuning_journal
 
     _check(arguments)
     screen = Console(highlight=False)
@@ -121,11 +122,10 @@ def run(arguments: argparse.Namespace) -> int:
         result = tune(console, firmware, start, screen, aid, go_on=arguments.go_on)
     show_result(screen, result)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
-    for line in verdict_words(verdict):
-        show(screen, line, "green" if verdict.identical else "red", soft_wrap=True)
+    show_verdict(screen, verdict)
     _write(arguments, result, verdict)
     if arguments.json:
-        say(json.dumps({**verdict.as_json(), "result": result.to_record()}))
+        say(json.dumps({**replayed.as_json(verdict), "result": result.to_record()}))
     return verdict.code
 
 
@@ -138,7 +138,7 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
 
     tuned = read_fit(arguments.fit).tuned(Setting.of(result.setting_db))
     if tuned.of.person is None:
-        tuned = replace(tuned, of=replace(tuned.of, person=verdict.state.header.identifier))
+        tuned = replace(tuned, of=replace(tuned.of, person=verdict.header.identifier))
     for path in arguments.write:
         said = [f"{arguments.fit.name} as it was tuned: {verdict.journal.name}", *fit_words(tuned)]
         write_text(path, fit_as(_aid_ending(path), tuned, said))

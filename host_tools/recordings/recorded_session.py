@@ -158,7 +158,7 @@ def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession
         If the file is no journal; an `UnstartedError` if nothing had been recorded in it; a
         `NonsenseError` if it says what no session of this version wrote.
     """
-    recovered, damage = _good_records(path)
+    recovered, damage = good_records(path)
     trials: list[Trial] = []
 
     def keep(test: HearingTest, trial: Trial) -> None:
@@ -196,7 +196,14 @@ def read_true_session(path: Path) -> RecordedSession:
     return session
 
 
-def _good_records(path: Path) -> tuple[Recovered, str]:
+def good_records(path: Path) -> tuple[Recovered, str]:
+    """Return the records of a journal up to where it is damaged, and how it is; "": it is not.
+
+    Raises
+    ------
+    HostError
+        It has none that could be replayed.
+    """
     try:
         return read_journal(path), ""
     except JournalDamagedError as error:

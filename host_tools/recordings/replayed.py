@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from firmware_py.journal import Recovered, SealKey, first_broken
 from firmware_py.platform.keys import KeyFileError, read_key_file
@@ -54,6 +54,7 @@ def seals_of(recovered: Recovered, keys: Sequence[SealKey]) -> Seals:
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.procedure.results import SessionResult
+    from firmware_py.procedure.tuning.result import TuningResult
     from firmware_py.sessions.replay import Difference
     from host_tools.recordings.recorded_session import RecordedSession
 
@@ -74,17 +75,23 @@ def difference_lines(differences: "Sequence[Difference]") -> list[str]:
 
 @dataclass
 class Verdict:
-    """What a replay showed."""
+    """What a replay of a session showed."""
+
+    # What was replayed, in words, and the name of the count in JSON.
+    KIND: ClassVar[str] = "session"
+    COUNTED: ClassVar[str] = "tones"
+    COUNT_NAME: ClassVar[str] = "trials"
+    OUTPUT: ClassVar[str] = "stimulus"
 
     journal: Path
     code: int
-    tones: int
+    count: int
     inputs: int
     torn_bytes: int
     unsure: int = 0
     differences: "list[Difference]" = field(default_factory=list)
     damage: str = ""
-    result: "SessionResult | None" = None
+    result: "SessionResult | TuningResult | None" = None
     calibration: str = ""
     seals: Seals = NO_SEALS
 
@@ -111,8 +118,8 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
     state = session.state
     return Verdict(
         journal=session.path,
-        code=_code(session),
-        tones=state.tones,
+        code=code_of(state.differences, session.damage, complete=session.complete),
+        count=state.tones,
         inputs=state.inputs,
         torn_bytes=session.recovered.torn_bytes,
         unsure=sum(ear.tally.unsure for ear in session.test.ears.values()),
@@ -126,24 +133,25 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """Return the verdict as JSON values."""
-    return {
+    told = {
         "journal": str(verdict.journal),
         "replay_identical": verdict.identical,
-        "trials": verdict.tones,
+        verdict.COUNT_NAME: verdict.count,
         "inputs": verdict.inputs,
-        "unsure": verdict.unsure,
         "torn_bytes": verdict.torn_bytes,
         "damage": verdict.damage,
         "differences": [vars(difference) for difference in verdict.differences],
         "result": verdict.result.to_record() if verdict.result else None,
-        "calibration": verdict.calibration,
         "seals": vars(verdict.seals),
     }
+    if verdict.KIND == Verdict.KIND:
+        told |= {"unsure": verdict.unsure, "calibration": verdict.calibration}
+    return told
 
 
 def words(verdict: Verdict) -> list[str]:
     """Return the verdict in words, the short first."""
-    lines = [_summary(verdict), *filter(None, [verdict.seals.words]), verdict.calibration]
+    lines = [_summary(verdict), *filter(None, (verdict.seals.words, verdict.calibration))]
     if verdict.torn_bytes:
         lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
     if verdict.damage:
@@ -153,19 +161,20 @@ def words(verdict: Verdict) -> list[str]:
 
 def _summary(verdict: Verdict) -> str:
     unsure = f" ({verdict.unsure} answered unsure)" if verdict.unsure else ""
-    amount = f"{verdict.journal}: {verdict.tones} tones{unsure} from {verdict.inputs} inputs"
+    amount = f"{verdict.count} {verdict.COUNTED}{unsure} from {verdict.inputs} inputs"
     endings = {
-        IDENTICAL: "every stimulus and the result came out bit for bit",
+        IDENTICAL: f"every {verdict.OUTPUT} and the result came out bit for bit",
         DIFFERENT: f"{len(verdict.differences)} outputs DIFFER",
-        UNFINISHED: "the same so far; the session is not finished",
+        UNFINISHED: f"the same so far; the {verdict.KIND} is not finished",
         DAMAGED: "the same up to where the journal is damaged",
     }
-    return f"{amount}; {endings[verdict.code]}"
+    return f"{verdict.journal}: {amount}; {endings[verdict.code]}"
 
 
-def _code(session: "RecordedSession") -> int:
-    if session.state.differences:
+def code_of(differences: "Sequence[Difference]", damage: str, *, complete: bool) -> int:
+    """Return what the command ends with, seals aside."""
+    if differences:
         return DIFFERENT
-    if session.damage:
+    if damage:
         return DAMAGED
-    return IDENTICAL if session.complete else UNFINISHED
+    return IDENTICAL if complete else UNFINISHED

@@ -18,7 +18,7 @@ def main() -> int:
     verdicts = [replay_journal(path) for path in sorted(GOLDEN.iterdir())]
     tuning = replay_tuning_journal(TUNING)
     found = [(each.journal, each.code, each.differences) for each in verdicts]
-    for journal, _, differences in [*found, (TUNING, tuning.code, tuning.state.differences)]:
+    for journal, _, differences in [*found, (TUNING, tuning.code, tuning.differences)]:
         print(f"{journal.name}: {len(differences)} outputs differ")
     return int(not verdicts or any(code != IDENTICAL for _, code, _ in found) or tuning.code)
 

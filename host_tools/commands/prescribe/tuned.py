@@ -28,11 +28,11 @@ from host_tools.commands.prescribe.paper import PAPERS, Frame
 from host_tools.commands.replay.tuning import (
     header_of_tuning,
     replay_tuning_journal,
-    verdict_words,
 )
 from host_tools.document import Block, Document, write_document
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.errors import HostError
+from host_tools.recordings import replayed
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import RecordedSession
 
@@ -61,9 +61,9 @@ def tuning_of(
             "have to be those of the fit that was tuned"
         )
     verdict = replay_tuning_journal(journal)
-    result = verdict.state.result
-    if verdict.damage or verdict.state.differences:
-        raise HostError(verdict_words(verdict)[0])
+    result = verdict.result
+    if verdict.damage or verdict.differences:
+        raise HostError(replayed.words(verdict)[0])
     if result is None or (result.outcome != COMPLETE and not unfinished_allowed):
         state = "is not finished" if result is None else f"was {result.outcome}"
         raise HostError(f"--tuning {journal}: it {state}; allowed is one that came to its end")

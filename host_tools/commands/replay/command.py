@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespace) -> int:
-    from host_tools.commands.replay.tuning import replay_tuning_journal, verdict_words
+    from host_tools.commands.replay.tuning import replay_tuning_journal
 
     if _supposes(asked):
         raise HostError(f"--profile, --prior, --noise are of hearing tests; {path} is of a tuning")
@@ -101,8 +101,8 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
     if asked.picture is not None:
         from host_tools.commands.replay.tuning_picture import draw_tuning
 
-        draw_tuning(verdict.steps, asked.picture, f"tuning of {verdict.state.header.started[:10]}")
-    say(*([json.dumps(verdict.as_json())] if asked.json else verdict_words(verdict)))
+        draw_tuning(verdict.steps, asked.picture, f"tuning of {verdict.header.started[:10]}")
+    say(*([json.dumps(as_json(verdict))] if asked.json else words(verdict)))
     return verdict.exit_code
 
 
