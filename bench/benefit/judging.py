@@ -205,7 +205,3 @@ def thresholds_of(ear: Ear) -> list[float]:
 def write_entries(path: Path, entries: Sequence[Judged]) -> None:
     """Write what was judged, an entry a line."""
     path.write_text("".join(json.dumps(asdict(e)) + "\n" for e in entries), "utf-8")
-
-
-def read_entries(path: Path) -> list[Judged]:
-    return [Judged(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]

@@ -8,10 +8,9 @@ import numpy as np
 from device.hearing_aid.electroacoustics import FREQUENCIES_HZ
 from device.speech import FloatArray
 from firmware_py.procedure.settings import BRISK
-from host_tools.research.methods.interface import Task
 from host_tools.research.methods.registry import Learned, make_method
 from host_tools.research.study.listener import Answering, Ear, Listener
-from host_tools.research.study.session import SessionClock
+from host_tools.research.study.session import SessionClock, task_of
 
 ANSWERING = Answering(response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
 RESPONSE_TIME_S = 0.4  # median
@@ -43,7 +42,7 @@ def thresholds_after(
     learned : Learned
         What some methods learned from other ears.
     """
-    method = make_method(method_name, _task(ear, seed, counts[-1]), learned)
+    method = make_method(method_name, task_of(ear, seed, ANSWERING, counts[-1]), learned)
     listener = Listener(ear, ANSWERING, seed, counts[-1])
     clock = SessionClock(ear.name, seed, counts[-1], BRISK, RESPONSE_TIME_S)
     found, ended = [], False
@@ -63,18 +62,5 @@ def thresholds_after(
 
 def thresholds_before(method_name: str, ear: Ear, seed: int) -> FloatArray:
     """Return what a method that learns from nobody expects of any ear, before its first tone."""
-    method = make_method(method_name, _task(ear, seed, 1), Learned())
+    method = make_method(method_name, task_of(ear, seed, ANSWERING, 1), Learned())
     return np.array(method.threshold(FREQUENCIES_HZ)[0])
-
-
-def _task(ear: Ear, seed: int, tones: int) -> Task:
-    return Task(
-        response_noise_db=ANSWERING.response_noise_db,
-        lapse_rate=ANSWERING.lapse_rate,
-        false_alarm_rate=ANSWERING.false_alarm_rate,
-        audiogram_frequencies_hz=ear.frequencies_hz,
-        seed=seed,
-        tones_max=tones,
-        age_years=ear.age_years,
-        sex=ear.sex,
-    )

@@ -14,7 +14,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from device.speech import CONVERSATION_DB_SPL, FloatArray, speech_in_bands
+from device.speech import FloatArray, speech_in_bands
 
 SOFT_BELOW_DB: Final = 15.0  # soft speech, 50 dB SPL: the knee
 LOUD_ABOVE_DB: Final = 35.0  # 100 dB SPL: no gain any more
@@ -36,10 +36,6 @@ class Compression:
         """Return the gain of each band, dB, where the input has this level in it, or these."""
         above_db = np.maximum(level_db_spl, self.knee_db_spl) - self.speech_db_spl
         return np.maximum(self.gain_db - (1.0 - 1.0 / self.ratio) * above_db, 0.0)
-
-    def gain_of_speech(self, level_db_spl: float) -> FloatArray:
-        """Return the gain of each band, dB, where speech has this level over all bands."""
-        return self.gain_at(self.speech_db_spl + level_db_spl - CONVERSATION_DB_SPL)
 
     def table_db(self, levels_db_spl: Sequence[float]) -> FloatArray:
         """Return the gain of each band at each of these levels in it, (..., m, k)."""

@@ -1,5 +1,6 @@
 """The study of what fitted ears understand: its sounds, its conditions, and its tables."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, UNTESTED, Condition, own_conditions
-from bench.benefit.judging import Case, Judged, Store, read_entries, thresholds_of, write_entries
+from bench.benefit.judging import Case, Judged, Store, thresholds_of, write_entries
 from bench.benefit.material import KINDS, NOISE, SOFT, at_level, scene
 from bench.benefit.tables import Scores, tables
 from device.hearing_aid.electroacoustics import level_db_spl
@@ -91,7 +92,8 @@ def test_what_was_judged_is_not_asked_again(tmp_path: Path) -> None:
 
     assert [each.haspi for each in found] == [0.25] * len(scenes)
     write_entries(tmp_path / "entries.jsonl", found)
-    assert read_entries(tmp_path / "entries.jsonl") == found
+    lines = (tmp_path / "entries.jsonl").read_text("utf-8").splitlines()
+    assert [Judged(**json.loads(line)) for line in lines] == found
 
 
 def test_a_run_that_was_killed_while_it_wrote_goes_on(tmp_path: Path) -> None:

@@ -121,7 +121,8 @@ def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
     """Run a session: always the same for the same arguments."""
     ear = job.ear.jittered(job.seed, setting.jitter_db) if setting.jitter_db else job.ear
     listener = Listener(ear, setting.answering, job.seed, setting.tones)
-    method = make_method(job.method, _task(ear, job.seed, setting), learned)
+    task = task_of(ear, job.seed, setting.answering, setting.tones)
+    method = make_method(job.method, task, learned)
     metrics = np.empty((setting.tones + 1, len(METRICS)))
     metrics[0] = measured(method, ear)
     clock = SessionClock(
@@ -186,8 +187,9 @@ def _band(
     return mean_db_hl - half_width_db, mean_db_hl + half_width_db
 
 
-def _task(ear: Ear, seed: int, setting: Setting) -> Task:
-    told = setting.answering.told()
+def task_of(ear: Ear, seed: int, answering: Answering, tones: int) -> Task:
+    """Return what a method is told of a session."""
+    told = answering.told()
     return Task(
         response_noise_db=told.response_noise_db,
         lapse_rate=told.lapse_rate,
@@ -196,5 +198,5 @@ def _task(ear: Ear, seed: int, setting: Setting) -> Task:
         seed=seed,
         age_years=ear.age_years,
         sex=ear.sex,
-        tones_max=setting.tones,
+        tones_max=tones,
     )

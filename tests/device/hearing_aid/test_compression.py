@@ -16,12 +16,15 @@ def test_gain_falls_with_level_as_it_should(gains_db: list[float]) -> None:
     gain_db = np.array(gains_db)
     c = compression(CENTERS_HZ, gain_db)
 
-    assert_allclose(c.gain_of_speech(65.0), gain_db, atol=1e-9)
+    def gain_of_speech(level_db_spl: float) -> np.ndarray:
+        return c.gain_at(c.speech_db_spl + level_db_spl - 65.0)
+
+    assert_allclose(gain_of_speech(65.0), gain_db, atol=1e-9)
     assert np.all(c.ratio >= 1.0)
     assert np.all(c.ratio <= 3.0 + 1e-9)
-    assert_allclose(c.gain_of_speech(50.0), c.gain_of_speech(20.0))  # linear below the knee
+    assert_allclose(gain_of_speech(50.0), gain_of_speech(20.0))  # linear below the knee
     little = gain_db <= 35.0 * 2.0 / 3.0  # what a ratio of 3 takes away in 35 dB
-    assert_allclose(c.gain_of_speech(100.0)[little], 0.0, atol=1e-9)
+    assert_allclose(gain_of_speech(100.0)[little], 0.0, atol=1e-9)
     levels_db_spl = np.linspace(0.0, 130.0, 131)
     gains = np.array([c.gain_at(level) for level in levels_db_spl])
     assert np.all(np.diff(gains, axis=0) <= 1e-12)
