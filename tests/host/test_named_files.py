@@ -8,13 +8,16 @@ from typing import Final
 
 import pytest
 
+from device.hearing_aid.fit import FitError
 from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.sound import SoundError, read_wav
+from device.simulator.audiograms import AudiogramError, audiogram_named
 from device.simulator.traces import TraceError, read_runs
-from firmware_py.calibration.file import read_calibration
+from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import shipped_prior
-from firmware_py.installation.configuration import read_configuration
+from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.main import main as device
+from firmware_py.platform.keys import KeyFileError, read_key_file
 from firmware_py.platform.named_file import content_of, content_or_stream, opened
 from host_tools.commands.calibrate.guide import Readings
 from host_tools.commands.protect import make_identity
@@ -22,7 +25,7 @@ from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.commands.unprotect import read_identity
 from host_tools.errors import HostError
 from host_tools.recordings.heading import read_heading
-from host_tools.research.methods.population import read_population, table_bytes
+from host_tools.research.methods.population import PopulationError, read_population, table_bytes
 from tests.device.hearing_aid.fits import plain_fit
 from tests.host.journals import LEFT_S2, GpPta
 
@@ -42,6 +45,27 @@ COMMANDS: Final = (
     ("demo", "--audiogram", "PIPE:1"),
     ("update", "/dev/null", PIPE),
 )
+
+READERS: Final[dict[str, Callable[[Path], object]]] = {
+    "a.fit": read_fit,
+    "a.readings": Readings.load,
+    "a.agekey": lambda path: str(read_identity(path)),
+    "a.json": lambda path: Supposition.of(None, path, None),
+    "a.csv": read_population,
+    "a.toml": read_calibration,
+    "heading.toml": read_heading,
+    "gp-pta.toml": read_configuration,
+}
+OTHERS: Final[dict[str, Callable[[Path], object]]] = {
+    "a.wav": read_wav,
+    "a.key": read_key_file,
+    "answers.csv": read_runs,
+    "ears.csv": lambda path: audiogram_named(f"{path}:1"),
+}
+ERRORS: Final = (
+    AudiogramError, CalibrationError, ConfigurationError, FitError, HostError, KeyFileError,
+    PopulationError, SoundError, TraceError,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -76,6 +100,7 @@ def test_what_is_no_file_is_named_and_a_stream_of_a_table_is_taken(pipe: Path) -
     for read, error in (
         (read_wav, SoundError),
         (read_runs, TraceError),
+        (read_key_file, KeyFileError),
         (Readings.load, HostError),
     ):
         with pytest.raises(error, match=ODD):
@@ -95,6 +120,20 @@ def test_what_is_no_file_is_named_and_a_stream_of_a_table_is_taken(pipe: Path) -
         content_of(long, 10)
 
 
+@pytest.mark.parametrize("name", [*READERS, *OTHERS])
+def test_what_is_not_there_a_directory_and_no_text_are_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"\xff\xfe")
+    for path, why in (
+        (tmp_path / "none", "cannot be read: No such file or directory"),
+        (tmp_path, "cannot be read: Is a directory"),
+        (tmp_path / name, name),
+    ):
+        with pytest.raises(ERRORS) as refusal:
+            (READERS | OTHERS)[name](path)
+        assert str(path) in str(refusal.value)
+        assert why in str(refusal.value)
+
+
 def test_a_mark_of_the_encoding_is_taken_in_every_file_that_people_edit(tmp_path: Path) -> None:
     """Notepad and some spreadsheets begin a file with it."""
     write_fit(tmp_path / "a.fit", plain_fit())
@@ -105,17 +144,7 @@ def test_a_mark_of_the_encoding_is_taken_in_every_file_that_people_edit(tmp_path
     (tmp_path / "a.toml").write_bytes((REPO / "device/calibration/example.toml").read_bytes())
     (tmp_path / "heading.toml").write_text('place = "Ours"\n')
     (tmp_path / "gp-pta.toml").write_text("[test]\ntones_max = 50\n")
-    readers: dict[str, Callable[[Path], object]] = {
-        "a.fit": read_fit,
-        "a.readings": Readings.load,
-        "a.agekey": lambda path: str(read_identity(path)),
-        "a.json": lambda path: Supposition.of(None, path, None),
-        "a.csv": read_population,
-        "a.toml": read_calibration,
-        "heading.toml": read_heading,
-        "gp-pta.toml": read_configuration,
-    }
-    for name, read in readers.items():
+    for name, read in READERS.items():
         path = tmp_path / name
         plain = repr(read(path))
         path.write_bytes(BOM_UTF8 + path.read_bytes())

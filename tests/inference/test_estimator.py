@@ -27,7 +27,7 @@ from firmware_py.inference.trial_time import TrialTime
 from tests import reference
 from tests.budget import quick
 from tests.inference.laplace.laplace_state import RELATIVE
-from tests.inference.listeners import AUDIOGRAMS, Answer, listener, rmse_db, session
+from tests.inference.listeners import Answer, listener, session
 from tests.inference.mixture.population import POPULATION
 from tests.inference.models import (
     LAPLACE_PROFILES,
@@ -172,15 +172,6 @@ def test_joint_posterior_has_the_means_and_sds_of_the_threshold(profile: str) ->
     spread_db2 = weight @ (variances_db2 + (mean_db_hl - total_db_hl) ** 2)
     assert_allclose(np.sqrt(spread_db2), expected[1], rtol=1e-9)
     assert np.linalg.eigvalsh(covariance_db2).min() > -1e-9
-
-
-def test_joint_posterior_of_default_begins_as_the_population() -> None:
-    estimator, prior = ThresholdEstimator(), shipped_prior()
-    at = [i for i, f in enumerate(prior.knots_hz) if 125.0 <= f <= 8000.0]
-    _, mean_db_hl, covariance_db2 = estimator.joint_threshold([prior.knots_hz[i] for i in at])
-    expected = np.array([c.covariance_db2 for c in prior.components])[:, at][:, :, at]
-    assert_allclose(covariance_db2, expected, atol=1e-9)
-    assert_allclose(mean_db_hl, np.array([c.mean_db_hl for c in prior.components])[:, at])
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -347,20 +338,6 @@ def test_where_all_tones_take_the_same_time_the_choice_is_that_of_the_paper(prof
     assert timed.seconds == 2.0
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_where_answers_are_cheap_louder_tones_are_asked(profile: str) -> None:
-    """They are as informative as BALD's best in no case, and quicker in all."""
-    for count in (0, 8, 20):
-        estimator = _after(count, profile)
-        for f in estimator.candidate_frequencies_hz[::8]:
-            others = set(estimator.candidate_frequencies_hz) - {f}
-            plain = estimator.next_stimulus(exclude_hz=others)
-            for time, side in ((TrialTime(0.5, 5.0), 1.0), (TrialTime(5.0, 0.5), -1.0)):
-                timed = estimator.next_stimulus(exclude_hz=others, time=time)
-                assert side * (timed.level_db_hl - plain.level_db_hl) >= 0.0
-                assert timed.information_bits <= plain.information_bits + 1e-12
-
-
 @pytest.mark.parametrize("name", ["answered_s", "silent_s"])
 @pytest.mark.parametrize("value", [0.0, -1.0, 0.009, 100.1, math.inf, math.nan, True, "1", None])
 def test_times_are_positive_and_finite(name: str, value: Any) -> None:
@@ -484,28 +461,6 @@ def test_smallest_and_largest_workspace(max_trials: int, profile: str) -> None:
 # --- scales --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_thresholds_are_found_on_every_scale(scale: Scale) -> None:
-    errors_db = [
-        rmse_db(_after(30, "annealed-laplace", (audiogram, 14), scale=scale), audiogram)
-        for audiogram in AUDIOGRAMS
-    ]
-    assert np.mean(errors_db) <= 2.5
-
-
-def test_scale_hardly_matters_to_what_the_answers_say() -> None:
-    profile = "annealed-laplace"
-    answers = list(session(ThresholdEstimator(profile), listener("N3", seed=15), 40))
-    found: list[FloatArray] = []
-    for scale in SCALES:
-        estimator = ThresholdEstimator(profile, scale=scale)
-        for answer in answers:
-            estimator.observe(*answer)
-        found.append(estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)[0])
-    assert np.max(np.ptp(found, axis=0)) <= 6.0
-    assert np.mean(np.ptp(found, axis=0)) <= 2.0
-
-
 def test_scale_is_nothing_to_the_population() -> None:
     """Its prior is over log2 frequency, and its candidates are the knots."""
     everywhere = [(1000.0, 1.0)]
@@ -538,7 +493,7 @@ ALL_REFUSE: list[tuple[str, Any, str]] = [
     *(("scale", v, "bark, traunmuller, mel, log2") for v in ("erb", "", None, 1)),
     *(("frequency_weight", v, "(frequency_hz, weight) pairs of rising frequency from 20 to 20000")
       for v in ([], 3.0, [3.0], "ab", [(1000.0,)], [(1000.0, 1.0, 2.0)], [(1000.0, -0.1)],
-                [(1000.0, NAN)], [(1000.0, INFINITE)], [(1000.0, 1e7)], [(10.0, 1.0)],
+                [(1000.0, NAN)], [(1000.0, INFINITE)], [(1000.0, 1.000001e6)], [(10.0, 1.0)],
                 [(1000.0, 0.0)], [(1000.0, 1.0), (1000.0, 2.0)], [(2000.0, 1.0), (1000.0, 2.0)],
                 [(1000.0, "1")], {1000.0: 1.0})),
     *(("candidates", v, "whole numbers from 2 to 512") for v in (1, 0, 513, 64.0, "64", True)),
@@ -623,7 +578,7 @@ def test_what_is_allowed_is_taken(profile: str) -> None:
         false_alarm_rate=0,
         level_limits_db_hl=[0, 100],  # type: ignore[arg-type]
         frequency_range_hz=np.array([250, 6000]),  # type: ignore[arg-type]
-        frequency_weight=((20, 0), (20000, 1)),
+        frequency_weight=((20, 0), (20000, 1e6)),
         candidates=2,
         unsure_half_width_db=0,
         age_years=None,
@@ -886,16 +841,6 @@ def test_silence_is_nothing_to_the_others(profile: str) -> None:
     assert _everything(estimator) == before
 
 
-def test_where_a_silence_was_heard_matters_to_the_answers() -> None:
-    """Someone who presses for nothing is believed less."""
-    quiet, eager = ThresholdEstimator(), ThresholdEstimator()
-    for estimator, answered in ((quiet, False), (eager, True)):
-        for _ in range(3):
-            estimator.observe_silence(answered)
-        estimator.observe(1000.0, -10.0, True)
-    assert eager.threshold([1000.0])[0][0] > quiet.threshold([1000.0])[0][0] + 1.0
-
-
 # --- age, sex, noise over frequency --------------------------------------------------------------
 
 
@@ -922,10 +867,3 @@ def test_noise_curve_is_the_noise_at_its_frequencies() -> None:
         for level_db_hl in (20.0, 35.0, 50.0):
             heard = constant.probability_heard(frequency_hz, level_db_hl)
             assert curved.probability_heard(frequency_hz, level_db_hl) == pytest.approx(heard)
-
-
-def test_a_weight_of_a_frequency_is_at_most_a_million() -> None:
-    ThresholdEstimator(frequency_weight=[(1000.0, 1e6)])
-
-    with pytest.raises(ValueError, match=r"frequency_weight is .* 0 to 1e\+06"):
-        ThresholdEstimator(frequency_weight=[(1000.0, 1.000001e6)])

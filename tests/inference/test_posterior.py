@@ -15,6 +15,7 @@ import pytest
 
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from tests import reference
+from tests.budget import quick
 from tests.inference.mixture.mixture_state import (
     Answer,
     SimulatedEar,
@@ -170,11 +171,10 @@ def test_posterior_is_close_to_the_exact_one(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
+    quick(
+        ["5 tones, sigma 1.7", "5 tones, nothing told", "contradictions at one point"],
         "5 tones, sigma 1.7",
-        pytest.param("5 tones, nothing told", marks=pytest.mark.thorough),
-        pytest.param("contradictions at one point", marks=pytest.mark.thorough),
-    ],
+    ),
 )
 def test_sampling_from_the_prior_alone_agrees(name: str) -> None:
     """Nothing in it comes from expectation propagation."""

@@ -170,7 +170,7 @@ def test_narrow_limits_are_kept_whatever_is_answered(
 
 @pytest.mark.parametrize(
     "half_width_db",
-    [None, *(pytest.param(d, marks=pytest.mark.thorough) for d in (0.1, 4.0, 15.0))],
+    quick([None, 0.1, 4.0, 15.0], None),
 )
 def test_somebody_who_is_never_sure(half_width_db: float | None) -> None:
     estimator = ThresholdEstimator(unsure_half_width_db=half_width_db)

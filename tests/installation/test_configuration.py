@@ -127,16 +127,6 @@ def test_what_is_wrong_is_named_with_what_is_allowed(tmp_path: Path, text: str, 
     assert "4711" not in str(refusal.value).removeprefix(str(path)), "a PIN is not repeated"
 
 
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"cannot be read: No such file or directory"):
-        read_configuration(tmp_path / "none.toml")
-    with pytest.raises(ConfigurationError, match=r"cannot be read: Is a directory"):
-        read_configuration(tmp_path)
-    (tmp_path / "latin.toml").write_bytes(b'[test]\nears = "\xe4"\n')
-    with pytest.raises(ConfigurationError, match=r"latin.toml: is not TOML: "):
-        read_configuration(tmp_path / "latin.toml")
-
-
 def test_the_hash_of_a_pin_is_taken(tmp_path: Path) -> None:
     stored = PinHash.of("4711", b"s" * SALT_BYTES)
     path = tmp_path / "device.toml"

@@ -1,6 +1,5 @@
 """Key files: keys are random, few may read them, and an error does not tell a secret."""
 
-import os
 import stat
 from pathlib import Path
 
@@ -62,14 +61,6 @@ def test_what_is_no_key_is_refused_and_not_repeated(tmp_path: Path, content: byt
     assert str(refusal.value) == (
         f"{path}: is no key file; gp-pta-device --make-key FILE makes one"
     )
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.key")
-    with pytest.raises(KeyFileError, match="cannot be read: Not a regular file"):
-        read_key_file(tmp_path / "a.key")
-    with pytest.raises(KeyFileError, match="cannot be read: No such file or directory"):
-        read_key_file(tmp_path / "b.key")
 
 
 def test_the_device_makes_one_and_says_its_name(

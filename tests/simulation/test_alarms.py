@@ -7,6 +7,7 @@ import pytest
 
 from firmware_py.procedure import levels
 from firmware_py.procedure.levels import Levels
+from tests.budget import quick
 from tests.journal.simulated_disk import LyingDisk
 from tests.simulation import broken
 from tests.simulation.lock import PIN
@@ -145,13 +146,7 @@ EVERY_DAY: Final = (
 _lived: Final = set[str]()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        words if words in EVERY_DAY else pytest.param(words, marks=pytest.mark.thorough)
-        for words in ALARMS
-    ],
-)
+@pytest.mark.parametrize("words", quick(ALARMS, *EVERY_DAY))
 def test_the_alarm_rings(words: str) -> None:
     story, others = ALARMS[words]
     with pytest.raises(Violation, match=words):

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from tests.budget import quick
 from tests.simulation.given import ON_FILE
 from tests.simulation.run import Run, check
 from tests.simulation.shrink import shrunk
@@ -23,13 +24,7 @@ NARROW: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        seed if seed in EVERY_DAY else pytest.param(seed, marks=pytest.mark.thorough)
-        for seed in range(SEEDS)
-    ],
-)
+@pytest.mark.parametrize("seed", quick(range(SEEDS), *EVERY_DAY))
 def test_a_device_keeps_its_promises(seed: int) -> None:
     print(drawn(seed))
     check(drawn(seed))

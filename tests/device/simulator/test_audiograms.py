@@ -136,13 +136,6 @@ class TestErrors:
         assert str(table) in message
 
     @pytest.mark.parametrize(
-        ("name", "why"), [("none.csv", "No such file or directory"), ("", "Is a directory")]
-    )
-    def test_a_file_that_cannot_be_read_is_named(self, tmp_path: Path, name: str, why: str) -> None:
-        path = tmp_path / name
-        assert words_of_error(f"{path}:1") == f"{path}: cannot be read: {why}"
-
-    @pytest.mark.parametrize(
         ("content", "words"),
         [
             (b"", "is not a CSV file with audiograms, its first line has none of the columns"),

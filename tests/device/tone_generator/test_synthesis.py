@@ -40,14 +40,7 @@ FREQUENCIES_HZ = (125.0, 250.0, 500.0, 750.0, 1000.0, 1500.0, 2000.0, 3000.0, 40
 ALL_HZ = (*FREQUENCIES_HZ, 8000.0, 12000.0, 137.51, 5657.42)
 DAC_BITS_LOST = 8  # of 32: what a DAC of 24 bits does not see
 # The lowest takes the longest sound; the quick suite has the one in the middle.
-LOW_MIDDLE_HIGH = pytest.mark.parametrize(
-    "frequency_hz",
-    [
-        pytest.param(125.0, marks=pytest.mark.thorough),
-        1000.0,
-        pytest.param(8000.0, marks=pytest.mark.thorough),
-    ],
-)
+LOW_MIDDLE_HIGH = pytest.mark.parametrize("frequency_hz", quick([125.0, 1000.0, 8000.0], 1000.0))
 
 
 def test_the_rate_is_the_one_the_clock_divider_gives() -> None:

@@ -54,14 +54,6 @@ def test_what_no_heading_says_is_refused(text: str, said: str, tmp_path: Path) -
     assert said in str(refusal.value)
 
 
-def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HostError, match="cannot be read: No such file"):
-        read_heading(tmp_path / "nothing.toml")
-    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(HostError, match="is not TOML"):
-        read_heading(tmp_path / "bytes.toml")
-
-
 @pytest.mark.parametrize(
     ("born", "years"), [("1957-03-07", 69), ("1957-03-08", 68), ("2026-03-07", 0)]
 )

@@ -11,6 +11,7 @@ from firmware_py.inference.laplace.basis import (
     functions_needed,
 )
 from tests import reference
+from tests.budget import quick
 from tests.inference.laplace.laplace_state import random_data_set, run_kernels
 from tests.reference import FloatArray
 
@@ -55,13 +56,7 @@ def test_functions_are_few_and_fewer_for_longer_lengths() -> None:
     assert functions_needed(1.5, INTERVAL.half_width, counts[0] - 1) == 0
 
 
-@pytest.mark.parametrize(
-    "length",
-    [
-        pytest.param(length, marks=[] if length == 4.0 else [pytest.mark.thorough])
-        for length in LENGTHS_BARK
-    ],
-)
+@pytest.mark.parametrize("length", quick(LENGTHS_BARK, 4.0))
 def test_thresholds_are_those_of_the_dense_matrix(length: float) -> None:
     rng = np.random.default_rng(20260110)
     x_star = np.linspace(LOW, HIGH, 128)

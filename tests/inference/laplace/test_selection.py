@@ -17,7 +17,7 @@ from firmware_py.inference.laplace.selection import (
 )
 from firmware_py.inference.rate import CHOICE_ENTRIES, PER_TONE, Seconds
 from tests import reference
-from tests.budget import quick
+from tests.budget import quick, quick_rows
 from tests.inference.listeners import listener, session
 from tests.inference.models import LAPLACE_PROFILES, PROFILES
 from tests.reference import FloatArray, binary_entropy_of_margin
@@ -84,12 +84,7 @@ def test_the_best_level_is_the_mean_and_it_falls_from_there(sd_db: float, noise_
 )
 @pytest.mark.parametrize("limits_db_hl", [(-10.0, 120.0), (40.0, 55.0)])
 @pytest.mark.parametrize(
-    ("sd_db", "noise_db"),
-    [
-        (8.0, 2.0),
-        pytest.param(0.5, 2.0, marks=pytest.mark.thorough),
-        pytest.param(30.0, 20.0, marks=pytest.mark.thorough),
-    ],
+    ("sd_db", "noise_db"), quick_rows([(8.0, 2.0), (0.5, 2.0), (30.0, 20.0)], (8.0, 2.0))
 )
 def test_clipped_to_the_limits_it_is_best_by_the_exact_information(
     mean_db_hl: float, limits_db_hl: tuple[float, float], sd_db: float, noise_db: float

@@ -13,6 +13,12 @@ from firmware_py.inference.mixture.selection import look_at, mixture_bald, selec
 from firmware_py.inference.rate import CHOICE_ENTRIES, PER_TONE, Seconds, expected_seconds
 from tests.reference import FloatArray
 
+SDS_DB = [0.3, 1.0, 3.0, 8.0, 25.0]
+NOISES_DB = [0.5, 1.7, 6.0, 20.0]
+HALF_WIDTHS_DB = [0.01, 0.5, 2.0, 4.5, 9.0, 18.0]
+# Where the answer is cheaper, the silence, and by how much.
+TIMES = [Seconds(1.4, 2.0), Seconds(0.3, 6.0), Seconds(6.0, 0.3)]
+
 
 def found(
     level_db_hl: FloatArray, weight: FloatArray, mean_db_hl: FloatArray, sd_db: FloatArray,

@@ -1,5 +1,7 @@
 """The information of an answer that may be unsure: two edges of a dead zone, and the search."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,35 +9,26 @@ from scipy import integrate, special
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.edges import LowerEdge, lower_edge, upper_edge
-from firmware_py.inference.rate import PER_TONE, Seconds
-from tests.budget import either, quick
+from firmware_py.inference.rate import Seconds
+from tests.budget import either, quick, quick_rows
 from tests.inference.mixture.population import POPULATION
 from tests.inference.mixture.selection_problems import (
-    Problem,
-    check_losses,
+    HALF_WIDTHS_DB,
+    NOISES_DB,
+    SDS_DB,
+    TIMES,
     found,
     found_bits,
-    weighted_losses,
 )
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray
 
 SEED = 20260402
 RATES = [(1e-4, 1e-4), (0.01, 0.01), (0.06, 0.02), (0.02, 0.06), (0.15, 0.15), (0.45, 0.225)]
-SDS_DB = [0.3, 1.0, 3.0, 8.0, 25.0]
-NOISES_DB = [0.5, 1.7, 6.0, 20.0]
-HALF_WIDTHS_DB = [0.01, 0.5, 2.0, 4.5, 9.0, 18.0]
 SEARCHED_DB = HALF_WIDTHS_DB[either(1, 0) :: either(2, 1)]  # on a grid: quadrature takes long
-TIMES = [Seconds(1.4, 2.0), Seconds(0.3, 6.0), Seconds(6.0, 0.3)]
 
 # Quadrature takes long: of the rates the quick suite has those that are as far off as any.
-EACH_RATES = pytest.mark.parametrize(
-    "rates",
-    [
-        pytest.param(rates, marks=[] if rates == (0.06, 0.02) else [pytest.mark.thorough])
-        for rates in RATES
-    ],
-)
+EACH_RATES = pytest.mark.parametrize("rates", quick(RATES, (0.06, 0.02)))
 
 
 def answers(
@@ -194,16 +187,7 @@ def test_either_press_has_the_probability_that_it_has(rates: tuple[float, float]
 
 
 @pytest.mark.parametrize(
-    ("rates", "seconds"),
-    [
-        pytest.param(
-            rates,
-            seconds,
-            marks=[] if (rates, seconds) == ((0.06, 0.02), TIMES[1]) else [pytest.mark.thorough],
-        )
-        for rates in RATES[:-1]
-        for seconds in TIMES
-    ],
+    ("rates", "seconds"), quick_rows(product(RATES[:-1], TIMES), ((0.06, 0.02), TIMES[1]))
 )
 def test_the_level_found_is_worth_what_the_best_is(
     seconds: Seconds, rates: tuple[float, float]
@@ -237,26 +221,6 @@ def test_edges_are_asked_where_the_dead_zone_is_wide_and_the_middle_where_it_is_
         )  # fmt: skip
         best_db_hl = level_db_hl[int(np.argmax(bits))]
         assert abs(abs(best_db_hl - 50.0) - away_db) <= 1.0
-
-
-@pytest.mark.parametrize("components", quick((2, 1, 5), 2))
-@pytest.mark.parametrize(
-    "seconds",
-    [
-        PER_TONE,
-        TIMES[1],
-        *(pytest.param(t, marks=pytest.mark.thorough) for t in (TIMES[0], TIMES[2])),
-    ],
-    ids=str,
-)
-def test_choice_is_the_best_of_all_candidates_and_levels(seconds: Seconds, components: int) -> None:
-    """With two maxima for each component; the same promise as without a dead zone."""
-    rng = np.random.default_rng([SEED, components])
-    problems = (
-        Problem(rng, components, seconds, half_width_db=float(rng.choice(HALF_WIDTHS_DB)))
-        for _ in range(either(40, 100))
-    )
-    check_losses(weighted_losses(problems), components)
 
 
 @pytest.mark.parametrize("half_width_db", [None, 2.0, 8.0])

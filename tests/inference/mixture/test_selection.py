@@ -1,5 +1,6 @@
 """The choice of the next tone from a mixture: approximate information, its time, the search."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,15 @@ from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.mixture.edges import lower_edge
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.trial_time import TrialTime
-from tests.budget import either, quick
+from tests.budget import either, quick, quick_rows
 from tests.inference.listeners import listener, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.inference.mixture.population import POPULATION
 from tests.inference.mixture.selection_problems import (
+    HALF_WIDTHS_DB,
+    NOISES_DB,
+    SDS_DB,
+    TIMES,
     Problem,
     check_losses,
     found,
@@ -28,17 +33,9 @@ from tests.reference import FloatArray
 
 SEED = 20260401
 RATES = [(1e-4, 1e-4), (0.01, 0.01), (0.06, 0.02), (0.02, 0.06), (0.15, 0.15), (0.45, 0.45)]
-SDS_DB = [0.3, 1.0, 3.0, 8.0, 25.0]
-NOISES_DB = [0.5, 1.7, 6.0, 20.0]
 
 # Quadrature takes long: of the rates the quick suite has those that are as far off as any.
-EACH_RATES = pytest.mark.parametrize(
-    "rates",
-    [
-        pytest.param(rates, marks=[] if rates == (0.06, 0.02) else [pytest.mark.thorough])
-        for rates in RATES
-    ],
-)
+EACH_RATES = pytest.mark.parametrize("rates", quick(RATES, (0.06, 0.02)))
 
 
 def entropy_bits(p: FloatArray) -> FloatArray:
@@ -147,10 +144,6 @@ def test_a_bend_is_part_of_the_threshold() -> None:
     assert_allclose(bent, straight, rtol=1e-12)
 
 
-# Where the answer is cheaper, the silence, and by how much.
-TIMES = [Seconds(1.4, 2.0), Seconds(0.3, 6.0), Seconds(6.0, 0.3)]
-
-
 @pytest.mark.parametrize("rates", RATES)
 def test_the_press_has_the_probability_that_it_has(rates: tuple[float, float]) -> None:
     weight, mean_db_hl = np.array([0.2, 0.5, 0.3]), np.array([10.0, 48.0, 60.0])
@@ -160,16 +153,7 @@ def test_the_press_has_the_probability_that_it_has(rates: tuple[float, float]) -
 
 
 @pytest.mark.parametrize(
-    ("rates", "seconds"),
-    [
-        pytest.param(
-            rates,
-            seconds,
-            marks=[] if (rates, seconds) == ((0.06, 0.02), TIMES[1]) else [pytest.mark.thorough],
-        )
-        for rates in RATES[:-1]
-        for seconds in TIMES
-    ],
+    ("rates", "seconds"), quick_rows(product(RATES[:-1], TIMES), ((0.06, 0.02), TIMES[1]))
 )
 def test_the_level_found_is_worth_what_the_best_is(
     seconds: Seconds, rates: tuple[float, float]
@@ -193,19 +177,17 @@ def test_the_level_found_is_worth_what_the_best_is(
 
 
 @pytest.mark.parametrize("components", quick((2, 1, 5), 2))
-@pytest.mark.parametrize(
-    "seconds",
-    [
-        PER_TONE,
-        TIMES[1],
-        *(pytest.param(t, marks=pytest.mark.thorough) for t in (TIMES[0], TIMES[2])),
-    ],
-    ids=str,
-)
-def test_choice_is_the_best_of_all_candidates_and_levels(seconds: Seconds, components: int) -> None:
+@pytest.mark.parametrize("seconds", quick([PER_TONE, *TIMES], PER_TONE, TIMES[1]), ids=str)
+@pytest.mark.parametrize("half_widths_db", [[0.0], HALF_WIDTHS_DB], ids=["one button", "two"])
+def test_choice_is_the_best_of_all_candidates_and_levels(
+    half_widths_db: list[float], seconds: Seconds, components: int
+) -> None:
     """The scan is coarse, then fine: it could pass by a peak of a mixture, and did not."""
     rng = np.random.default_rng([SEED, components])
-    problems = (Problem(rng, components, seconds) for _ in range(either(40, 100)))
+    problems = (
+        Problem(rng, components, seconds, half_width_db=float(rng.choice(half_widths_db)))
+        for _ in range(either(40, 100))
+    )
     check_losses(weighted_losses(problems), components)
 
 

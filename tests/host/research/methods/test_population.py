@@ -152,16 +152,6 @@ def test_what_is_wrong_is_said_with_file_row_column_and_what_is_allowed(
     assert words in str(error.value)
 
 
-def test_a_file_that_is_missing_or_no_text_is_named(tmp_path: Path) -> None:
-    binary = tmp_path / "binary.csv"
-    binary.write_bytes(b"t500\n\xff\n")
-
-    with pytest.raises(PopulationError, match=r"gone\.csv: cannot be read: No such file"):
-        read_population(tmp_path / "gone.csv")
-    with pytest.raises(PopulationError, match=r"binary\.csv: is not a CSV file in UTF-8"):
-        read_population(binary)
-
-
 # --- Choosing ears -------------------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ from host_tools.research.study.figures import (
 )
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.pictures import coverage_figure, error_figure, tones_figure
+from tests.budget import quick_rows
 from tests.host.research.study.ears import CAREFUL
 
 EAR = Ear("N3", "", (250.0, 1000.0, 4000.0), (35.0, 40.0, 60.0))
@@ -39,13 +40,11 @@ def figure(path: Path, *more: str) -> int:
 
 @pytest.mark.parametrize(
     ("name", "ending"),
-    [
-        pytest.param("posterior-evolution", ".svg", marks=pytest.mark.thorough),
-        pytest.param("posterior-evolution", ".pdf", marks=pytest.mark.thorough),
-        ("mean-bald", ".svg"),
-        pytest.param("mean-bald", ".png", marks=pytest.mark.thorough),
-    ],
-)
+    quick_rows(
+        [("posterior-evolution", ".svg"), ("posterior-evolution", ".pdf"), ("mean-bald", ".svg"),
+         ("mean-bald", ".png")], ("mean-bald", ".svg"),
+    ),
+)  # fmt: skip
 def test_a_figure_has_the_same_bytes_every_time(name: str, ending: str, tmp_path: Path) -> None:
     first, second = tmp_path / f"1{ending}", tmp_path / f"2{ending}"
     for path in (first, second):
