@@ -12,7 +12,7 @@ from firmware_py.calibration.in_force import CALIBRATED, DB_HL
 from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.console.verdicts import verdict_lines
 from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT, Route
 from firmware_py.procedure.statements import may_conclude
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -22,7 +22,7 @@ EAR_STYLES: Final = {RIGHT: "bold red", LEFT: "bold blue"}
 WARNING_STYLE: Final = "bold yellow"
 NO_BREAK: Final = "\u00a0"
 
-Ears = Mapping[str, Sequence[ThresholdResult]]
+Ears = Mapping[Route, Sequence[ThresholdResult]]
 
 
 def calibration_style(headline: str) -> str:
@@ -47,13 +47,13 @@ def audiogram_in_colours(
     drawn = draw_audiogram(ears, truth, unit)
     lines = [Text(line, no_wrap=True) for line in drawn]
     paper = draw_audiogram({})
-    for ear in ears:
+    for route in ears:
         # Drawn in the same place as with the other ear, whose symbols are left out.
-        alone = draw_audiogram({e: found if e == ear else () for e, found in ears.items()})
+        alone = draw_audiogram({e: found if e == route else () for e, found in ears.items()})
         for line, characters, own, blank in zip(lines, drawn, alone, paper, strict=True):
             for column, character in enumerate(characters):
                 if character == own[column] != blank[column]:
-                    line.stylize(EAR_STYLES[ear], column, column + 1)
+                    line.stylize(EAR_STYLES[route.ear], column, column + 1)
     return lines
 
 
@@ -64,6 +64,6 @@ def legend_in_colours(ears: Ears, columns: int) -> "Text":
     together = re.sub("(?<! ) (?! )", NO_BREAK, legend(ears))
     lines = textwrap.wrap(together, columns, break_long_words=False)
     text = Text("\n".join(lines).replace(NO_BREAK, " "))
-    for ear in ears:
-        text.highlight_regex(rf"\S {ear}\b(?: [a-z]+)*", EAR_STYLES[ear])
+    for route in ears:
+        text.highlight_regex(rf"\S {route}\b(?: [a-z]+)*", EAR_STYLES[route.ear])
     return text

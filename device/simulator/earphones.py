@@ -89,7 +89,7 @@ class EarOperator:
         """Return what the test is told, and after how long; None: nothing is said to this."""
         match action:
             case EarCheckTold() if self.played is not None:
-                ear = EARS[EARS.index(self.played.ear)]
+                ear = EARS[EARS.index(self.played.route.ear)]
                 at = self.played.frequency_hz, self.played.level_db_hl
                 return ASK_US, EarNamed(pointed_to(self._listener, ear, *at))
             case EarphonesTold():

@@ -137,9 +137,9 @@ class Board:
         """Play a tone."""
         noise: Noise | None = None
         if (told := self.noise) is not None:
-            noise = Noise(ear_named(told.ear), told.frequency_hz, told.level_db_hl)
+            noise = Noise(ear_named(told.route.ear), told.frequency_hz, told.level_db_hl)
         press = self.listener.answer(
-            str(play.number), ear_named(play.ear), play.frequency_hz, play.level_db_hl, noise
+            str(play.number), ear_named(play.route.ear), play.frequency_hz, play.level_db_hl, noise
         )
         self._hand.tone_began(onset_us, press)
         self._sounding = _Sounding(play, onset_us, end_us)

@@ -14,6 +14,7 @@ from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.events import Mask, Play, Unmask
 from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # most devices have no aid
     from firmware_py.link.aid import AidClient
 
 MOST: Final = "level_max_db_hl"
+ROUTE_MOST: Final = "the highest level by this route"
 REACH: Final = "the reach of the tone generator"
 
 Limits = Mapping[str, float]  # the highest level, by what sets it
@@ -62,23 +64,24 @@ def play_tone(
     TooLoudError
         If it is above one of its limits, or what the calibration reaches.
     """
-    reach_db_hl = calibration.highest_db_hl(tone.ear, tone.frequency_hz)
-    check(level_db_hl, {REACH: reach_db_hl, **limits})
-    level_dbfs = calibration.level_dbfs(tone.ear, tone.frequency_hz, level_db_hl)
+    reach_db_hl = calibration.highest_db_hl(tone.route, tone.frequency_hz)
+    highest_db_hl = tone.route.kind.levels_db_hl[1]
+    check(level_db_hl, {REACH: reach_db_hl, **limits, ROUTE_MOST: highest_db_hl})
+    level_dbfs = calibration.level_dbfs(tone.route, tone.frequency_hz, level_db_hl)
     client.play(replace(tone, level_dbfs=level_dbfs))
 
 
 def play_noise(
     client: Client,
     calibration: CalibrationInForce,
-    ear: str,
+    route: Route,
     frequency_hz: float,
     level_db_hl: float,
     limits: Limits,
 ) -> None:
     """Play noise until told otherwise; errors as of a tone."""
-    check(level_db_hl, {REACH: calibration.highest_noise_db_hl(ear, frequency_hz), **limits})
-    client.mask(ear, frequency_hz, calibration.noise_dbfs(ear, frequency_hz, level_db_hl))
+    check(level_db_hl, {REACH: calibration.highest_noise_db_hl(route, frequency_hz), **limits})
+    client.mask(route, frequency_hz, calibration.noise_dbfs(route, frequency_hz, level_db_hl))
 
 
 def play_for_the_meter(client: Client, tone: Tone, limits: Limits) -> None:
@@ -101,13 +104,13 @@ def sound_of_test(
     match sound:
         case Play():
             tone = Tone(
-                tone_id, sound.ear, sound.frequency_hz, LOWEST_DBFS, sound.on_ms, sound.off_ms,
+                tone_id, sound.route, sound.frequency_hz, LOWEST_DBFS, sound.on_ms, sound.off_ms,
                 sound.pulses, sound.rise_ms, sound.press_ms, sound.press_buttons,
             )  # fmt: skip
             most = {MOST: settings.level_max_db_hl}
             play_tone(client, calibration, tone, sound.level_db_hl, most)
         case Mask():
-            where = sound.ear, sound.frequency_hz
+            where = sound.route, sound.frequency_hz
             play_noise(client, calibration, *where, sound.level_db_hl, {})
         case Unmask():
             client.unmask()
@@ -145,17 +148,19 @@ class Climb:
     """How loud the next sound in an ear may be: not much louder than the one before it."""
 
     def __init__(self) -> None:
-        self._last: dict[str, float] = {}  # by ear
+        self._last: dict[Route, float] = {}
 
-    def sounded(self, ear: str, level: float) -> None:
+    def sounded(self, route: Route, level: float) -> None:
         """Take in that a sound began."""
-        self._last[ear] = level
+        self._last[route] = level
 
-    def limit(self, what: str, ear: str, first: float) -> dict[str, float]:
+    def limit(self, what: str, route: Route, first: float) -> dict[str, float]:
         """Return the limit that the one before sets, or that of the first, by what sets it."""
-        if ear not in self._last:
+        if route not in self._last:
             return {f"the first {what} in an ear": first}
-        return {f"{STEP_UP_MAX_DB:g} dB above the {what} before": self._last[ear] + STEP_UP_MAX_DB}
+        return {
+            f"{STEP_UP_MAX_DB:g} dB above the {what} before": self._last[route] + STEP_UP_MAX_DB
+        }
 
     def forget(self) -> None:
         """Begin again: somebody else may wear the earphones."""

@@ -1,7 +1,7 @@
-"""From dB HL to what the tone generator is told, by ear and frequency, and how loud it may be.
+"""From dB HL to what the tone generator is told, by route and frequency, and how loud it may be.
 
 dB SPL = dB HL + RETSPL(f), the reference threshold of the transducer on its coupler (ISO 389), and
-dBFS = dB SPL - sensitivity(ear, f), the measured level of a tone at full scale. Both curves are
+dBFS = dB SPL - sensitivity(route, f), the measured level of a tone at full scale. Both curves are
 linear over log frequency between the points of the calibration file.
 """
 
@@ -12,7 +12,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import BY_AIR, Route
 
 ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole
 _HUNDREDTHS: Final = 100  # the wire has two digits
@@ -68,11 +68,11 @@ class Calibration:
     date: datetime.date
     due: datetime.date
     kind: str  # of the transducer, one of `KINDS`
-    retspl_db_spl: Curve  # reference threshold of the transducer
+    retspl_db_spl: dict[str, Curve]  # reference threshold, by transducer of the routes
     # `sensitivity_db_spl`, `level_max_db_spl`: level of a tone at 0 dBFS, and the highest level
     # that may be played
-    sensitivity_db_spl: dict[str, Curve]
-    level_max_db_spl: dict[str, Curve]
+    sensitivity_db_spl: dict[Route, Curve]
+    level_max_db_spl: dict[Route, Curve]
 
     @property
     def board_serial(self) -> str:
@@ -87,14 +87,14 @@ class Calibration:
 
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
+    def level_dbfs(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
         """Return the digital level of a tone, rounded down so that it is never above its limit."""
-        level_db_spl = level_db_hl + self.retspl_db_spl.at(frequency_hz)
-        level_dbfs = level_db_spl - self.sensitivity_db_spl[ear].at(frequency_hz)
+        level_db_spl = level_db_hl + self.retspl_db_spl[route.transducer].at(frequency_hz)
+        level_dbfs = level_db_spl - self.sensitivity_db_spl[route].at(frequency_hz)
         return math.floor(level_dbfs * _HUNDREDTHS + ROUNDING_DB) / _HUNDREDTHS
 
-    def highest_db_hl(self, ear: str, frequency_hz: float) -> float:
+    def highest_db_hl(self, route: Route, frequency_hz: float) -> float:
         """Return the highest level that can be reached, whole dB HL."""
-        level_max_db_spl = self.level_max_db_spl[ear].at(frequency_hz)
-        reach_db_hl = level_max_db_spl - self.retspl_db_spl.at(frequency_hz)
+        level_max_db_spl = self.level_max_db_spl[route].at(frequency_hz)
+        reach_db_hl = level_max_db_spl - self.retspl_db_spl[route.transducer].at(frequency_hz)
         return float(math.floor(reach_db_hl + ROUNDING_DB))

@@ -13,7 +13,7 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS
 from firmware_py.procedure.printable import shown
-from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
+from firmware_py.procedure.route import AIR, BY_AIR, LEFT, RIGHT, Route
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
@@ -92,14 +92,17 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
             f"[transducer] kind is {shown(transducer['kind'])}; allowed are {', '.join(KINDS)}"
         )
     retspl = _curve("transducer", transducer, "retspl_db_spl", RETSPL_LIMITS_DB_SPL)
-    sensitivity: dict[str, Curve] = {}
-    level_max: dict[str, Curve] = {}
+    sensitivity: dict[Route, Curve] = {}
+    level_max: dict[Route, Curve] = {}
     for ear, table in zip((LEFT, RIGHT), ears, strict=True):
         _check_keys(f"[{ear}] ", table, ("sensitivity_db_spl", "level_max_db_spl"))
-        sensitivity[ear] = _curve(ear, table, "sensitivity_db_spl", SENSITIVITY_LIMITS_DB_SPL)
-        level_max[ear] = _curve(ear, table, "level_max_db_spl", LEVEL_MAX_LIMITS_DB_SPL)
-        _check_levels(ear, retspl, sensitivity[ear], level_max[ear])
-    return Calibration(content, date, due, transducer["kind"], retspl, sensitivity, level_max)
+        route = Route(ear)
+        sensitivity[route] = _curve(ear, table, "sensitivity_db_spl", SENSITIVITY_LIMITS_DB_SPL)
+        level_max[route] = _curve(ear, table, "level_max_db_spl", LEVEL_MAX_LIMITS_DB_SPL)
+        _check_levels(ear, retspl, sensitivity[route], level_max[route])
+    return Calibration(
+        content, date, due, transducer["kind"], {AIR: retspl}, sensitivity, level_max
+    )
 
 
 def check_text(place: str, value: object) -> None:

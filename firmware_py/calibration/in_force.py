@@ -19,6 +19,7 @@ from firmware_py.procedure.masking import Earphones, attenuation_db
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.procedure.record_checks import ResultError
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.words import SENTENCES, say
 
 # Of 0 dBFS at every frequency, where nothing is measured: what the loudest usual build gives, a DAC
@@ -59,27 +60,29 @@ class CalibrationInForce:
             return board == simulated.BOARD
         return serial_of(board) == self.calibration.board_serial
 
-    def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
+    def level_dbfs(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
         """Return what the tone generator is told for a level in dB HL."""
         if self.calibration is None:
             return level_db_hl - self.full_scale_db_hl
-        return self.calibration.level_dbfs(ear, frequency_hz, level_db_hl)
+        return self.calibration.level_dbfs(route, frequency_hz, level_db_hl)
 
-    def highest_db_hl(self, ear: str, frequency_hz: float) -> float:
+    def highest_db_hl(self, route: Route, frequency_hz: float) -> float:
         """Return the highest level that can be reached; infinite if uncalibrated."""
         if self.calibration is None:
             return math.inf
-        return self.calibration.highest_db_hl(ear, frequency_hz)
+        return self.calibration.highest_db_hl(route, frequency_hz)
 
-    def noise_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
+    def noise_dbfs(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
         """Return what the tone generator is told for noise of an effective masking level."""
         level_db_hl += NOISE_CORRECTION.at(frequency_hz)
-        return min(self.level_dbfs(ear, frequency_hz, level_db_hl), NOISE_DBFS_MAX)
+        return min(self.level_dbfs(route, frequency_hz, level_db_hl), NOISE_DBFS_MAX)
 
-    def highest_noise_db_hl(self, ear: str, frequency_hz: float) -> float:
+    def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
         """Return the highest effective masking level that can be reached, whole dB."""
-        full_scale_db_hl = -self.level_dbfs(ear, frequency_hz, 0.0)
-        reach_db_hl = min(self.highest_db_hl(ear, frequency_hz), full_scale_db_hl + NOISE_DBFS_MAX)
+        full_scale_db_hl = -self.level_dbfs(route, frequency_hz, 0.0)
+        reach_db_hl = min(
+            self.highest_db_hl(route, frequency_hz), full_scale_db_hl + NOISE_DBFS_MAX
+        )
         return float(math.floor(reach_db_hl - NOISE_CORRECTION.at(frequency_hz)))
 
     @property

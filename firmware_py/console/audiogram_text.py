@@ -11,15 +11,8 @@ from typing import Final
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import Route
 
-SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
-# By the mark of masking: those of clinics, triangle and square, and the usual ones in small.
-SYMBOLS_BY_MASKING: Final = {
-    MaskingMark.NOT_MASKED: SYMBOLS,
-    MaskingMark.MASKED: {RIGHT: "A", LEFT: "#"},
-    MaskingMark.UNCERTAIN: {RIGHT: "o", LEFT: "x"},
-}
 MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
 ARROWS: Final = {Kind.ABOVE: "v", Kind.AT_MOST: "^", Kind.PERHAPS_ABOVE: "?"}
@@ -40,7 +33,7 @@ def axis_unit(*, nominal: bool) -> str:
 
 
 def draw_audiogram(
-    ears: Mapping[str, Sequence[ThresholdResult]],
+    ears: Mapping[Route, Sequence[ThresholdResult]],
     truth: Sequence[tuple[float, float]] = (),
     unit: str = "dB HL",
 ) -> list[str]:
@@ -48,7 +41,7 @@ def draw_audiogram(
 
     Parameters
     ----------
-    ears : mapping of ear to its thresholds
+    ears : mapping of Route to its thresholds
         As in the result of a test.
     truth : sequence of (frequency_hz, threshold_db_hl)
         A simulated listener's thresholds, marked `+`.
@@ -66,19 +59,19 @@ def draw_audiogram(
     for shift, thresholds in enumerate(ears.values()):
         for threshold in thresholds:
             _draw_band(rows, threshold, shift)
-    for shift, (ear, thresholds) in enumerate(ears.items()):
+    for shift, (route, thresholds) in enumerate(ears.items()):
         for threshold in thresholds:
-            _draw_threshold(rows, threshold, _symbol(ear, threshold), shift)
+            _draw_threshold(rows, threshold, _symbol(route, threshold), shift)
     return [_frequency_labels(unit), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
 
 
-def legend(ears: Mapping[str, Sequence[ThresholdResult]]) -> str:
+def legend(ears: Mapping[Route, Sequence[ThresholdResult]]) -> str:
     """Return one line that explains the symbols used; `ears` as for `draw_audiogram`."""
-    parts = [f"{SYMBOLS[ear]} {ear}" for ear in ears]
+    parts = [f"{route.character(MaskingMark.NOT_MASKED)} {route}" for route in ears]
     for mark, words in MASKING_WORDS.items():
         marked = [
-            f"{SYMBOLS_BY_MASKING[mark][ear]} {ear} {words}"
-            for ear, thresholds in ears.items()
+            f"{route.character(mark)} {route} {words}"
+            for route, thresholds in ears.items()
             if any(each.masking == mark for each in thresholds)
         ]
         parts += marked
@@ -114,11 +107,11 @@ def _draw_threshold(rows: list[list[str]], found: ThresholdResult, symbol: str, 
         _put(rows, found.frequency_hz, level_db_hl, symbol, shift)
 
 
-def _symbol(ear: str, found: ThresholdResult) -> str:
+def _symbol(route: Route, found: ThresholdResult) -> str:
     kind = read(found).kind
     if kind == Kind.INFERRED:
         return INFERRED
-    own = SYMBOLS_BY_MASKING[found.masking or MaskingMark.NOT_MASKED][ear]
+    own = route.character(found.masking or MaskingMark.NOT_MASKED)
     return ARROWS.get(kind, own)
 
 

@@ -13,7 +13,7 @@ def verdict_lines(ears: Sequence[EarResult]) -> list[str]:
     lines = [_line(ear) for ear in ears]
     if len({*lines}) == 1:
         return [f"verdict: {lines[0]}"]
-    return [f"verdict, {ear.ear} ear: {line}" for ear, line in zip(ears, lines, strict=True)]
+    return [f"verdict, {ear.route.words}: {line}" for ear, line in zip(ears, lines, strict=True)]
 
 
 def verdict_word(verdict: str) -> str:

@@ -23,20 +23,20 @@ from firmware_py.link.notices import (
     TimeTold,
     wrong_field,
 )
+from firmware_py.procedure.route import Route
 
 REPEATS_MAX: Final = 8
-EARS: Final = ("left", "right")  # in the order of the wire's own
 
 
 @dataclass(frozen=True)
 class Tone:
-    """A tone as the board is told it: `ear` is "left" or "right", times are milliseconds.
+    """A tone as the board is told it: times are milliseconds.
 
     A press ends it from `press_ms` after its onset on, of a button whose bit `press_buttons` has.
     """
 
     tone_id: str
-    ear: str
+    route: Route
     frequency_hz: float
     level_dbfs: float
     on_ms: int
@@ -139,7 +139,7 @@ class Client:
         self.request(
             "tone",
             id=tone.tone_id,
-            ear=EARS.index(tone.ear),
+            **tone.route.wire,
             hz=tone.frequency_hz,
             dbfs=tone.level_dbfs,
             on=tone.on_ms,
@@ -150,9 +150,9 @@ class Client:
             press=tone.press_ms if self.press_ends else 0,
         )
 
-    def mask(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
-        """Have narrow-band noise played in an ear until `unmask` or `silence`."""
-        self.request("mask", ear=EARS.index(ear), hz=frequency_hz, dbfs=level_dbfs)
+    def mask(self, route: Route, frequency_hz: float, level_dbfs: float) -> None:
+        """Have narrow-band noise played by a route until `unmask` or `silence`."""
+        self.request("mask", **route.wire, hz=frequency_hz, dbfs=level_dbfs)
 
     def unmask(self) -> None:
         """Have the noise fade."""

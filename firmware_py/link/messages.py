@@ -18,6 +18,7 @@ NAME_AND_VERSION_CHARACTERS_MAX = 6  # together: the longest answer to hello fit
 ECHOED_KEY_CHARACTERS_MAX = 16  # of a key that a board refuses
 LOWEST_DBFS = -160.0
 NOISE_DBFS_MAX = -10.0  # a louder noise would be clipped at four times its RMS
+TRANSDUCERS = 1  # of an ear: `wire_number` of the routes
 US_MAX = 2**63 - 1  # of the board's time: it never comes to that
 EVENTS_KEPT_MAX = 64  # unacknowledged ones, by the board: some 15 trials of four events
 HOST_SILENCE_US = 1000000  # without a frame from the host: then a board falls silent by itself
@@ -101,6 +102,9 @@ class Field:
 
 
 _EAR = Field("ear", "l|r", CHOICE, choices=("l", "r"))
+# An old board refuses a field that it does not know: so it plays nothing in place of a transducer
+# that it lacks.
+_TRANSDUCER = Field("transducer", "N", WHOLE, 0, TRANSDUCERS - 1, default=0)
 _HZ = Field("hz", "F", DECIMAL, 100, 16000)
 _EVENT = Field("event", "N", WHOLE, 0, SEQUENCE_MAX)
 _ID = Field("id", "ID", TEXT, 1, ID_CHARACTERS_MAX, choices=(NO_TONE,))
@@ -132,6 +136,7 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
         (
             _ID,
             _EAR,
+            _TRANSDUCER,
             _HZ,
             Field("dbfs", "L", DECIMAL, LOWEST_DBFS, 0),
             Field("on", "MS", WHOLE, 50, 5000),

@@ -14,12 +14,12 @@ from firmware_py.platform.program import ended
 from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
-from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
+from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT, ROUTES
 from firmware_py.procedure.settings import BOTH, SEED_MAX
 
 SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
 
-EAR: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT})
+ROUTE: Final = Choice({str(route).upper(): route for route in sorted(ROUTES, key=str)})
 HEARER: Final = Choice({"OPERATOR": OPERATOR, "OTHER": OTHER_EAR, "NOBODY": NOBODY})
 NAMED: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT, "UNSURE": UNSURE})
 SWITCH: Final = Choice({"ON": True, "OFF": False, "1": True, "0": False})
@@ -38,13 +38,13 @@ START: Final = (
 )
 # The limits of a tone by hand depend on settings, calibration and the tone before: `ManualTone`.
 TONE: Final = (
-    Argument("ear", EAR),
+    Argument("ear", ROUTE),
     Argument("frequency", Number("HZ", "Hz")),
     Argument("level", Number("DBHL", "dB HL")),
     Argument("noise", Number("NOISE", "dB"), optional=True),
 )
 CALIBRATION_TONE: Final = (
-    Argument("ear", EAR),
+    Argument("ear", ROUTE),
     Argument(
         "frequency",
         Number("HZ", "Hz", (BY_AIR.calibrated_hz[0], BY_AIR.calibrated_hz[-1])),
@@ -108,7 +108,7 @@ COMMANDS: Final = (
     ),
     Command(
         "THReshold?", Instrument.threshold, "for each ear: Hz,dB HL,SD dB,mark;...",
-        (Argument("ear", EAR, optional=True), EARLIER), pin=RESULTS,
+        (Argument("ear", ROUTE, optional=True), EARLIER), pin=RESULTS,
     ),
     Command("AUDiogram", Instrument.audiogram, "draw the audiogram", (EARLIER,), pin=RESULTS),
     Command(
@@ -120,7 +120,7 @@ COMMANDS: Final = (
     Command("CALibration?", Instrument.calibration, "calibration of the next test, as JSON"),
     Command(
         "CALibration:LIMits?", Instrument.calibration_limits, "Hz,dB HL;...",
-        (Argument("ear", EAR, optional=True),),
+        (Argument("ear", ROUTE, optional=True),),
     ),
     Command(
         "CALibration:NOBody", Instrument.nobody_listens, "say that no ears wear the earphones",

@@ -40,7 +40,7 @@ class IdentityDesk:
             number = None  # it may be under way
         result, header = self._results.of(number)
         person = UNKNOWN if self._lock.state == LOCKED else header.person
-        boards = {ear.ear: list(ear.boards) for ear in result.ears}
+        boards = {str(ear.route): list(ear.boards) for ear in result.ears}
         return json.dumps(_told(header, person, boards))
 
 

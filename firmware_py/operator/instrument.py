@@ -47,6 +47,7 @@ from firmware_py.procedure.events import Aborted, Continued, EarNamed, Equipment
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.words import say
 from firmware_py.sessions.runner import Runner
 
@@ -274,13 +275,13 @@ class Instrument:
         """Return the mean thresholds of the last test as JSON, so far or final."""
         return mean_words(*self._results.of(None))
 
-    def threshold(self, ear: str | None, number: int | None) -> str:
+    def threshold(self, route: Route | None, number: int | None) -> str:
         """Return the thresholds of an ear, or of all that were tested."""
         result, header = self._results.of(number)
-        chosen = [found for found in result.ears if ear in (None, found.ear)]
-        if ear is not None and not chosen:
-            tested = ", ".join(found.ear.upper() for found in result.ears)
-            words = f"{ear.upper()!r} was not tested; allowed: {tested}"
+        chosen = [found for found in result.ears if route in (None, found.route)]
+        if route is not None and not chosen:
+            tested = ", ".join(str(found.route).upper() for found in result.ears)
+            words = f"{str(route).upper()!r} was not tested; allowed: {tested}"
             raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
         return threshold_words(chosen, header)
 
@@ -300,14 +301,14 @@ class Instrument:
     # Tones and calibration
 
     def play_tone(
-        self, ear: str, frequency_hz: float, level_db_hl: float, noise_db_hl: float | None
+        self, route: Route, frequency_hz: float, level_db_hl: float, noise_db_hl: float | None
     ) -> None:
         """Play a tone by hand, with noise in the other ear or without."""
         self._require_board()
         today = self._runner.calibration_today()
         with refusing(NOT_PLAYED):
             self._manual_tone.play(
-                ear, frequency_hz, level_db_hl, self.setting_desk.of_tone(), today, noise_db_hl
+                route, frequency_hz, level_db_hl, self.setting_desk.of_tone(), today, noise_db_hl
             )
 
     def tone_limits(self) -> str:
@@ -323,22 +324,22 @@ class Instrument:
         """Return the calibration of the next test as JSON."""
         return calibration_words(self._runner.calibration_today())
 
-    def calibration_limits(self, ear: str | None) -> str:
+    def calibration_limits(self, route: Route | None) -> str:
         """Return the highest level that can be asked at the audiogram frequencies."""
         today = self._runner.calibration_today()
         asked_db_hl = self.setting_desk.settings().level_max_db_hl
-        return limit_words(lambda ear, f: min(asked_db_hl, today.highest_db_hl(ear, f)), ear)
+        return limit_words(lambda r, f: min(asked_db_hl, today.highest_db_hl(r, f)), route)
 
     def nobody_listens(self) -> None:
         """Take in that nobody wears the earphones: tones for a sound level meter may be played."""
         self._manual_tone.nobody_listens()
 
-    def play_calibration_tone(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
+    def play_calibration_tone(self, route: Route, frequency_hz: float, level_dbfs: float) -> None:
         """Play a steady tone for a sound level meter; the first is as soft as one of a test."""
         self._require_board()
         today, settings = self._runner.calibration_today(), self.setting_desk.of_tone()
         with refusing(NOT_PLAYED):
-            self._manual_tone.play_for_meter(ear, frequency_hz, level_dbfs, settings, today)
+            self._manual_tone.play_for_meter(route, frequency_hz, level_dbfs, settings, today)
 
     def calibration_tone(self) -> str:
         """Return what became of the calibration tone."""

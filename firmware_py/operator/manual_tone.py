@@ -7,18 +7,18 @@ belong to one listener at one board, and to one operator. A tone by hand belongs
 is in no journal; the console's unasked lines tell what was played.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.board.sounds import MOST, REACH, Climb, play_noise, play_tone
+from firmware_py.board.sounds import MOST, REACH, ROUTE_MOST, Climb, play_noise, play_tone
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.operator.meter_tone import MeterTone
 from firmware_py.operator.replies import limit_words
-from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import OTHER
+from firmware_py.procedure.reasons import Code, as_json, reason
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
 from firmware_py.procedure.words import say
 
@@ -30,7 +30,7 @@ NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"
 class _Asked:
     """A tone that the board was asked for."""
 
-    ear: str
+    route: Route
     frequency_hz: float
     level_db_hl: float
     noise_db_hl: float | None  # in the other ear
@@ -54,7 +54,7 @@ class ManualTone:
 
     def play(
         self,
-        ear: str,
+        route: Route,
         frequency_hz: float,
         level_db_hl: float,
         settings: Settings,
@@ -75,27 +75,27 @@ class ManualTone:
                 f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
             )
         first_db_hl, noise_limits = settings.familiar_level_db_hl, {}
-        limits = self._limits(ear, frequency_hz, settings, calibration)
+        limits = self._limits(route, frequency_hz, settings, calibration)
         _check_level("level", level_db_hl, calibration.unit, settings, limits)
         if noise_db_hl is not None:
             if not self._client.can_mask:
                 raise SettingError(say(reason(Code.NO_NOISE)))
             noise_limits = {MOST: settings.level_max_db_hl}
-            noise_limits[REACH] = calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)
+            noise_limits[REACH] = calibration.highest_noise_db_hl(route.noise, frequency_hz)
             noise_limits[f"{STEP_UP_MAX_DB:g} dB above the tone"] = level_db_hl + STEP_UP_MAX_DB
-            noise_limits |= self._noises.limit("noise", OTHER[ear], first_db_hl + STEP_UP_MAX_DB)
+            noise_limits |= self._noises.limit("noise", route.noise, first_db_hl + STEP_UP_MAX_DB)
             _check_level("noise", noise_db_hl, "dB", settings, noise_limits)
         self.stop()
         if noise_db_hl is not None:
             play_noise(
-                self._client, calibration, OTHER[ear], frequency_hz, noise_db_hl, noise_limits
+                self._client, calibration, route.noise, frequency_hz, noise_db_hl, noise_limits
             )
         self._number = self._number % (NUMBERS - 1) + 1
         tone_id = f"{ID_PREFIX}{self._number}"
-        self._asked = {tone_id: _Asked(ear, frequency_hz, level_db_hl, noise_db_hl)}
+        self._asked = {tone_id: _Asked(route, frequency_hz, level_db_hl, noise_db_hl)}
         s = settings
         tone = Tone(
-            tone_id, ear, frequency_hz, LOWEST_DBFS,
+            tone_id, route, frequency_hz, LOWEST_DBFS,
             s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
         )  # fmt: skip
         play_tone(self._client, calibration, tone, level_db_hl, limits)
@@ -107,7 +107,7 @@ class ManualTone:
 
     def play_for_meter(
         self,
-        ear: str,
+        route: Route,
         frequency_hz: float,
         level_dbfs: float,
         settings: Settings,
@@ -121,24 +121,25 @@ class ManualTone:
             If it may not be played.
         """
         self.stop()
-        first_dbfs = calibration.level_dbfs(ear, frequency_hz, settings.familiar_level_db_hl)
-        self.for_meter.play(ear, frequency_hz, level_dbfs, first_dbfs)
+        first_dbfs = calibration.level_dbfs(route, frequency_hz, settings.familiar_level_db_hl)
+        self.for_meter.play(route, frequency_hz, level_dbfs, first_dbfs)
 
     def limits(self, settings: Settings, calibration: CalibrationInForce) -> str:
         """Return the softest tone, and the loudest that may be played now, as the console does."""
 
-        def highest_db_hl(ear: str, frequency_hz: float) -> float:
-            return min(self._limits(ear, frequency_hz, settings, calibration).values())
+        def highest_db_hl(route: Route, frequency_hz: float) -> float:
+            return min(self._limits(route, frequency_hz, settings, calibration).values())
 
         return f"low={settings.level_min_db_hl:g} {limit_words(highest_db_hl)}"
 
     def _limits(
-        self, ear: str, frequency_hz: float, settings: Settings, calibration: CalibrationInForce
+        self, route: Route, frequency_hz: float, settings: Settings, calibration: CalibrationInForce
     ) -> dict[str, float]:
         """Return the limits of the level of a tone, by what sets them."""
-        reach_db_hl = calibration.highest_db_hl(ear, frequency_hz)
+        reach_db_hl = calibration.highest_db_hl(route, frequency_hz)
         limits = {MOST: settings.level_max_db_hl, REACH: reach_db_hl}
-        return limits | self._tones.limit("tone", ear, settings.familiar_level_db_hl)
+        limits[ROUTE_MOST] = route.kind.levels_db_hl[1]
+        return limits | self._tones.limit("tone", route, settings.familiar_level_db_hl)
 
     def stop(self) -> None:
         """End a tone that sounds, or is about to; without one nothing is done."""
@@ -163,10 +164,10 @@ class ManualTone:
         match notice:
             case ToneStarted(_, tone_id) if tone_id in self._asked:
                 sounds = self._asked[tone_id]
-                self._tones.sounded(sounds.ear, sounds.level_db_hl)
+                self._tones.sounded(sounds.route, sounds.level_db_hl)
                 if sounds.noise_db_hl is not None:
-                    self._noises.sounded(OTHER[sounds.ear], sounds.noise_db_hl)
-                about = asdict(sounds)
+                    self._noises.sounded(sounds.route.noise, sounds.noise_db_hl)
+                about = as_json(sounds)
                 del about["noise_db_hl"]
                 return "manual-tone", about
             case ToneEnded(_, tone_id) if tone_id in self._asked:

@@ -21,6 +21,7 @@ from firmware_py.link.notices import (
     ToneEnded,
     ToneStarted,
 )
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import STEP_UP_MAX_DB
 
 # Up to full scale: a test never plays above the highest level that was measured, so what this
@@ -72,12 +73,12 @@ class MeterTone:
         """Return whether one sounds, or is about to."""
         return self.state in (ASKED, SOUNDING)
 
-    def play(self, ear: str, frequency_hz: float, level_dbfs: float, first_dbfs: float) -> None:
+    def play(self, route: Route, frequency_hz: float, level_dbfs: float, first_dbfs: float) -> None:
         """Play a tone, after those on the way to it; one that sounds is ended.
 
         Parameters
         ----------
-        ear : str
+        route : Route
         frequency_hz, level_dbfs : float
         first_dbfs : float
             At most so loud is the first tone in an ear.
@@ -93,24 +94,24 @@ class MeterTone:
         if not self.nobody_listens:
             raise ToneError(NOT_SAID)
         self.stop()
-        (next_dbfs,) = self._climb.limit("tone", ear, max(first_dbfs, low_dbfs)).values()
+        (next_dbfs,) = self._climb.limit("tone", route, max(first_dbfs, low_dbfs)).values()
         while next_dbfs < level_dbfs:
-            self._steps.append(self._tone(ear, frequency_hz, next_dbfs, STEP_MS))
+            self._steps.append(self._tone(route, frequency_hz, next_dbfs, STEP_MS))
             next_dbfs += STEP_UP_MAX_DB
-        self._steps.append(self._tone(ear, frequency_hz, level_dbfs, ON_MS))
+        self._steps.append(self._tone(route, frequency_hz, level_dbfs, ON_MS))
         self.state = ASKED
         self._go_on(first_dbfs)
 
-    def _tone(self, ear: str, frequency_hz: float, level_dbfs: float, on_ms: int) -> Tone:
+    def _tone(self, route: Route, frequency_hz: float, level_dbfs: float, on_ms: int) -> Tone:
         self._number = (self._number + 1) % NUMBERS
         return Tone(
-            f"{ID_PREFIX}{self._number}", ear, frequency_hz, level_dbfs, on_ms, 0, 1, RISE_MS
+            f"{ID_PREFIX}{self._number}", route, frequency_hz, level_dbfs, on_ms, 0, 1, RISE_MS
         )
 
     def _go_on(self, first_dbfs: float = DBFS_LIMITS[0]) -> None:
         tone = self._sounding = self._steps.popleft()
         first_dbfs = max(first_dbfs, DBFS_LIMITS[0])
-        limits = self._climb.limit("tone", tone.ear, first_dbfs)
+        limits = self._climb.limit("tone", tone.route, first_dbfs)
         try:
             play_for_the_meter(self._client, tone, {"the loudest": DBFS_LIMITS[1], **limits})
         except TooLoudError as error:
@@ -155,6 +156,6 @@ class MeterTone:
 
     def _started(self) -> None:
         assert self._sounding is not None
-        self._climb.sounded(self._sounding.ear, self._sounding.level_dbfs)
+        self._climb.sounded(self._sounding.route, self._sounding.level_dbfs)
         if not self._steps:
             self.state = SOUNDING

@@ -54,8 +54,8 @@ class PaperDesk:
                 "masked": test.given.masked,
                 **self._beside(test, header, result),
                 "checks": {
-                    found.ear: asdict(
-                        Checks.of(found, test.ears[found.ear], test.given, test.settings)
+                    str(found.route): asdict(
+                        Checks.of(found, test.ears[found.route], test.given, test.settings)
                     )
                     for found in result.ears
                 },

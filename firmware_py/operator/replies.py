@@ -1,7 +1,7 @@
 """How the console's answers about tests, sessions and calibrations are written."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,12 +20,13 @@ from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.ear_result import verdict_so_far
 from firmware_py.procedure.finished import finished
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.levels import Highest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, is_final
 from firmware_py.procedure.words import say
@@ -58,7 +59,7 @@ def state_words(test: HearingTest, resumed: int, header: SessionHeader, *, lost:
     seconds_to_go = "0" if test.state == FINISHED else to_go
     silences, false_positives = _silences(test)
     return (
-        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
+        f"state={state} ear={ear.route} presentation={test.number} tones={ear.tally.tones} "
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
@@ -150,8 +151,8 @@ def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
 
     Which session it is stands between.
     """
-    words = [f"{ear.ear}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
-    verdicts = ";".join(f"{ear.ear},{ear.verdict}" for ear in ears)
+    words = [f"{ear.route}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
+    verdicts = ";".join(f"{ear.route},{ear.verdict}" for ear in ears)
     which = [f"session={header.session}", f"started={header.started}"]
     calibration = f"calibration={header.calibration.state}"
     return " ".join([*words, *which, f"verdict={verdicts}", calibration])
@@ -173,7 +174,7 @@ def whose_line(header: SessionHeader, *, named: bool) -> str:
 
 def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> list[str]:
     """Return the verdict, the audiogram in characters, and what came of each ear."""
-    found = {ear.ear: ear.thresholds for ear in result.ears if has_thresholds(ear)}
+    found = {ear.route: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
     courses += [_confirmed(ear, calibration.unit) for ear in result.ears if ear.confirmed]
     courses += which_ear_words(result)
@@ -190,7 +191,7 @@ def _course(ear: EarResult) -> str:
     heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
     heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
     why = f"; {say(ear.why)}" if ear.why else ""
-    return f"{ear.ear} ear: {_outcome(ear)}, {heard}{why}"
+    return f"{ear.route.words}: {_outcome(ear)}, {heard}{why}"
 
 
 def _outcome(ear: EarResult) -> str:
@@ -205,7 +206,7 @@ def _confirmed(ear: EarResult, unit: str) -> str:
         + f" ({each.tones} tones)"
         for each in ear.confirmed
     )
-    return f"{ear.ear} ear confirmed by {HUGHSON_WESTLAKE}: {', '.join(found)}"
+    return f"{ear.route.words} confirmed by {HUGHSON_WESTLAKE}: {', '.join(found)}"
 
 
 def calibration_words(in_force: CalibrationInForce) -> str:
@@ -221,15 +222,15 @@ def calibration_words(in_force: CalibrationInForce) -> str:
     return json.dumps(words)
 
 
-def limit_words(highest_db_hl: Callable[[str, float], float], ear: str | None = None) -> str:
-    """Return the highest level at the audiogram frequencies, of both ears or of one."""
+def limit_words(highest_db_hl: Highest, route: Route | None = None) -> str:
+    """Return the highest level at the audiogram frequencies, of all routes or of one."""
 
-    def limits(ear: str) -> str:
-        levels = ((f, highest_db_hl(ear, f)) for f in AUDIOGRAM_FREQUENCIES_HZ)
+    def limits(route: Route) -> str:
+        levels = ((f, highest_db_hl(route, f)) for f in route.kind.frequencies_hz)
         return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
 
-    ears = (each for each in (RIGHT, LEFT) if ear in (None, each))
-    return " ".join(f"{each}={limits(each)}" for each in ears)
+    routes = (each for each in ROUTES if route in (None, each))
+    return " ".join(f"{each}={limits(each)}" for each in routes)
 
 
 def pairs(about: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT, Route
 from firmware_py.procedure.statements import may_compare
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
@@ -100,11 +100,12 @@ def asymmetries(result: SessionResult, age_years: float | None = None) -> list[A
     age_years : float or None
         Of the person; None: not known.
     """
-    ears, criteria = result.by_ear, [each for each in CRITERIA if each.is_of(age_years)]
-    if not {LEFT, RIGHT} <= ears.keys():
+    found_of, criteria = result.by_route, [each for each in CRITERIA if each.is_of(age_years)]
+    left, right = map(found_of.get, (Route(LEFT), Route(RIGHT)))
+    if left is None or right is None:
         return []
-    pairs = ((LEFT, RIGHT), (RIGHT, LEFT))
-    found = (_asymmetry(ears[worse], ears[better], criteria) for worse, better in pairs)
+    pairs = ((left, right), (right, left))
+    found = (_asymmetry(worse, better, criteria) for worse, better in pairs)
     return [each for each in found if each is not None]
 
 
@@ -149,7 +150,7 @@ def _asymmetry(
     shown = sorted(sorted(at_hz, key=lambda f: -found[f].db)[:SHOWN])
     sure = any(_sure(c, group, found) for c, groups in met.items() for group in groups)
     largest = tuple(found[f] for f in shown)
-    return Asymmetry(worse.ear, largest, len(at_hz) - len(shown), (*met,), sure)
+    return Asymmetry(worse.route.ear, largest, len(at_hz) - len(shown), (*met,), sure)
 
 
 def _groups(criterion: Criterion, found: dict[int, Difference]) -> Iterable[tuple[int, ...]]:

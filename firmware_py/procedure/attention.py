@@ -12,7 +12,6 @@ from firmware_py.procedure import model_checks
 from firmware_py.procedure.model_checks import ClearTones, Pauses, clear_margin_db
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.presentation import Observation, without
-from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
 
 CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
@@ -134,7 +133,7 @@ class Attention:
             level_db_hl = math.ceil(each.high_db_hl + margin_db)
             if (
                 each.mark == Outcome.MEASURED
-                and each.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
+                and each.frequency_hz not in self._levels.route.kind.inter_octave_hz
                 and level_db_hl <= self._levels.ceiling_db_hl(each.frequency_hz)
                 and not (self._asked_at(each.frequency_hz) and self._unheard(each.frequency_hz))
             ):

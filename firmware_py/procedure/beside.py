@@ -15,6 +15,7 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
 from firmware_py.procedure.statements import may_conclude
 
@@ -83,9 +84,9 @@ def beside(
         "norms": {"standard": STANDARD, "from_years": AGE_MIN_YEARS, "to_years": AGE_MAX_YEARS},
         "asymmetries": [each.to_record() for each in worse],
         "ears": {
-            ear.ear: {
-                "response_times": as_json(given.response_times(ear.ear)),
-                "noise": _noise(ear.ear, settings, given),
+            str(ear.route): {
+                "response_times": as_json(given.response_times(ear.route)),
+                "noise": _noise(ear.route, settings, given),
                 **_of_clinical(
                     ear, norm if may_conclude(ear) else None,
                     ear.clinical_offset_db - shift_db(ear, convention),
@@ -104,8 +105,8 @@ def without_person(told: dict[str, Any]) -> dict[str, Any]:
     return {**told, "norm": None, "no_norm": NoNorm.LOCKED, "ears": ears}
 
 
-def _noise(ear: str, settings: Settings, given: AnswersGiven) -> list[dict[str, Any]]:
-    levels_db = given.noise_at(ear, counted(settings))
+def _noise(route: Route, settings: Settings, given: AnswersGiven) -> list[dict[str, Any]]:
+    levels_db = given.noise_at(route, counted(settings))
     return [
         {"frequency_hz": hz, "low_db": low, "high_db": high}
         for hz, (low, high) in sorted(levels_db.items())

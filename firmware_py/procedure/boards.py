@@ -3,6 +3,7 @@
 from typing import Final
 
 from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.route import Route
 
 
 def serial_of(board: str) -> str:
@@ -18,26 +19,27 @@ class Boards:
 
     def __init__(self) -> None:
         self.now = ""  # the one that answered last; "": unknown
-        self._by_ear: dict[str, list[str]] = {}
+        self._by_route: dict[Route, list[str]] = {}
 
-    def answered(self, ear: str) -> None:
+    def answered(self, route: Route) -> None:
         """Take in that a tone, or a silence, in this ear got its answer."""
-        of_ear = self._by_ear.setdefault(ear, [])
+        of_ear = self._by_route.setdefault(route, [])
         if self.now and self.now not in of_ear and len(of_ear) < OF_EAR_MAX:
             of_ear.append(self.now)
 
-    def of(self, ear: str) -> tuple[str, ...]:
+    def of(self, route: Route) -> tuple[str, ...]:
         """Return those of an ear, in the order of their first answers."""
-        return tuple(self._by_ear.get(ear, ()))
+        return tuple(self._by_route.get(route, ()))
 
     @property
     def differ(self) -> bool:
         """Return whether the ears had different ones."""
-        return len({tuple(of_ear) for of_ear in self._by_ear.values()}) > 1
+        return len({tuple(of_ear) for of_ear in self._by_route.values()}) > 1
 
     def remark(self) -> Reason:
         """Say which ear had which."""
         by_ear = [
-            reason(Code.BOARDS_OF_EAR, ear=ear, boards=of) for ear, of in self._by_ear.items()
+            reason(Code.BOARDS_OF_EAR, ear=str(route), boards=of)
+            for route, of in self._by_route.items()
         ]
         return reason(Code.EARS_BY_BOARDS, by_ear=by_ear)

@@ -13,7 +13,6 @@ from firmware_py.procedure.asked import SILENT_BELOW_MIN
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import (
-    INTER_OCTAVE_FREQUENCIES_HZ,
     STEP_UP_MAX_DB,
     Settings,
 )
@@ -74,7 +73,7 @@ class Bracketing:
             each
             for each in self._audiogram.estimates()
             if each.mark not in DONE
-            and (self._all or each.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ)
+            and (self._all or each.frequency_hz not in self._levels.route.kind.inter_octave_hz)
             and not self._used_up(each)
         ]
 

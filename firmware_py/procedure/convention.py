@@ -95,7 +95,7 @@ def clinical_mean_db_hl(mean: MeanThreshold, below_db: float) -> float | None:
 def convention_words(ear: EarResult, convention: str) -> str:
     """Say in English, for who reads a record, what the thresholds of an ear are."""
     offset = f"50 % points + {ear.clinical_offset_db:.1f} dB"
-    return f"{ear.ear} ear: threshold convention {convention}; clinical thresholds are {offset}"
+    return f"{ear.route.words}: threshold convention {convention}; clinical thresholds are {offset}"
 
 
 def in_convention(result: SessionResult, convention: str) -> SessionResult:

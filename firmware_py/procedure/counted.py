@@ -69,7 +69,7 @@ class Checks:
             (ear.retest.verdict or "repeatable") if ear.retest else "",
             len(clear),
             sum(each.heard is False for each in clear),
-            given.trial_s(ear.ear),
+            given.trial_s(ear.route),
         )
 
 
@@ -83,7 +83,9 @@ def _clear_tones(found: EarResult, ear: EarTest, given: AnswersGiven) -> list[Gi
     tones = [
         each
         for each in given.all
-        if each.ear == ear.ear and not each.of_ear_check and each.presentation.purpose not in others
+        if each.route == ear.route
+        and not each.of_ear_check
+        and each.presentation.purpose not in others
     ]
     thresholds_db_hl, _ = ear.estimator.threshold([t.presentation.frequency_hz for t in tones])
     return [

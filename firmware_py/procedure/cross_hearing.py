@@ -19,7 +19,7 @@ from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose,
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.route import OTHER
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import AUTOMATIC, Settings
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, Estimate
 
@@ -44,7 +44,7 @@ class CrossHearing:
     ----------
     settings : Settings
         Of the session.
-    ears : mapping of ear to EarTest
+    ears : mapping of Route to EarTest
         Those that are tested.
     earphones : Earphones
         What they let through, and what noise they can be given.
@@ -56,13 +56,13 @@ class CrossHearing:
     """
 
     def __init__(
-        self, settings: Settings, ears: Mapping[str, EarTest], earphones: masking.Earphones
+        self, settings: Settings, ears: Mapping[Route, EarTest], earphones: masking.Earphones
     ) -> None:
         self._settings = settings
         self._ears = ears
         self._earphones = earphones
-        self._judged_again: set[str] = set()
-        self._plateaus = {ear: Plateau() for ear in ears}
+        self._judged_again: set[Route] = set()
+        self._plateaus = {route: Plateau() for route in ears}
         self.can_mask = False
 
     @property
@@ -75,11 +75,11 @@ class CrossHearing:
         """Return whether thresholds are judged: not of one ear alone with masking off."""
         return self.watched or len(self._ears) > 1
 
-    def cover(self, ear: str, presentation: Presentation) -> Cover:
+    def cover(self, route: Route, presentation: Presentation) -> Cover:
         """Return the noise that a tone needs; none while nothing is known of the other ear."""
         if presentation.purpose == Purpose.PLATEAU:
-            return self._cover_of_check(ear)
-        other = self._other(ear, presentation.frequency_hz)
+            return self._cover_of_check(route)
+        other = self._other(route, presentation.frequency_hz)
         counts = presentation.purpose in MASKED_FOR
         if not self.watched or not counts or other is None:
             return NO_COVER
@@ -89,7 +89,7 @@ class CrossHearing:
         if not self.can_mask:
             return Cover(why=reason(Code.NO_NOISE))
         try:
-            level_db_hl = self._noise(ear, presentation, other)
+            level_db_hl = self._noise(route, presentation, other)
         except masking.UnmaskableError as error:
             return Cover(why=error.why)
         return Cover(
@@ -97,62 +97,64 @@ class CrossHearing:
             reason(
                 Code.CROSSES,
                 level_db_hl=presentation.level_db_hl,
-                ear=OTHER[ear],
+                ear=str(route.noise),
                 crossing_db_hl=crossing_db_hl,
                 cochlea_db_hl=other.cochlea_db_hl,
             ),
         )
 
-    def _cover_of_check(self, ear: str) -> Cover:
-        check = self._plateaus[ear].due
+    def _cover_of_check(self, route: Route) -> Cover:
+        check = self._plateaus[route].due
         assert check is not None, "it is under way"
         if not self.can_mask:
             return Cover(why=reason(Code.NO_NOISE))
-        return Cover(check.noise_db_hl, reason(Code.CHECKED, ear=OTHER[ear], gap_db=check.gap_db))
+        return Cover(
+            check.noise_db_hl, reason(Code.CHECKED, ear=str(route.noise), gap_db=check.gap_db)
+        )
 
-    def ask_again(self, ear: str) -> bool:
+    def ask_again(self, route: Route) -> bool:
         """Forget what the other ear may have heard, if it can be asked again with noise.
 
         Only where the threshold rests on it: a tone far above both ears says little. Once an ear;
         return whether there is something to ask.
         """
-        if not self.watched or not self.can_mask or ear in self._judged_again:
+        if not self.watched or not self.can_mask or route in self._judged_again:
             return False
-        verdicts = self._by_noise(ear)
+        verdicts = self._by_noise(route)
         uncertain_hz = [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
-        crossed = self.crossed(ear)
+        crossed = self.crossed(route)
         forgotten = [o for o in crossed if near(o.presentation.frequency_hz, uncertain_hz)]
         if not forgotten:
             return False
-        self._judged_again.add(ear)
-        self._ears[ear].ask_again(forgotten)
+        self._judged_again.add(route)
+        self._ears[route].ask_again(forgotten)
         return True
 
-    def crossed(self, ear: str) -> list[Observation]:
+    def crossed(self, route: Route) -> list[Observation]:
         """Return the answers that the other ear may have given, to tones that can have noise."""
-        suspects = self._suspects(ear)
-        return [o for o in suspects if self.cover(ear, o.presentation).noise_db_hl is not None]
+        suspects = self._suspects(route)
+        return [o for o in suspects if self.cover(route, o.presentation).noise_db_hl is not None]
 
-    def verdicts(self, ear: str) -> dict[int, Verdict]:
+    def verdicts(self, route: Route) -> dict[int, Verdict]:
         """Say what is sure of each threshold.
 
         One that the other ear explains with an air-bone gap that people have is uncertain.
         """
-        found = self._by_noise(ear)
-        plateau = self._plateaus[ear]
+        found = self._by_noise(route)
+        plateau = self._plateaus[route]
         for frequency_hz, each in found.items():
             if each.air_bone_gap_db is not None:
-                found[frequency_hz] = self._with_plateau(ear, frequency_hz, each)
+                found[frequency_hz] = self._with_plateau(route, frequency_hz, each)
         said_db = _said_db(found)
         if said_db and plateau.missed is None:
             # The same words for all: marks share them.
-            why = reason(Code.GAP_EXPLAINS, gap_db=min(said_db.values()), ear=OTHER[ear])
+            why = reason(Code.GAP_EXPLAINS, gap_db=min(said_db.values()), ear=str(route.noise))
             found |= {f: Verdict(MaskingMark.UNCERTAIN, why, gap) for f, gap in said_db.items()}
         return found
 
-    def _with_plateau(self, ear: str, frequency_hz: int, verdict: Verdict) -> Verdict:
+    def _with_plateau(self, route: Route, frequency_hz: int, verdict: Verdict) -> Verdict:
         """Say what more noise told of a threshold that a gap of the other ear may explain."""
-        plateau, other = self._plateaus[ear], self._other(ear, frequency_hz)
+        plateau, other = self._plateaus[route], self._other(route, frequency_hz)
         gap_db = plateau.gap_db(frequency_hz)
         if gap_db is not None and other is not None:
             possible = gap_db < other.gap_possible_db
@@ -165,73 +167,73 @@ class CrossHearing:
             level_db_hl=missed.level_db_hl,
             frequency_hz=missed.frequency_hz,
             noise_db_hl=missed.noise_db_hl,
-            ear=OTHER[ear],
+            ear=str(route.noise),
         )
         return Verdict(MaskingMark.UNCERTAIN, why, verdict.air_bone_gap_db)
 
-    def next_check(self) -> tuple[str, Presentation] | None:
-        """Return a tone to be asked with more noise in the other ear, and of which ear."""
+    def next_check(self) -> tuple[Route, Presentation] | None:
+        """Return a tone to be asked with more noise in the other ear, and by which route."""
         if not self.watched or not self.can_mask:
             return None
-        for ear, plateau in self._plateaus.items():
+        for route, plateau in self._plateaus.items():
             if plateau.due is None:
-                plateau.due = self._check(ear, plateau)
+                plateau.due = self._check(route, plateau)
             if plateau.due is not None:
                 due = plateau.due
                 tone = Presentation(Purpose.PLATEAU, due.frequency_hz, due.level_db_hl)
-                return ear, replace(tone, why=Why.MORE_NOISE)
+                return route, replace(tone, why=Why.MORE_NOISE)
         return None
 
-    def checked(self, ear: str, tone: Presentation, heard: bool | None, cover: Cover) -> None:
+    def checked(self, route: Route, tone: Presentation, heard: bool | None, cover: Cover) -> None:
         """Take the answer to a tone that `next_check` named; None: the listener was unsure."""
-        self._ears[ear].levels.presented(tone)
-        self._plateaus[ear].answered(heard is True, cover.noise_db_hl is not None)
+        self._ears[route].levels.presented(tone)
+        self._plateaus[route].answered(heard is True, cover.noise_db_hl is not None)
 
-    def _check(self, ear: str, plateau: Plateau) -> Check | None:
+    def _check(self, route: Route, plateau: Plateau) -> Check | None:
         if plateau.over:
             return None
-        said_db = _said_db(self.verdicts(ear))
-        found = {f: self._check_at(ear, f) for f in said_db}
+        said_db = _said_db(self.verdicts(route))
+        found = {f: self._check_at(route, f) for f in said_db}
         return plateau.choose(said_db, {f: each for f, each in found.items() if each is not None})
 
-    def _check_at(self, ear: str, frequency_hz: int) -> Check | None:
-        tested, other = self._ears[ear], self._other(ear, frequency_hz)
+    def _check_at(self, route: Route, frequency_hz: int) -> Check | None:
+        tested, other = self._ears[route], self._other(route, frequency_hz)
         threshold_db_hl = float(tested.estimator.threshold([frequency_hz])[0][0])
         wanted_db_hl = math.ceil(threshold_db_hl + CHECK_ABOVE_DB)
         tone = tested.levels.tone(Purpose.PLATEAU, frequency_hz, wanted_db_hl)
         if other is None or tone.level_db_hl < threshold_db_hl + CHECK_ABOVE_DB_MIN:
             return None
         attenuation_db = self._earphones.attenuation_db(frequency_hz)
-        highest_db_hl = self._highest_noise_db_hl(ear, frequency_hz)
+        highest_db_hl = self._highest_noise_db_hl(route, frequency_hz)
         return Check.of(frequency_hz, tone.level_db_hl, attenuation_db, other, highest_db_hl)
 
-    def _by_noise(self, ear: str) -> dict[int, Verdict]:
+    def _by_noise(self, route: Route) -> dict[int, Verdict]:
         """Say what is sure of each threshold if no other ear has a gap above `AIR_BONE_GAP_DB`.
 
         Of an ear without thresholds there is nothing to say.
         """
-        tested = self._ears[ear]
+        tested = self._ears[route]
         estimates = tested.audiogram.estimates()
         if tested.outcome in (Outcome.HEARS_ALL, Outcome.UNRELIABLE) or not tested.observations:
             return {each.frequency_hz: Verdict(MaskingMark.NOT_MASKED) for each in estimates}
-        return {each.frequency_hz: self._verdict(ear, each) for each in estimates}
+        return {each.frequency_hz: self._verdict(route, each) for each in estimates}
 
-    def _verdict(self, ear: str, estimate: Estimate) -> Verdict:
+    def _verdict(self, route: Route, estimate: Estimate) -> Verdict:
         frequency_hz = estimate.frequency_hz
-        other = self._other(ear, frequency_hz) or masking.UNKNOWN
-        level_db_hl = min(estimate.mean_db_hl, self._ears[ear].levels.limit_db_hl(frequency_hz))
+        other = self._other(route, frequency_hz) or masking.UNKNOWN
+        level_db_hl = min(estimate.mean_db_hl, self._ears[route].levels.limit_db_hl(frequency_hz))
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
         if self._crossing(frequency_hz, level_db_hl) < other.cochlea_db_hl:
             return Verdict(MaskingMark.NOT_MASKED, None, self._gap(estimate, other, None))
-        suspects = [each for each in self._suspects(ear) if _near(each, frequency_hz)]
+        suspects = [each for each in self._suspects(route) if _near(each, frequency_hz)]
         if suspects:
-            return Verdict(MaskingMark.UNCERTAIN, self._why(ear, suspects[-1]))
-        near = [each for each in self._ears[ear].observations if _near(each, frequency_hz)]
+            return Verdict(MaskingMark.UNCERTAIN, self._why(route, suspects[-1]))
+        near = [each for each in self._ears[route].observations if _near(each, frequency_hz)]
         masked_hz = [
             each.presentation.frequency_hz for each in near if each.cover.noise_db_hl is not None
         ]
         if masked_hz:
-            noise = self.cover(ear, tone).noise_db_hl
+            noise = self.cover(route, tone).noise_db_hl
             # What was played there, as it says beside it; elsewhere there was no noise.
             here = any(is_at(frequency_hz, hz) for hz in masked_hz)
             mark = MaskingMark.MASKED if here else MaskingMark.NOT_MASKED
@@ -242,12 +244,12 @@ class CrossHearing:
         why = Code.NOT_MASKED_NEARBY if self.watched else Code.MASKING_OFF
         return Verdict(MaskingMark.UNCERTAIN, reason(why))
 
-    def _other(self, ear: str, frequency_hz: float) -> masking.Threshold | None:
+    def _other(self, route: Route, frequency_hz: float) -> masking.Threshold | None:
         """Return what is known of the other ear; None if it is not measured, or not to be trusted.
 
         Half an ear is not enough: its bands may still be anywhere.
         """
-        other = self._ears.get(OTHER[ear])
+        other = self._ears.get(route.noise)
         if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
             return None
         mean_db_hl, _ = other.estimator.threshold([frequency_hz])
@@ -258,39 +260,39 @@ class CrossHearing:
         """Return the level at which a tone reaches the other cochlea at most."""
         return level_db_hl - self._earphones.attenuation_db(frequency_hz)
 
-    def _noise(self, ear: str, tone: Presentation, other: masking.Threshold) -> float:
+    def _noise(self, route: Route, tone: Presentation, other: masking.Threshold) -> float:
         return masking.noise_db_hl(
             tone.level_db_hl,
             self._earphones.attenuation_db(tone.frequency_hz),
             other,
-            self._highest_noise_db_hl(ear, tone.frequency_hz),
+            self._highest_noise_db_hl(route, tone.frequency_hz),
         )
 
-    def _highest_noise_db_hl(self, ear: str, frequency_hz: float) -> float:
+    def _highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
         """Return the limit of the noise for a tone in this ear."""
-        reach_db_hl = self._earphones.highest_noise_db_hl(OTHER[ear], frequency_hz)
+        reach_db_hl = self._earphones.highest_noise_db_hl(route.noise, frequency_hz)
         return min(reach_db_hl, self._settings.level_max_db_hl)
 
-    def _suspects(self, ear: str) -> list[Observation]:
+    def _suspects(self, route: Route) -> list[Observation]:
         """Return the answers to tones without noise that the other ear may have heard."""
         suspects = []
-        for each in self._ears[ear].observations:
+        for each in self._ears[route].observations:
             tone = each.presentation
             if tone.is_asked and each.heard is not False and each.cover.noise_db_hl is None:
-                other = self._other(ear, tone.frequency_hz) or masking.UNKNOWN
+                other = self._other(route, tone.frequency_hz) or masking.UNKNOWN
                 if self._crossing(tone.frequency_hz, tone.level_db_hl) >= other.cochlea_db_hl:
                     suspects.append(each)
         return suspects
 
-    def _why(self, ear: str, suspect: Observation) -> Reason | None:
+    def _why(self, route: Route, suspect: Observation) -> Reason | None:
         if suspect.cover.why:
             return suspect.cover.why
-        other = self._other(ear, suspect.presentation.frequency_hz)
+        other = self._other(route, suspect.presentation.frequency_hz)
         if other is None:
-            return reason(Code.NOT_MEASURED, ear=OTHER[ear])
+            return reason(Code.NOT_MEASURED, ear=str(route.noise))
         if not self.watched:
             return reason(Code.MASKING_OFF)
-        return self.cover(ear, suspect.presentation).why
+        return self.cover(route, suspect.presentation).why
 
     def _gap(
         self, estimate: Estimate, other: masking.Threshold, noise_db_hl: float | None

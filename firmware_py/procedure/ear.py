@@ -20,22 +20,22 @@ from firmware_py.procedure.outcomes import Outcome, Purpose, Why
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.reasons_to_ask import REASONS_TO_ASK
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 
 
 class EarTest(EarParts):
-    """The test of one ear.
+    """The test of one ear by a route.
 
     Parameters
     ----------
-    ear : str
-        "left" or "right".
+    route : Route
     settings : Settings
         Those of the session.
     person : Person, optional
         Who is tested.
     highest_db_hl : callable, optional
-        Of ear and frequency: the highest level that can be reached there.
+        Of route and frequency: the highest level that can be reached there.
 
     Raises
     ------
@@ -45,17 +45,17 @@ class EarTest(EarParts):
 
     def __init__(
         self,
-        ear: str,
+        route: Route,
         settings: Settings,
         person: Person = UNKNOWN,
         highest_db_hl: Highest = unlimited,
     ) -> None:
-        super().__init__(ear, settings, person, highest_db_hl)
+        super().__init__(route, settings, person, highest_db_hl)
         self._reasons = {each.why: each() for each in REASONS_TO_ASK}
         # The reason to ask that is due; None: there is nothing more to present.
         self._due: ReasonToAsk | None = self._reasons[Why.FAMILIARISE]
         # The other ear and its evidence, which told of the listener before this one began.
-        self.expected_of: tuple[str, tuple[Observation | bool, ...]] | None = None
+        self.expected_of: tuple[Route, tuple[Observation | bool, ...]] | None = None
 
     @property
     def phase(self) -> Purpose | None:
@@ -104,7 +104,7 @@ class EarTest(EarParts):
         if self.expected_of is None and not self.begun:
             self.measurement.expect_listener(other.estimator, crossed)
             self.attention.forget(crossed)
-            self.expected_of = (other.ear, tuple(other.measurement.evidence))
+            self.expected_of = (other.route, tuple(other.measurement.evidence))
             self.attention.doubted = other.attention.clear().missed > 0
 
     def answer(

@@ -13,6 +13,7 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.retest import Retest
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
 from firmware_py.procedure.tally import Tally
@@ -20,7 +21,7 @@ from firmware_py.procedure.threshold_estimates import ThresholdEstimates
 
 
 class EarParts:
-    """The parts of the test of one ear, each with its own file.
+    """The parts of the test of one ear by a route, each with its own file.
 
     Attributes
     ----------
@@ -34,11 +35,11 @@ class EarParts:
         For that outcome.
     """
 
-    def __init__(self, ear: str, settings: Settings, person: Person, highest: Highest) -> None:
-        self.ear = ear
+    def __init__(self, route: Route, settings: Settings, person: Person, highest: Highest) -> None:
+        self.route = route
         self.settings = settings
         self.estimator = _estimator(settings, person)
-        self.levels = Levels(ear, settings, highest)
+        self.levels = Levels(route, settings, highest)
         self.tally = Tally()
         self.catch_trials = CatchTrials(settings, self.estimator)
         self.audiogram = ThresholdEstimates(settings, self.estimator, self.levels, self.tally)

@@ -21,7 +21,7 @@ def result_of(ear: EarTest) -> EarResult:
     verdict, reasons = verdict_of(ear)
     listener = ear.estimator.hyperparameters
     return EarResult(
-        ear.ear,
+        ear.route,
         ear.outcome,
         ear.why,
         tuple(_threshold(ear, each) for each in supposed(ear.audiogram.estimates())),
@@ -45,7 +45,7 @@ def result_in(
     ear: EarTest, cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
 ) -> EarResult:
     """Return what was found of an ear in its session: with boards, marks of masking, and mean."""
-    of_ear = boards.of(ear.ear)
+    of_ear = boards.of(ear.route)
     result = replace(result_of(ear), boards=of_ear)
     doubts = [reason(Code.EARS_CONTRADICTED)] * (which_ear == WhichEar.CONTRADICTED)
     if len(of_ear) > 1:
@@ -60,7 +60,7 @@ def result_in(
 
 def _marked(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
     """Return a result with the marks of masking."""
-    verdicts = cross_hearing.verdicts(ear.ear)
+    verdicts = cross_hearing.verdicts(ear.route)
     thresholds = []
     for each in result.thresholds:
         verdict = verdicts[each.frequency_hz]

@@ -9,7 +9,7 @@ from firmware_py.procedure.outcomes import UNSURE, SessionOutcome, Why
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
 from firmware_py.procedure.record_checks import object_of, refusal
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT, Route
 
 HEARD_BUTTON: Final = 1
 # Who may have heard the equipment: the operator, the listener's other ear, or nobody.
@@ -235,7 +235,7 @@ class Play(RecordedAction, what="play"):
     """
 
     number: int
-    ear: str
+    route: Route
     frequency_hz: float
     level_db_hl: float
     on_ms: int
@@ -249,13 +249,13 @@ class Play(RecordedAction, what="play"):
 
 @dataclass(frozen=True)
 class Mask(RecordedAction, what="mask"):
-    """Play noise in the ear that is not under test, and `why`, until told otherwise.
+    """Play noise by the route that masks the one under test, and `why`, until told otherwise.
 
     `level_db_hl` is the effective masking level; `number` that of the presentation it is for.
     """
 
     number: int
-    ear: str
+    route: Route
     frequency_hz: float
     level_db_hl: float
     why: Reason

@@ -12,7 +12,6 @@ from typing import Final
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ
 
 FAMILIAR_DOWN_DB: Final = 20.0
 FAMILIAR_UP_DB: Final = 10.0
@@ -34,7 +33,9 @@ class Familiarisation:
 
     def tone(self) -> Presentation:
         """Return the next tone."""
-        return self._levels.tone(Purpose.FAMILIARISE, FAMILIAR_FREQUENCY_HZ, self._level_db_hl)
+        return self._levels.tone(
+            Purpose.FAMILIARISE, self._levels.route.kind.familiar_hz, self._level_db_hl
+        )
 
     def answered(self, level_db_hl: float, heard: bool | None) -> None:
         """Go down after a tone that was heard, up after another, or end."""
@@ -44,7 +45,7 @@ class Familiarisation:
             done = self._going_up or level_db_hl <= self._levels.floor_db_hl
             self._level_db_hl = max(level_db_hl - FAMILIAR_DOWN_DB, self._levels.floor_db_hl)
         else:
-            limit_db_hl = self._levels.limit_db_hl(FAMILIAR_FREQUENCY_HZ)
+            limit_db_hl = self._levels.limit_db_hl(self._levels.route.kind.familiar_hz)
             self._limit_tones += level_db_hl >= limit_db_hl
             done = self._limit_tones >= LIMIT_TONES_FAMILIAR
             self._going_up = True

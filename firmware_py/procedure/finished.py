@@ -37,7 +37,9 @@ def finished(
     told = result.to_record()
     for ear, found in zip(told["ears"], result.ears, strict=True):
         ear["thresholds"] = [
-            threshold_with_width(each, settings.wanted_half_width_db(each.frequency_hz))
+            threshold_with_width(
+                each, settings.wanted_half_width_db(found.route.kind, each.frequency_hz)
+            )
             for each in found.thresholds
         ]
         below_db = found.clinical_offset_db - shift_db(found, convention)

@@ -12,14 +12,14 @@ from firmware_py.procedure.asked import is_at
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.presenter import Answer, Presenter
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import Route
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
     """A presentation that was answered."""
 
-    ear: str
+    route: Route
     presentation: Presentation
     # effective masking level that the other ear had meanwhile; None: it had no noise
     noise_db_hl: float | None
@@ -83,7 +83,7 @@ class AnswersGiven:
         due = presenter.noise.due
         noise_db_hl = None if due is None else due.level_db_hl
         self.all.append(Given(
-            presenter.ear, presenter.presentation, noise_db_hl, number, answer.heard, now_us,
+            presenter.route, presenter.presentation, noise_db_hl, number, answer.heard, now_us,
             answer.response_us, of_ear_check,
         ))  # fmt: skip
 
@@ -97,15 +97,15 @@ class AnswersGiven:
         ]
         return sum(times_us) / len(times_us) / 1000.0 if times_us else None
 
-    def response_times(self, ear: str) -> ResponseTimes:
+    def response_times(self, route: Route) -> ResponseTimes:
         """Return how long the answers to the tones of an ear took."""
         return ResponseTimes.of(
-            each.response_ms for each in self.all if each.ear == ear and not each.of_ear_check
+            each.response_ms for each in self.all if each.route == route and not each.of_ear_check
         )
 
-    def trial_s(self, ear: str) -> float | None:
+    def trial_s(self, route: Route) -> float | None:
         """Return the median time from answer to answer of an ear, None without two in a row."""
-        of_ear = [each for each in self.all if each.ear == ear and not each.of_ear_check]
+        of_ear = [each for each in self.all if each.route == route and not each.of_ear_check]
         seconds = [
             (after.known_us - before.known_us) / 1e6
             for before, after in pairwise(of_ear)
@@ -121,12 +121,12 @@ class AnswersGiven:
             for each in self.all
         )
 
-    def noise_at(self, ear: str, purposes: Sequence[Purpose]) -> dict[int, tuple[float, float]]:
+    def noise_at(self, route: Route, purposes: Sequence[Purpose]) -> dict[int, tuple[float, float]]:
         """Return the least and the most effective masking level in the other ear, dB.
 
         Parameters
         ----------
-        ear : str
+        route : Route
             The one that was asked.
         purposes : sequence of Purpose
             What the tones were for that count.
@@ -139,9 +139,9 @@ class AnswersGiven:
         found: dict[int, tuple[float, float]] = {}
         for each in self.all:
             tone, noise_db = each.presentation, each.noise_db_hl
-            if each.ear != ear or noise_db is None or tone.purpose not in purposes:
+            if each.route != route or noise_db is None or tone.purpose not in purposes:
                 continue
-            for at_hz in AUDIOGRAM_FREQUENCIES_HZ:
+            for at_hz in route.kind.frequencies_hz:
                 if is_at(at_hz, tone.frequency_hz):
                     low, high = found.get(at_hz, (noise_db, noise_db))
                     found[at_hz] = min(low, noise_db), max(high, noise_db)

@@ -238,7 +238,7 @@ def person_grade(result: SessionResult) -> PersonGrade | None:
     ears = [ear for ear in result.ears if ear.pta4 is not None]
     if len(ears) < 2 or not all(may_compare(one, other) for one, other in pairwise(ears)):
         return None
-    known = {ear.ear: ear.pta4 for ear in ears if ear.pta4 is not None}
+    known = {ear.route.ear: ear.pta4 for ear in ears if ear.pta4 is not None}
     better, worse = sorted(known, key=lambda ear: known[ear].level_db_hl)
     bound, above = _of_better(known[better], known[worse])
     shares = tuple(max(more - less, 0.0) for more, less in pairwise([*above, 0.0]))

@@ -32,8 +32,8 @@ from firmware_py.procedure.presenter import (
 from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.remarks import remarks_on
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.settings import BETTER, BOTH, Settings
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.settings import BETTER, Settings
 from firmware_py.procedure.time_to_go import TimeToGo
 from firmware_py.procedure.which_ear import EarCheck
 
@@ -50,7 +50,7 @@ class HearingTest:
     person : Person, optional
         Who is tested.
     highest_db_hl : callable, optional
-        Of ear and frequency: the highest level that can be reached there. A function without
+        Of route and frequency: the highest level that can be reached there. A function without
         memory, as all of this is.
     earphones : Earphones, optional
         What they let through to the other ear, and what noise they can be given; of unknown ones
@@ -76,17 +76,15 @@ class HearingTest:
     ) -> None:
         self.settings = settings
         self.person = person
-        ears: tuple[str, ...] = (RIGHT, LEFT) if settings.ears == BOTH else (settings.ears,)
-        if settings.first_ear in ears:
-            ears = (settings.first_ear, *(e for e in ears if e != settings.first_ear))
-        self.ears = {ear: EarTest(ear, settings, self.person, highest_db_hl) for ear in ears}
+        routes = map(Route, settings.ears_in_order)
+        self.ears = {r: EarTest(r, settings, self.person, highest_db_hl) for r in routes}
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
-        self.ear_check = EarCheck(settings, {name: ear.levels for name, ear in self.ears.items()})
+        self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
-        self.presenter = Presenter(settings, ears[0], self.cross_hearing)
+        self.presenter = Presenter(settings, next(iter(self.ears)), self.cross_hearing)
         self.time_to_go = TimeToGo(settings, self.ears, self.presenter.pace)
         self.given = AnswersGiven()
-        self._told_ear = ""
+        self._told_route: Route | None = None
         self._check_until_us = 0
         self.boards = Boards()
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
@@ -190,7 +188,7 @@ class HearingTest:
     @property
     def ear(self) -> EarTest:
         """Return the ear that is tested now."""
-        return self.ears[self.presenter.ear]
+        return self.ears[self.presenter.route]
 
     def _continued(self, now_us: int) -> list[Action]:
         self.waits_why = ()
@@ -240,49 +238,49 @@ class HearingTest:
         if self.ear_check.under_way:
             return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
         told: list[Action] = []
-        ear = next_ear(self.settings, self.ears.values())
-        if ear is None:
-            ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
-            if ear is not None:
-                told.append(tells.EarAgainTold(ear, reason(Code.CROSS_HEARD)))
-        if ear is None:
+        route = next_route(self.settings, self.ears.values())
+        if route is None:
+            route = next(filter(self.cross_hearing.ask_again, self.ears), None)
+            if route is not None:
+                told.append(tells.EarAgainTold(route, reason(Code.CROSS_HEARD)))
+        if route is None:
             check = self.cross_hearing.next_check()
             if check is not None:
                 return self._present(now_us, *check, since_us)
-        if ear is None:
+        if route is None:
             # Last of all: now both ears are known, and have noise where it is needed.
-            ear = next((e for e in self.ears if self.ears[e].begin_confirmation()), None)
-        if ear is None:
-            ear = next((e for e in self.ears if self.ears[e].begin_equipment_check()), None)
-            if ear is not None:
+            route = next((e for e in self.ears if self.ears[e].begin_confirmation()), None)
+        if route is None:
+            route = next((e for e in self.ears if self.ears[e].begin_equipment_check()), None)
+            if route is not None:
                 self._check_until_us = now_us + CHECK_US_MAX
-                told.append(tells.EquipmentCheckTold(ear, self.ears[ear].listening.why))
-        if ear is None:
+                told.append(tells.EquipmentCheckTold(route, self.ears[route].listening.why))
+        if route is None:
             return self._finish(SessionOutcome.COMPLETE)
-        self._expect_listener(self.ears[ear])
+        self._expect_listener(self.ears[route])
         objective = objective_of(self.settings, self.presenter.pace.trial_time)
-        presentation = self.ears[ear].next_presentation(self.number + 1, objective)
-        return [*told, *self._present(now_us, ear, presentation, since_us)]
+        presentation = self.ears[route].next_presentation(self.number + 1, objective)
+        return [*told, *self._present(now_us, route, presentation, since_us)]
 
     def _present(
-        self, now_us: int, ear: str, presentation: Presentation, since_us: int | None
+        self, now_us: int, route: Route, presentation: Presentation, since_us: int | None
     ) -> list[Action]:
-        told: list[Action] = [] if ear == self._told_ear else [tells.EarTold(ear)]
-        self._told_ear = ear
-        return [*told, *self.presenter.begin(now_us, ear, presentation, since_us)]
+        told: list[Action] = [] if route == self._told_route else [tells.EarTold(route)]
+        self._told_route = route
+        return [*told, *self.presenter.begin(now_us, route, presentation, since_us)]
 
     def _expect_listener(self, ear: EarTest) -> None:
         """Let an ear begin with what the other one, if it is known, told of the listener."""
         others = [e for e in self.ears.values() if e is not ear and e.found and e.observations]
         if others and not ear.begun and others[0].outcome != Outcome.UNRELIABLE:
-            ear.expect_listener(others[0], self.cross_hearing.crossed(ear.ear))
+            ear.expect_listener(others[0], self.cross_hearing.crossed(ear.route))
 
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
-        presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
+        presentation, ear = self.presenter.presentation, self.ears[self.presenter.route]
         assert presentation is not None
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
-        self.boards.answered(ear.ear)
+        self.boards.answered(ear.route)
         self.given.add(now_us, self.number, self.presenter, answer)
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
@@ -290,7 +288,7 @@ class HearingTest:
         pressed, response_s = self.presenter.silent_time.take(), answer.response_s
         check = presentation.purpose == Purpose.PLATEAU
         if check:
-            self.cross_hearing.checked(ear.ear, presentation, answer.heard, cover)
+            self.cross_hearing.checked(ear.route, presentation, answer.heard, cover)
         else:
             ear.answer(presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
@@ -303,7 +301,7 @@ class HearingTest:
             half_width_db = round(ear.audiogram.widest().half_width_db, 2)
         told: list[Action] = [
             tells.AnswerTold(
-                self.number, ear.ear, presentation.purpose, answer.heard, half_width_db,
+                self.number, ear.route, presentation.purpose, answer.heard, half_width_db,
                 round(self.time_to_go.seconds()),
             )
         ]  # fmt: skip
@@ -314,11 +312,11 @@ class HearingTest:
 
     def _clear_tone_answered(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
         """Take the answer to a tone of the ear check, which tells of nothing else."""
-        ear, to_go_s = self.presenter.ear, round(self.time_to_go.seconds())
+        route, to_go_s = self.presenter.route, round(self.time_to_go.seconds())
         self.presenter.silent_time.take()
         self.given.add(now_us, self.number, self.presenter, answer, of_ear_check=True)
-        told = tells.AnswerTold(self.number, ear, tone.purpose, answer.heard, None, to_go_s)
-        check = self.ear_check.answered(now_us, ear, tone, answer.heard)
+        told = tells.AnswerTold(self.number, route, tone.purpose, answer.heard, None, to_go_s)
+        check = self.ear_check.answered(now_us, route, tone, answer.heard)
         return [told, *check, *self._next(now_us, answer.at_us)]
 
     def _check_goes_on(self, now_us: int, before: bool) -> list[Action]:
@@ -331,7 +329,7 @@ class HearingTest:
         if before or not self.checking:
             return []
         self._check_until_us = now_us + CHECK_US_MAX
-        return [tells.ListenerCheckTold(ear.ear, ear.listening.why)]
+        return [tells.ListenerCheckTold(ear.route, ear.listening.why)]
 
     def _finish(self, outcome: SessionOutcome, why: Reasons = ()) -> list[Action]:
         self.outcome = outcome
@@ -343,11 +341,11 @@ class HearingTest:
 
 
 def _ear_over(ear: EarTest) -> list[Action]:
-    return [tells.EarOverTold(ear.ear, ear.outcome, ear.why)] if ear.over else []
+    return [tells.EarOverTold(ear.route, ear.outcome, ear.why)] if ear.over else []
 
 
-def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
-    """Return the ear to go on with, None if all are over.
+def next_route(settings: Settings, ears: Iterable[EarTest]) -> Route | None:
+    """Return the route to go on with, None if all are over.
 
     All are familiarised first if the better one is to begin; then it is one after the other. A
     check comes before that.
@@ -357,11 +355,11 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
     if not waiting:
         return None
     if settings.first_ear != BETTER or len(tests) == 1:
-        return waiting[0].ear
+        return waiting[0].route
     checked = [ear for ear in waiting if ear.phase == Purpose.CHECK]
     strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
     begun = [ear for ear in waiting if ear.begun]
-    return (checked or strange or begun or [min(waiting, key=_familiar_level)])[0].ear
+    return (checked or strange or begun or [min(waiting, key=_familiar_level)])[0].route
 
 
 def _familiar_level(ear: EarTest) -> float:

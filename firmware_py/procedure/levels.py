@@ -6,34 +6,34 @@ from typing import Final
 
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, STEP_UP_NEARBY_OCTAVES, Settings
 
 NEAR_OCTAVES: Final = 1.0  # so far an answer tells much of the threshold at another frequency
 
-# Of ear and frequency in Hz: the highest level that can be reached there, dB HL.
-Highest = Callable[[str, float], float]
+# Of route and frequency in Hz: the highest level that can be reached there, dB HL.
+Highest = Callable[[Route, float], float]
 
 
-def unlimited(_ear: str, _frequency_hz: float) -> float:
+def unlimited(_route: Route, _frequency_hz: float) -> float:
     """Return that any level can be reached."""
     return math.inf
 
 
 class Levels:
-    """Which levels one ear may be given.
+    """Which levels one ear may be given by a route.
 
     Parameters
     ----------
-    ear : str
-        "left" or "right".
+    route : Route
     settings : Settings
         Those of the session.
     highest_db_hl : callable
-        Of ear and frequency: the highest level that can be reached there.
+        Of route and frequency: the highest level that can be reached there.
     """
 
-    def __init__(self, ear: str, settings: Settings, highest_db_hl: Highest) -> None:
-        self._ear = ear
+    def __init__(self, route: Route, settings: Settings, highest_db_hl: Highest) -> None:
+        self.route = route
         self._settings = settings
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
@@ -43,14 +43,15 @@ class Levels:
     @property
     def floor_db_hl(self) -> float:
         """Return the lowest level."""
-        return self._settings.level_min_db_hl
+        return max(self._settings.level_min_db_hl, self.route.kind.levels_db_hl[0])
 
     def limit_db_hl(self, frequency_hz: float) -> float:
         """Return the highest level that may be asked at a frequency, and can be reached there."""
         limit_db_hl = self._limits_db_hl.get(frequency_hz)
         if limit_db_hl is None:
-            reach_db_hl = self._highest_db_hl(self._ear, frequency_hz)
-            limit_db_hl = min(self._settings.level_max_db_hl, reach_db_hl)
+            reach_db_hl = self._highest_db_hl(self.route, frequency_hz)
+            highest_db_hl = self.route.kind.levels_db_hl[1]
+            limit_db_hl = min(self._settings.level_max_db_hl, highest_db_hl, reach_db_hl)
             self._limits_db_hl[frequency_hz] = limit_db_hl
         return limit_db_hl
 

@@ -22,7 +22,7 @@ from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import SILENCE, Observation, Presentation
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
-from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
+from firmware_py.procedure.settings import Settings
 
 LIKELY: Final = 0.95  # a story that is so probable breaks off the test
 DOUBTED: Final = 0.2  # one that is so probable at the end leaves the result in doubt
@@ -66,7 +66,8 @@ class Listening:
         self.checks = 0
         self.why: Reasons = ()
         self.last_why: Reasons = ()
-        self._frequency_hz: float = FAMILIAR_FREQUENCY_HZ
+        self._familiar_hz = levels.route.kind.familiar_hz
+        self._frequency_hz = self._familiar_hz
         self._level_db_hl = 0.0
         self._silence_due = False
         self._silence_kept = True
@@ -153,8 +154,8 @@ class Listening:
         # What was heard before is heard again, if anybody listens; and it is no louder: what was
         # faint at another frequency may hurt at this one.
         before = [each.presentation for each in tones[: story.began] if each.heard is not False]
-        familiar = [each for each in before if near(each.frequency_hz, [FAMILIAR_FREQUENCY_HZ])]
-        self._frequency_hz, self._level_db_hl = FAMILIAR_FREQUENCY_HZ, self._familiar_level_db_hl
+        familiar = [each for each in before if near(each.frequency_hz, [self._familiar_hz])]
+        self._frequency_hz, self._level_db_hl = self._familiar_hz, self._familiar_level_db_hl
         if familiar:
             self._level_db_hl = max(self._level_db_hl, *(each.level_db_hl for each in familiar))
         elif before:
@@ -171,7 +172,7 @@ class Listening:
             return False
         self.equipment_asked, self.story = True, None
         self.why = (reason(Code.WHO_HEARS),)
-        self._frequency_hz, self._level_db_hl = FAMILIAR_FREQUENCY_HZ, self._familiar_level_db_hl
+        self._frequency_hz, self._level_db_hl = self._familiar_hz, self._familiar_level_db_hl
         self._silence_due = False
         return True
 

@@ -78,11 +78,11 @@ class Measurement:
         """Return the frequencies that are known well enough to end the measurement."""
         candidates_hz = self._estimator.candidate_frequencies_hz
         low_db_hl, high_db_hl = self._estimator.threshold_band(candidates_hz, BAND_PROBABILITY)
-        wanted_db = self._settings.wanted_half_width_db
+        wanted_db, kind = self._settings.wanted_half_width_db, self._levels.route.kind
         return [
             f
             for f, low, high in zip(candidates_hz, low_db_hl, high_db_hl, strict=True)
-            if high - low <= 2.0 * wanted_db(f)
+            if high - low <= 2.0 * wanted_db(kind, f)
         ]
 
     def observe(self, observation: Observation, pressed: bool | None = None) -> None:

@@ -8,7 +8,7 @@ from firmware_py.procedure.events import Action, Mask, Unmask
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import NO_COVER, Cover, Presentation
 from firmware_py.procedure.reasons import Reasons
-from firmware_py.procedure.route import OTHER
+from firmware_py.procedure.route import Route
 
 
 class MaskingNoise:
@@ -34,7 +34,7 @@ class MaskingNoise:
         self._looked_at: tuple[int, bool] | None = None
         self._needed = NO_COVER
 
-    def begin(self, number: int, ear: str, presentation: Presentation) -> list[Action]:
+    def begin(self, number: int, route: Route, presentation: Presentation) -> list[Action]:
         """Have the noise play that is due, or end the one that is not.
 
         From the pause on: so its beginning does not tell when the tone comes. A silence keeps the
@@ -42,12 +42,12 @@ class MaskingNoise:
         """
         before = self.due if self._plays else None
         if presentation.purpose != Purpose.CATCH:
-            self.cover = self._cover(number, ear, presentation)
+            self.cover = self._cover(number, route, presentation)
             level_db_hl, why = self.cover.noise_db_hl, self.cover.why
             self.due = None
             if level_db_hl is not None and why is not None:
                 frequency_hz = presentation.frequency_hz
-                self.due = Mask(number, OTHER[ear], frequency_hz, level_db_hl, why)
+                self.due = Mask(number, route.noise, frequency_hz, level_db_hl, why)
         elif self.due is not None:
             possible = self._cross_hearing.can_mask
             self.due = replace(self.due, number=number) if possible else None
@@ -57,14 +57,14 @@ class MaskingNoise:
             return [self.due]
         return [Unmask()] if played else []
 
-    def _cover(self, number: int, ear: str, presentation: Presentation) -> Cover:
+    def _cover(self, number: int, route: Route, presentation: Presentation) -> Cover:
         """Return what a tone needs; one that begins again, as after a pause, needs the same.
 
         Both ears are as they were until there is an answer, and only the board may have changed.
         """
         looked_at = (number, self._cross_hearing.can_mask)
         if looked_at != self._looked_at:
-            self._needed = self._cross_hearing.cover(ear, presentation)
+            self._needed = self._cross_hearing.cover(route, presentation)
             self._looked_at = looked_at
         return self._needed
 
@@ -85,5 +85,5 @@ class MaskingNoise:
         self._plays = False
 
 
-def _sound(mask: Mask | None) -> tuple[str, float, float] | None:
-    return None if mask is None else (mask.ear, mask.frequency_hz, mask.level_db_hl)
+def _sound(mask: Mask | None) -> tuple[Route, float, float] | None:
+    return None if mask is None else (mask.route, mask.frequency_hz, mask.level_db_hl)

@@ -29,6 +29,7 @@ from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.silent_time import SilentTime
 
@@ -88,7 +89,7 @@ class Presenter:
     ----------
     state : str
         One of the states above.
-    number, ear, presentation
+    number, route, presentation
         What is under way or due.
     answer : Answer or None
         When there is one the presentation is over, and waits for `begin`.
@@ -99,7 +100,7 @@ class Presenter:
         On the board's clock: when the tone or silence began (None: not known yet), and the pause.
     """
 
-    def __init__(self, settings: Settings, ear: str, cross_hearing: CrossHearing) -> None:
+    def __init__(self, settings: Settings, route: Route, cross_hearing: CrossHearing) -> None:
         self._settings = settings
         self._cross_hearing = cross_hearing
         self.noise = MaskingNoise(cross_hearing)
@@ -107,7 +108,7 @@ class Presenter:
         self.silent_time = SilentTime(self.pace)
         self.state = READY
         self.number = 0
-        self.ear = ear
+        self.route = route
         self.presentation: Presentation | None = None
         self.answer: Answer | None = None
         self.failure: Reasons = ()
@@ -129,12 +130,12 @@ class Presenter:
         self._cross_hearing.can_mask = can_mask
 
     def begin(
-        self, now_us: int, ear: str, presentation: Presentation, since_us: int | None
+        self, now_us: int, route: Route, presentation: Presentation, since_us: int | None
     ) -> list[Action]:
         """Begin the next presentation; `since_us`: the board's time of the answer before."""
-        if ear != self.ear:
+        if route != self.route:
             self.noise.due = None
-        self.ear = ear
+        self.route = route
         self.number += 1
         self.presentation = presentation
         # A late answer is followed by a pause as any other.
@@ -142,7 +143,7 @@ class Presenter:
         waited = self.state == LATE and self.answer is not None and not heard
         self.answer = None
         self._tries = _Tries()
-        noise = self.noise.begin(self.number, ear, presentation)
+        noise = self.noise.begin(self.number, route, presentation)
         self.silent_time.begin(since_us if heard else None)
         if waited and not self.noise.changed:
             # The pause has been: nothing of the last tone was heard that this one could follow.
@@ -279,7 +280,7 @@ class Presenter:
             self.onset_us = max(self.onset_us, self.pace.anew_us(at_us, self.pause_since_us))
             return self._stray_press(now_us)
         self.answer = Answer(heard, at_us)
-        return [tells.CatchTold(self.number, self.ear)] if self.state == PAUSE_BEFORE else []
+        return [tells.CatchTold(self.number, self.route)] if self.state == PAUSE_BEFORE else []
 
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
@@ -325,7 +326,7 @@ class Presenter:
         """Begin the presentation anew, with its noise and its pause."""
         assert self.presentation is not None
         self.silent_time.disturbed()
-        noise = self.noise.begin(self.number, self.ear, self.presentation)
+        noise = self.noise.begin(self.number, self.route, self.presentation)
         return [*noise, *self._wait_for_it(now_us, self.pace.pause_again_us(self.number))]
 
     def _wait_for_it(self, now_us: int, pause_us: int, since_us: int | None = None) -> list[Action]:
@@ -347,8 +348,8 @@ class Presenter:
             self.failure = (self._tries.failure(self.number),)
             return []
         self.state = STARTING
-        told = _told(self.number, self.ear, tone, self.noise)
-        play = _play(self.number, self.ear, tone, self._settings, self.pace.pulses)
+        told = _told(self.number, self.route, tone, self.noise)
+        play = _play(self.number, self.route, tone, self._settings, self.pace.pulses)
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
     def _begin_silence(self, now_us: int) -> list[Action]:
@@ -357,13 +358,12 @@ class Presenter:
             self.state = STARTING
             return self._ask_time(now_us)
         self.state = LISTENING
-        return [tells.CatchTold(self.number, self.ear), *self._wait(now_us + self._listening_us())]
+        told = tells.CatchTold(self.number, self.route)
+        return [told, *self._wait(now_us + self._listening_us())]
 
     def _void(self, now_us: int, code: Code) -> list[Action]:
         self._tries.void_why = why = reason(code)
         return [self._silence(), tells.VoidTold(self.number, why), *self._pause_again(now_us)]
-
-    # Small things
 
     def _silence(self) -> events.Silence:
         self.noise.silenced()
@@ -382,19 +382,19 @@ class Presenter:
         return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
 
 
-def _told(number: int, ear: str, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
+def _told(number: int, route: Route, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
     due = noise.due
     return tells.ToneTold(
-        number, ear, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
+        number, route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
         tone.information_bits,
         noise_db_hl=due.level_db_hl if due else None,
         unmasked=noise.cover.why if due is None else None,
     )  # fmt: skip
 
 
-def _play(number: int, ear: str, tone: Presentation, s: Settings, pulses: int) -> events.Play:
+def _play(number: int, route: Route, tone: Presentation, s: Settings, pulses: int) -> events.Play:
     return events.Play(
-        number, ear, tone.frequency_hz, tone.level_db_hl,
+        number, route, tone.frequency_hz, tone.level_db_hl,
         s.pulse_on_ms, s.pulse_off_ms, pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
         tone.why,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.record_checks import number, one_of, refusal
+from firmware_py.procedure.route import ROUTE_NAMES, written
 
 NUMBER_MAX: Final = 2.0**53  # a wide bound, which only keeps nonsense out
 SEVERAL_MAX: Final = 100  # in one part
@@ -171,7 +172,7 @@ NOMINAL_DB: Final = "nominal-db"
 
 # Parts that are words of a list; the table of a language has them as "ear-left".
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "ear": ("left", "right"),
+    "ear": ROUTE_NAMES,
     "verdict": ("doubtful", "rejected"),
     "hearer": ("operator", "other-ear"),
     "field": (
@@ -280,7 +281,8 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Reason):
         return value.to_record()
     if is_dataclass(value):
-        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+        parts = written((field.name, getattr(value, field.name)) for field in fields(value))
+        return {name: as_json(each) for name, each in parts.items()}
     if isinstance(value, list | tuple):
         return [as_json(each) for each in value]
     return str(value) if isinstance(value, str) else value  # plain, where it is one of several

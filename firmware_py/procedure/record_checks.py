@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from firmware_py.procedure.printable import shown
+from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gathered
 
 COUNT_MAX: Final = 2**31 - 1  # a wide bound: it only keeps nonsense out
 
@@ -80,6 +81,14 @@ def text(place: str, value: Any) -> Any:
     return value
 
 
+def one_route(place: str, value: Any) -> Route:
+    """Allow a route that was gathered from its parts."""
+    if not isinstance(value, Route):
+        told = value[EAR] if [*value] == [EAR] else value
+        raise refusal(place, told, f"are {', '.join(ROUTE_NAMES)}")
+    return value
+
+
 def several(check: Check, at_least: int, at_most: int, key: str = "") -> Check:
     """Allow a list, and check each of it; no two may have the same value of the field `key`."""
 
@@ -108,13 +117,15 @@ def checks_of(kind: type) -> dict[str, Check]:
 def object_of(kind: type) -> Check:
     """Check the fields of a dataclass, each as its annotation allows it, and make one of them."""
     checks = checks_of(kind)
+    written_as = {name: EAR if name == ROUTE else name for name in checks}
 
     def check_object(place: str, record: Any) -> Any:
-        if not isinstance(record, dict) or record.keys() != checks.keys():
+        values = gathered(record) if isinstance(record, dict) and ROUTE in checks else record
+        if not isinstance(record, dict) or values.keys() != checks.keys():
             told = list(record) if isinstance(record, dict) else record
-            raise refusal(place, told, f"is an object of {', '.join(checks)}")
+            raise refusal(place, told, f"is an object of {', '.join(written_as.values())}")
         return kind(
-            **{name: check(f"{place}.{name}", record[name]) for name, check in checks.items()}
+            **{n: check(f"{place}.{written_as[n]}", values[n]) for n, check in checks.items()}
         )
 
     return check_object

@@ -21,7 +21,7 @@ def remarks_on(
     remarks: list[Reason] = []
     for ear in ears:
         remarks += _happened(ear)
-        remarks += [reason(Code.OF_EAR, ear=ear.ear, doubt=doubt) for doubt in _doubts(ear)]
+        remarks += [reason(Code.OF_EAR, ear=str(ear.route), doubt=doubt) for doubt in _doubts(ear)]
         remarks += _masking_doubts(ear, cross_hearing)
     if signs := _inattention(ears):
         remarks.append(reason(Code.INATTENTIVE, signs=signs))
@@ -44,12 +44,12 @@ def _masking_doubts(ear: EarTest, cross_hearing: CrossHearing) -> list[Reason]:
         return []
     found: dict[Reason, list[int]] = {}
     inferred_hz = [e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED]
-    for frequency_hz, verdict in cross_hearing.verdicts(ear.ear).items():
+    for frequency_hz, verdict in cross_hearing.verdicts(ear.route).items():
         if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
             assert verdict.why is not None, "it is uncertain"
             found.setdefault(verdict.why, []).append(frequency_hz)
     return [
-        reason(Code.MASKING_UNCERTAIN, ear=ear.ear, frequencies_hz=at_hz, why=why)
+        reason(Code.MASKING_UNCERTAIN, ear=str(ear.route), frequencies_hz=at_hz, why=why)
         for why, at_hz in found.items()
     ]
 
@@ -60,14 +60,17 @@ def _happened(ear: EarTest) -> Iterable[Reason]:
     if retest is not None and retest.verdict:
         difference_db = retest.difference_db or 0.0
         yield reason(
-            Code.RETEST_DIFFERS, ear=ear.ear, verdict=retest.verdict, difference_db=difference_db
+            Code.RETEST_DIFFERS,
+            ear=str(ear.route),
+            verdict=retest.verdict,
+            difference_db=difference_db,
         )
     if listening.checks:
         yield reason(
-            Code.BROKEN_OFF, ear=ear.ear, checks=listening.checks, why=listening.last_why[0]
+            Code.BROKEN_OFF, ear=str(ear.route), checks=listening.checks, why=listening.last_why[0]
         )
     if listening.equipment_heard_by and ear.heard_nothing:
-        yield reason(Code.EQUIPMENT_HEARD, ear=ear.ear, hearer=listening.equipment_heard_by)
+        yield reason(Code.EQUIPMENT_HEARD, ear=str(ear.route), hearer=listening.equipment_heard_by)
 
 
 def _doubts(ear: EarTest) -> Iterable[Reason]:

@@ -26,12 +26,13 @@ from firmware_py.procedure.record_checks import (
     number_or_none,
     object_of,
     one_of,
+    one_route,
     optional,
     refusal,
     several,
     text,
 )
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.procedure.route import FREQUENCIES_HZ, ROUTES, Route
 
 # Wide bounds, for no test comes near them: they only keep nonsense out.
 LEVEL_DB_MAX: Final = 1000.0
@@ -57,7 +58,7 @@ _CONFIRMED: Final = one_of(
 class ThresholdResult:
     """What was found at one frequency."""
 
-    frequency_hz: Annotated[int, one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
+    frequency_hz: Annotated[int, one_of(*FREQUENCIES_HZ)]  # of the audiogram
     mark: Annotated[Outcome, _MARK]  # how sure it is
     # `threshold_db_hl`, `sd_db`, `low_db_hl`, `high_db_hl`: Posterior mean and standard deviation,
     # and the 95 % band. All are numbers if the mark is `MEASURED` or `INFERRED`, and None if it is
@@ -146,7 +147,7 @@ class MeanThreshold:
 class ConfirmedThreshold:
     """What the classical rule found at one frequency, after the test; nothing else rests on it."""
 
-    frequency_hz: Annotated[int, one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
+    frequency_hz: Annotated[int, one_of(*FREQUENCIES_HZ)]  # of the audiogram
     threshold_db_hl: Annotated[float | None, _LEVEL]  # a number if the mark is `MEASURED`, or None
     # `MEASURED`; `NO_RESPONSE`, silent at the limit; `HEARS_ALL`, heard at the floor; `INCOMPLETE`,
     # the tones were used up, or the session was ended
@@ -171,8 +172,7 @@ class EarResult:
 
     Attributes
     ----------
-    ear : str
-        "left" or "right".
+    route : Route
     outcome : Outcome
     why : reasons
         Why its test ended; none: it did not.
@@ -201,12 +201,12 @@ class EarResult:
         None: it is not known, or nothing follows from the thresholds.
     """
 
-    ear: Annotated[str, one_of(LEFT, RIGHT)]
+    route: Annotated[Route, one_route]
     outcome: Annotated[Outcome, _OUTCOME]
     why: Annotated[Reasons, reasons_at]
     thresholds: Annotated[
         Sequence[ThresholdResult],
-        several(_threshold, 1, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
+        several(_threshold, 1, len(FREQUENCIES_HZ), key="frequency_hz"),
     ]
     tones: Annotated[int, count]
     tones_heard: Annotated[int, count]
@@ -219,7 +219,7 @@ class EarResult:
     tones_masked: Annotated[int, count] = 0
     confirmed: Annotated[
         Sequence[ConfirmedThreshold],
-        several(_confirmed, 0, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
+        several(_confirmed, 0, len(FREQUENCIES_HZ), key="frequency_hz"),
     ] = ()
     verdict: Annotated[Verdict, one_of(*Verdict)] = Verdict.VALID
     reasons: Annotated[Reasons, reasons_at] = ()
@@ -234,7 +234,7 @@ class SessionResult(Result):
     # "": the session is not over, and this is the result so far
     outcome: Annotated[str, one_of(*SessionOutcome, "")]
     # those that are tested, in the order of the test
-    ears: Annotated[Sequence[EarResult], several(object_of(EarResult), 1, 2, key="ear")]
+    ears: Annotated[Sequence[EarResult], several(object_of(EarResult), 1, len(ROUTES), key="route")]
     presentations: Annotated[int, count]  # with a tone or without one
     stray_presses: Annotated[int, count]  # presses without a tone
     # None: nothing was answered
@@ -250,6 +250,6 @@ class SessionResult(Result):
         return max((found.verdict for found in self.ears), key=list(Verdict).index)
 
     @property
-    def by_ear(self) -> dict[str, EarResult]:
-        """Return what was found, by ear."""
-        return {found.ear: found for found in self.ears}
+    def by_route(self) -> dict[Route, EarResult]:
+        """Return what was found, by route."""
+        return {found.route: found for found in self.ears}

@@ -14,7 +14,6 @@ from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.model_checks import RETEST_IMPROBABLE, ascent_probability
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ
 
 RETEST_START_DB: Final = -10.0  # relative to the threshold found
 RETEST_STEP_DB: Final = 5.0
@@ -74,7 +73,7 @@ class Retest:
         # The start first: in another order the sum may differ by a bit.
         start_db_hl = self._threshold_db_hl + RETEST_START_DB
         level_db_hl = start_db_hl + self._tones * RETEST_STEP_DB
-        return self._levels.tone(Purpose.RETEST, FAMILIAR_FREQUENCY_HZ, level_db_hl)
+        return self._levels.tone(Purpose.RETEST, self._levels.route.kind.familiar_hz, level_db_hl)
 
     def answered(self, level_db_hl: float, heard: bool | None) -> None:
         """Find where silence ends and where being sure begins, each halfway between two levels."""
@@ -87,7 +86,7 @@ class Retest:
         )
         if heard is not False and self._audible_db_hl is None:
             self._audible_db_hl = crossed_db_hl
-        at_limit = level_db_hl >= self._levels.limit_db_hl(FAMILIAR_FREQUENCY_HZ)
+        at_limit = level_db_hl >= self._levels.limit_db_hl(self._levels.route.kind.familiar_hz)
         if heard:
             self._end(crossed_db_hl)
         elif at_limit or self._tones >= RETEST_TONES_MAX:
@@ -101,8 +100,9 @@ class Retest:
 
 def retest_of(estimator: ThresholdEstimator, levels: Levels) -> Retest | None:
     """Return the retest of an ear; None if its frequency has no threshold within the limits."""
-    mean_db_hl, sd_db = estimator.threshold([FAMILIAR_FREQUENCY_HZ])
+    frequency_hz = levels.route.kind.familiar_hz
+    mean_db_hl, sd_db = estimator.threshold([frequency_hz])
     threshold_db_hl = float(mean_db_hl[0])
-    if levels.side(FAMILIAR_FREQUENCY_HZ, threshold_db_hl) != Outcome.MEASURED:
+    if levels.side(frequency_hz, threshold_db_hl) != Outcome.MEASURED:
         return None
     return Retest(threshold_db_hl, levels, float(sd_db[0]), estimator.hyperparameters)

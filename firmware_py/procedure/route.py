@@ -9,7 +9,7 @@ written in its parts: `ear=left`, and `transducer` and `measured` only where the
 ones. Where it is a key it is its text: `left`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,10 +18,13 @@ from firmware_py.procedure.outcomes import MaskingMark
 LEFT: Final = "left"
 RIGHT: Final = "right"
 EARS: Final = (RIGHT, LEFT)  # in the order in which clinics ask and name them
+WIRE_EARS: Final = (LEFT, RIGHT)  # in the order of the wire's own
 OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
 AIR: Final = "air"  # transducers
 THRESHOLD: Final = "threshold"  # what is measured
-EAR: Final = "ear"  # the part of a route that is always written
+# What a value is called that is a route, and its part that is always written.
+ROUTE: Final = "route"
+EAR: Final = "ear"
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ BY_AIR: Final = RouteKind(
 ROUTE_KINDS: Final = (BY_AIR,)
 _KINDS: Final = {(each.transducer, each.measured): each for each in ROUTE_KINDS}
 # Of all routes.
+FREQUENCIES_HZ: Final = tuple(sorted({f for each in ROUTE_KINDS for f in each.frequencies_hz}))
 LOWEST_DB_HL: Final = min(each.levels_db_hl[0] for each in ROUTE_KINDS)
 HIGHEST_DB_HL: Final = max(each.levels_db_hl[1] for each in ROUTE_KINDS)
 AUDIOGRAM_FREQUENCIES_HZ: Final = BY_AIR.frequencies_hz  # of the audiogram by air
@@ -105,20 +109,20 @@ class Route:
             parts["measured"] = self.measured
         return parts
 
-    @classmethod
-    def of_parts(cls, values: Mapping[str, Any]) -> "Route":
-        """Return the route whose parts stand among these values.
+    @property
+    def words(self) -> str:
+        """Return what it is called in English."""
+        through = "" if self.transducer == AIR else f" by {self.transducer}"
+        return f"{self.ear} ear{through}"
 
-        Raises
-        ------
-        ValueError
-            If there is none of these parts.
-        """
-        parts = {name: values[name] for name in cls.__slots__ if name in values}
-        for route in ROUTES:
-            if route.parts() == parts:
-                return route
-        raise ValueError(parts)
+    def character(self, mark: MaskingMark) -> str:
+        """Return the symbol of a threshold with this mark as one character."""
+        return self.kind.characters[mark][self.ear]
+
+    @property
+    def wire(self) -> dict[str, int]:
+        """Return its parts as the numbers of the wire."""
+        return {"ear": WIRE_EARS.index(self.ear), "transducer": self.kind.wire_number}
 
     @property
     def kind(self) -> RouteKind:
@@ -131,6 +135,27 @@ class Route:
         return Route(OTHER[self.ear])
 
 
+def written(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return values by their names, each route in its parts."""
+    parts: dict[str, Any] = {}
+    for name, value in values:
+        parts |= value.parts() if isinstance(value, Route) else {name: value}
+    return parts
+
+
+def gathered(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by their names, the parts of a route as one: the other way of `written`.
+
+    Parts that are those of no route stay parts.
+    """
+    parts = {name: values[name] for name in Route.__slots__ if name in values}
+    if EAR not in parts:
+        return dict(values)
+    route = next((each for each in ROUTES if each.parts() == parts), parts)
+    return {ROUTE: route} | {name: each for name, each in values.items() if name not in parts}
+
+
 ROUTES: Final = tuple(
     Route(ear, kind.transducer, kind.measured) for kind in ROUTE_KINDS for ear in EARS
 )
+ROUTE_NAMES: Final = tuple(sorted(map(str, ROUTES)))

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.route import (
     AUDIOGRAM_FREQUENCIES_HZ,
-    BY_AIR,
+    EARS,
     HIGHEST_DB_HL,
     LEFT,
     LOWEST_DB_HL,
     RIGHT,
+    RouteKind,
 )
 
 DEFAULT_PROFILE: Final = "default"
@@ -32,10 +33,6 @@ CLINICAL: Final = "clinical"
 BITS: Final = "bits"
 BITS_PER_SECOND: Final = "bits-per-second"
 PAPER_PROFILE: Final = "gp-pta-2015"
-
-INTER_OCTAVE_FREQUENCIES_HZ: Final = BY_AIR.inter_octave_hz
-WIDER_AT_HZ: Final = BY_AIR.wider_at_hz
-FAMILIAR_FREQUENCY_HZ: Final = BY_AIR.familiar_hz
 
 PULSES_MIN: Final = 2  # in the shortest train that ends with its window, if there are as many
 
@@ -251,18 +248,23 @@ class Settings:
         return () if self.confirm == NONE else self.confirm_frequencies_hz
 
     @property
-    def audiogram_hz(self) -> list[int]:
-        """Return the frequencies of the audiogram that may be asked, from the lowest on."""
-        return [f for f in AUDIOGRAM_FREQUENCIES_HZ if self._in_range(f)]
+    def ears_in_order(self) -> list[str]:
+        """Return the ears that are tested, in the order of the test."""
+        ears = EARS if self.ears == BOTH else (self.ears,)
+        return sorted(ears, key=lambda ear: ear != self.first_ear)
+
+    def audiogram_hz(self, kind: RouteKind) -> list[int]:
+        """Return the frequencies of its audiogram that may be asked, from the lowest on."""
+        return [f for f in kind.frequencies_hz if self._in_range(f)]
 
     @property
     def per_second(self) -> bool:
         """Return whether tones are chosen by information per time; the paper chooses by bits."""
         return self.objective == BITS_PER_SECOND and self.profile != PAPER_PROFILE
 
-    def wanted_half_width_db(self, frequency_hz: float) -> float:
+    def wanted_half_width_db(self, kind: RouteKind, frequency_hz: float) -> float:
         """Return how far the 95 % band may reach to either side at a frequency."""
-        return WIDER_AT_HZ.get(frequency_hz, 1.0) * self.stop_half_width_db
+        return kind.wider_at_hz.get(frequency_hz, 1.0) * self.stop_half_width_db
 
     @property
     def familiarisation_counts(self) -> bool:

@@ -113,10 +113,11 @@ def _without_guesses(ear: EarResult, settings: Settings) -> EarResult:
     """
     if ear.outcome != Outcome.INCOMPLETE:
         return ear
+    kind = ear.route.kind
     thresholds = (
         t.without_numbers(Outcome.INCOMPLETE)
         if t.mark == Outcome.MEASURED
-        and t.is_wider_than(GUESS_WIDTHS * settings.wanted_half_width_db(t.frequency_hz))
+        and t.is_wider_than(GUESS_WIDTHS * settings.wanted_half_width_db(kind, t.frequency_hz))
         else t
         for t in ear.thresholds
     )

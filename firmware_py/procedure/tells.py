@@ -6,6 +6,7 @@ from typing import Any
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome, Why
 from firmware_py.procedure.reasons import Reason, Reasons
+from firmware_py.procedure.route import Route, written
 
 
 class Tell(Action):
@@ -17,7 +18,7 @@ class Tell(Action):
 
 
 def _all(told: Tell) -> dict[str, Any]:
-    return {field.name: getattr(told, field.name) for field in fields(told)}
+    return written((field.name, getattr(told, field.name)) for field in fields(told))
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class ToneTold(Tell, what="tone"):
     """
 
     number: int
-    ear: str
+    route: Route
     purpose: Purpose
     frequency_hz: float
     level_db_hl: float
@@ -43,7 +44,7 @@ class CatchTold(Tell, what="catch"):
     """A silence begins."""
 
     number: int
-    ear: str
+    route: Route
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class AnswerTold(Tell, what="answer"):
     """
 
     number: int
-    ear: str
+    route: Route
     purpose: Purpose
     heard: bool | None
     half_width_db: float | None = None
@@ -86,14 +87,14 @@ class UnmaskedTold(Tell, what="unmasked"):
 class EarTold(Tell, what="ear"):
     """The test goes on with this ear."""
 
-    ear: str
+    route: Route
 
 
 @dataclass(frozen=True)
 class EarAgainTold(Tell, what="ear-again"):
     """An ear that was over is asked again with noise."""
 
-    ear: str
+    route: Route
     why: Reason
 
 
@@ -101,7 +102,7 @@ class EarAgainTold(Tell, what="ear-again"):
 class ListenerCheckTold(Tell, what="listener-check"):
     """Somebody should look after the listener: the test is broken off for a check."""
 
-    ear: str
+    route: Route
     why: Reasons
 
 
@@ -109,7 +110,7 @@ class ListenerCheckTold(Tell, what="listener-check"):
 class EquipmentCheckTold(Tell, what="equipment-check"):
     """The operator is to say who hears the tones of an ear in which nothing was heard."""
 
-    ear: str
+    route: Route
     why: Reasons
 
 
@@ -131,7 +132,7 @@ class EarphonesTold(Tell, what="earphones"):
 class EarOverTold(Tell, what="ear-over"):
     """An ear is over."""
 
-    ear: str
+    route: Route
     outcome: Outcome
     why: Reasons
 

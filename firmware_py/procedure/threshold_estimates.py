@@ -7,7 +7,6 @@ from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import (
-    INTER_OCTAVE_FREQUENCIES_HZ,
     Settings,
 )
 from firmware_py.procedure.tally import Tally
@@ -51,7 +50,7 @@ class ThresholdEstimates:
     ) -> None:
         self._settings = settings
         self.asked = Asked(levels)
-        self.frequencies_hz = tuple(settings.audiogram_hz)
+        self.frequencies_hz = tuple(settings.audiogram_hz(levels.route.kind))
         self.estimator = estimator
         self.levels = levels
         self.tally = tally
@@ -93,7 +92,8 @@ class ThresholdEstimates:
         estimates = [
             e
             for e in estimates
-            if e.mark == Outcome.MEASURED or e.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
+            if e.mark == Outcome.MEASURED
+            or e.frequency_hz not in self.levels.route.kind.inter_octave_hz
         ]
         inside = [
             e
@@ -104,7 +104,9 @@ class ThresholdEstimates:
 
     def width_of_wanted(self, estimate: Estimate) -> float:
         """Return the width of a band as a part of the one that is wanted."""
-        wanted_db = self._settings.wanted_half_width_db(estimate.frequency_hz)
+        wanted_db = self._settings.wanted_half_width_db(
+            self.levels.route.kind, estimate.frequency_hz
+        )
         return estimate.half_width_db / wanted_db
 
     def common_mark(self) -> Outcome | None:

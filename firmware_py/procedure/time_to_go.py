@@ -15,7 +15,8 @@ from firmware_py.procedure.bracketing import DONE
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
-from firmware_py.procedure.settings import CLINICAL, INTER_OCTAVE_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.settings import CLINICAL, Settings
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class TimeToGo:
     that call for more clear tones, and an ear that is asked again with noise.
     """
 
-    def __init__(self, settings: Settings, ears: Mapping[str, EarTest], pace: Pace) -> None:
+    def __init__(self, settings: Settings, ears: Mapping[Route, EarTest], pace: Pace) -> None:
         self._settings = settings
         self._ears = ears
         self._pace = pace
@@ -134,7 +135,7 @@ class TimeToGo:
         )
         frequencies = sum(
             each.mark not in DONE
-            and (self._settings.ask_all or each.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ)
+            and (self._settings.ask_all or each.frequency_hz not in ear.route.kind.inter_octave_hz)
             for each in estimates
         )
         attention = ear.attention

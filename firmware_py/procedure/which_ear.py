@@ -23,8 +23,8 @@ from firmware_py.procedure.outcomes import UNSURE, Purpose, WhichEar, Why
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.randomness import EAR_STREAM, uniform
 from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.settings import BOTH, FAMILIAR_FREQUENCY_HZ, STEP_UP_MAX_DB, Settings
+from firmware_py.procedure.route import LEFT, RIGHT, Route
+from firmware_py.procedure.settings import BOTH, STEP_UP_MAX_DB, Settings
 
 UNSURE_MAX: Final = 2  # answers of a listener who cannot say; then the test goes on
 ASKED_US_MAX: Final = 60_000_000  # without a word of the operator; then the test goes on
@@ -36,11 +36,11 @@ assert FAMILIAR_UP_DB <= STEP_UP_MAX_DB
 class _Question:
     """One search for a tone that is heard, and the question in which ear it is."""
 
-    ears: tuple[str, str]  # in the order in which they are tried
+    routes: tuple[Route, Route]  # in the order in which they are tried
     level_db_hl: float
     tried: int = 0  # tones of this level; each ear has one
     limited: int = 0  # of these, those that were as loud as that ear's may be
-    ear: str = ""  # in which the tone was heard; "": none was yet
+    heard: Route | None = None  # in which the tone was heard; None: none was yet
     until_us: int = 0  # when it is given up
 
 
@@ -50,8 +50,8 @@ class EarCheck:
     Parameters
     ----------
     settings : Settings
-    levels : mapping of str to Levels
-        Of each ear that is tested.
+    levels : mapping of Route to Levels
+        Of each that is tested.
 
     Attributes
     ----------
@@ -63,61 +63,62 @@ class EarCheck:
         Whether somebody is to look at the earphones first.
     """
 
-    def __init__(self, settings: Settings, levels: Mapping[str, Levels]) -> None:
+    def __init__(self, settings: Settings, levels: Mapping[Route, Levels]) -> None:
         self._settings = settings
         self._levels = levels
         self.found = WhichEar.NOT_ASKED
         self.under_way = settings.ear_check and settings.ears == BOTH
         self.waits = False
         self._unsure = 0
-        self._played = ""  # the ear in which a tone was played that was heard in the other one
+        self._played: Route | None = None  # of a tone that was heard in the other ear
         self._questions = 0
         self._question = self._new_question()
 
     @property
     def asks(self) -> bool:
         """Return whether the operator is to say in which ear the listener hears the tone."""
-        return self.under_way and not self.waits and self._question.ear != ""
+        return self.under_way and not self.waits and self._question.heard is not None
 
     @property
     def why(self) -> Reason:
         """Return what the operator is to do: to ask, or to look at the earphones."""
         if self.waits:
-            return reason(Code.TURN_EARPHONES, ear=self._played)
+            return reason(Code.TURN_EARPHONES, ear=str(self._played))
         return reason(Code.WHICH_EAR)
 
-    def tone(self) -> tuple[str, Presentation]:
-        """Return the next tone, and for which ear.
+    def tone(self) -> tuple[Route, Presentation]:
+        """Return the next tone, and by which route.
 
         A pure function of what came so far: asked twice, it says the same.
         """
         question = self._question
-        ear = question.ear or question.ears[question.tried]
+        route = question.heard or question.routes[question.tried]
         level_db_hl = question.level_db_hl
-        tone = self._levels[ear].tone(Purpose.CHECK, FAMILIAR_FREQUENCY_HZ, level_db_hl)
-        return ear, replace(tone, why=Why.WHICH_EAR)
+        tone = self._levels[route].tone(Purpose.CHECK, route.kind.familiar_hz, level_db_hl)
+        return route, replace(tone, why=Why.WHICH_EAR)
 
     def answered(
-        self, now_us: int, ear: str, tone: Presentation, heard: bool | None
+        self, now_us: int, route: Route, tone: Presentation, heard: bool | None
     ) -> list[Action]:
         """Take the answer to a tone, and say what the operator is told.
 
         None: the listener was unsure, so it was not a clear tone.
         """
-        self._levels[ear].presented(tone)
+        levels = self._levels[route]
+        levels.presented(tone)
         question = self._question
-        if question.ear:
+        if question.heard is not None:
             if now_us >= question.until_us:
                 self.give_up()
                 return [tells.GoingOnTold()]
         elif heard:
-            question.ear, question.until_us = ear, now_us + ASKED_US_MAX
+            question.heard, question.until_us = route, now_us + ASKED_US_MAX
             self._not_confirmed()
             if question.level_db_hl > self._settings.familiar_level_db_hl:
                 question.level_db_hl += FAMILIAR_UP_DB  # it was near the threshold: now it is clear
             return [tells.EarCheckTold(self.why)]
         else:
-            self._louder(tone.level_db_hl >= self._levels[ear].limit_db_hl(FAMILIAR_FREQUENCY_HZ))
+            self._louder(tone.level_db_hl >= levels.limit_db_hl(route.kind.familiar_hz))
         return []
 
     def _louder(self, was_limit: bool) -> None:
@@ -125,20 +126,21 @@ class EarCheck:
         question = self._question
         question.tried += 1
         question.limited += was_limit
-        if question.tried < len(question.ears):
+        if question.tried < len(question.routes):
             return
-        if question.limited == len(question.ears):
+        if question.limited == len(question.routes):
             self.give_up()
         question.tried = question.limited = 0
         question.level_db_hl += FAMILIAR_UP_DB
 
     def named(self, ear: str) -> None:
         """Take the operator's word: in which ear the listener heard the tone, or `UNSURE`."""
-        if ear == self._question.ear:
+        played = self._question.heard
+        if played is not None and ear == played.ear:
             self.found, self.under_way = WhichEar.CONFIRMED, False
         elif ear != UNSURE:
             self.found, self.waits = WhichEar.CONTRADICTED, True
-            self._played = self._question.ear
+            self._played = played
         else:
             self._unsure += 1
             if self._unsure == UNSURE_MAX:
@@ -163,5 +165,6 @@ class EarCheck:
     def _new_question(self) -> _Question:
         chance = uniform(self._settings.seed, EAR_STREAM, self._questions)
         self._questions += 1
-        ears = (RIGHT, LEFT) if chance < 0.5 else (LEFT, RIGHT)
-        return _Question(ears, self._settings.familiar_level_db_hl)
+        right, left = Route(RIGHT), Route(LEFT)
+        routes = (right, left) if chance < 0.5 else (left, right)
+        return _Question(routes, self._settings.familiar_level_db_hl)

@@ -17,6 +17,7 @@ from firmware_py.procedure.reasons import (
     WORDS,
     Reason,
 )
+from firmware_py.procedure.route import ROUTES
 
 BETWEEN: Final = "; "  # reasons beside one another
 NOTHING: Final = "nothing"  # the key of the word for a text that is empty
@@ -189,8 +190,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     ),
     "not-sure": "the wish is less sure than it should be: compare again another day",
     # Words in them.
-    "ear-left": "left ear",
-    "ear-right": "right ear",
+    **{f"ear-{route}": route.words for route in ROUTES},
     "verdict-doubtful": "doubtful",
     "verdict-rejected": "rejected",
     "hearer-operator": "the operator",

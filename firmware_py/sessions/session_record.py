@@ -38,8 +38,8 @@ from firmware_py.procedure.record_checks import (
     whole,
 )
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.route import LEFT, RIGHT
-from firmware_py.procedure.settings import BOTH, SettingError, Settings
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.identity import Identity
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
@@ -307,12 +307,14 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
     def check_result(self, result: SessionResult) -> None:
         """Refuse a result of other ears or frequencies; `ResultError`."""
-        tested = {LEFT, RIGHT} if self.settings.ears == BOTH else {self.settings.ears}
-        if result.by_ear.keys() != tested:
-            told, allowed = (", ".join(sorted(ears)) for ears in (result.by_ear, tested))
+        tested = {Route(ear) for ear in self.settings.ears_in_order}
+        if result.by_route.keys() != tested:
+            told, allowed = (
+                ", ".join(sorted(map(str, each))) for each in (result.by_route, tested)
+            )
             raise ResultError(f"result.ears are {told}; allowed {allowed}")
-        wanted_hz = self.settings.audiogram_hz
         for place, ear in enumerate(result.ears):
+            wanted_hz = self.settings.audiogram_hz(ear.route.kind)
             told_hz = [each.frequency_hz for each in ear.thresholds]
             if told_hz != wanted_hz:
                 raise ResultError(

@@ -225,7 +225,9 @@ def _rmse_db(
     result: SessionResult, truth: Mapping[Any, Audiogram], kind: Kind = Kind.MEASURED
 ) -> float:
     squares = [
-        error_db**2 for ear in result.ears for error_db in _errors_db(ear, truth[ear.ear], kind)
+        error_db**2
+        for ear in result.ears
+        for error_db in _errors_db(ear, truth[ear.route.ear], kind)
     ]
     return math.sqrt(sum(squares) / len(squares)) if squares else math.nan
 

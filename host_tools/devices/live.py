@@ -231,7 +231,7 @@ def measure(
 def _so_far(state: str) -> str:
     """Say how far a session is that was taken up again, from the answer to SESS:STAT?."""
     about = told_pairs("SESS:STAT?", state)
-    return f": {about['ear']} ear, tones so far: {about['tones']}"
+    return f": {about.route.words}, tones so far: {about['tones']}"
 
 
 def typed(value: float | str) -> str:
@@ -256,7 +256,7 @@ def show_result(
 
     shown = [ear for ear in result.ears if has_thresholds(ear)]
     unit = axis_unit(nominal=nominal)
-    panels = [_panel(ear, truth[ear.ear] if truth else None, unit) for ear in shown]
+    panels = [_panel(ear, truth[ear.route.ear] if truth else None, unit) for ear in shown]
     screen.print()
     screen.print(verdicts_in_colours(result.ears))
     if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
@@ -268,7 +268,7 @@ def show_result(
         for line in (line for panel in panels for line in panel):
             screen.print(line)
     if shown:
-        found = {ear.ear: ear.thresholds for ear in shown}
+        found = {ear.route: ear.thresholds for ear in shown}
         screen.print(legend_in_colours(found, screen.width))
     if shown and truth is not None:
         screen.print(TRUTH_WORDS)
@@ -290,7 +290,7 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
 
     pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
     unsure = f" ({ear.tones_unsure} unsure)" if ear.tones_unsure else ""
-    heading = f"{ear.ear} ear, {ear.tones} tones{unsure}, {ear.outcome}"
+    heading = f"{ear.route.words}, {ear.tones} tones{unsure}, {ear.outcome}"
     frequencies = [found.frequency_hz for found in ear.thresholds]
     rows = {
         "Hz": [f"{f:5d}" for f in frequencies],
@@ -300,8 +300,8 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
     if truth:
         rows["true"] = [_number(truth.threshold_db_hl(f), 0) for f in frequencies]
     return [
-        Text(heading, EAR_STYLES[ear.ear]),
-        *audiogram_in_colours({ear.ear: ear.thresholds}, pairs, unit),
+        Text(heading, EAR_STYLES[ear.route.ear]),
+        *audiogram_in_colours({ear.route: ear.thresholds}, pairs, unit),
         *(Text(f"{name:>6}{''.join(row)}") for name, row in rows.items()),
     ]
 

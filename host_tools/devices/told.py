@@ -14,6 +14,7 @@ from typing import Any, Final
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reading import NUMBERS
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gathered, written
 from host_tools.errors import HostError
 
 UNASKED: Final = "!"
@@ -82,6 +83,14 @@ class Told(dict[str, str]):
             raise self._wrong(name, f"are {', '.join(allowed)}")
         return self[name]
 
+    @property
+    def route(self) -> Route:
+        """Return the route that it is of."""
+        route = gathered(self).get(ROUTE)
+        if not isinstance(route, Route):
+            raise self._wrong(EAR, f"are {', '.join(ROUTE_NAMES)}")
+        return route
+
     def _wrong(self, name: str, allowed: str) -> HostError:
         return not_understood(self._command, f"{name} is {shown(self[name])}; allowed {allowed}")
 
@@ -134,7 +143,8 @@ def told_result(answer: str) -> SessionResult:
 
 def _recorded_ear(told: dict[str, Any]) -> dict[str, Any]:
     """Return an ear as a result has it; what follows from its thresholds is not shown here."""
-    ear = {field.name: told[field.name] for field in fields(EarResult)} | {"pta4": None}
+    values = gathered(told) | {"pta4": None}
+    ear = written((field.name, values[field.name]) for field in fields(EarResult))
     return ear | {"thresholds": [_recorded(each) for each in told["thresholds"]]}
 
 

@@ -78,7 +78,7 @@ def _ear_line(about: Told, what: str) -> "Text":
     from rich.text import Text
 
     return Text.assemble(
-        (f"{about['ear']}{what}", EAR_STYLES[about.one_of("ear", EAR_STYLES)]),
+        (f"{about.route}{what}", EAR_STYLES[about.route.ear]),
         f": {readable(about['why'])}",
     )
 
@@ -96,6 +96,5 @@ def _answer_line(progress: Progress, answer: Told) -> str:
     word = words[answer.one_of("heard", words)]
     width = f"  ±{answer.number('half_width_db'):4.1f} dB" if "half_width_db" in answer else ""
     purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
-    name = answer.one_of("ear", EAR_STYLES)
-    ear = f"[{EAR_STYLES[name]}]{name:<5}[/]"
+    ear = f"[{EAR_STYLES[answer.route.ear]}]{answer.route!s:<5}[/]"
     return f"{answer['number']:>4}  {ear}  {stimulus}  {word}{width}{purpose}{noise}"

@@ -5,6 +5,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.procedure.route import Route
+
 if TYPE_CHECKING:
     from matplotlib.path import Path as Shape
 
@@ -34,12 +36,12 @@ def ear_colour(ear: str) -> str:
     return colour
 
 
-def symbol_marker(ear: str, masking: str = "none") -> "Shape":
-    """Return the symbol of an ear as a marker for Matplotlib, whose y is upward.
+def symbol_marker(route: Route, masking: str = "none") -> "Shape":
+    """Return the symbol of a route as a marker for Matplotlib, whose y is upward.
 
     Parameters
     ----------
-    ear : str
+    route : Route
     masking : str
         "none", "masked" or "uncertain".
     """
@@ -48,7 +50,7 @@ def symbol_marker(ear: str, masking: str = "none") -> "Shape":
     codes_of = {"M": [Shape.MOVETO], "L": [Shape.LINETO], "C": 3 * [Shape.CURVE4]}
     points: list[tuple[float, float]] = []
     codes: list[int] = []
-    words = iter(symbol_table()["symbols"][ear][masking]["path"].split())
+    words = iter(symbol_table()["symbols"][str(route)][masking]["path"].split())
     for command in words:
         for _ in range(POINTS[command]):
             points.append((float(next(words)), -float(next(words))))

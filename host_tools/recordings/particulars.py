@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
-from firmware_py.procedure.route import RIGHT
+from firmware_py.procedure.route import ROUTES
 from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
@@ -80,7 +80,7 @@ class Particulars:
             return self.catalogue.say("report", "not_as_recorded")
         ears = self.session.result.ears
         if not all(map(may_conclude, ears)):
-            return short_verdict({ear.ear: ear.verdict for ear in ears}, self.catalogue)
+            return short_verdict({str(ear.route): ear.verdict for ear in ears}, self.catalogue)
         if self.session.calibration.nominal:
             return self.catalogue.say("report", "uncalibrated")
         return self.catalogue.say("report", "simulated_mark") if self.session.simulated else ""
@@ -182,8 +182,8 @@ class Particulars:
 
     def _boards(self) -> str:
         """Return which tone generators there were, ear by ear if they are not the same."""
-        ears = sorted(self.session.result.ears, key=lambda found: found.ear != RIGHT)
-        by_ear = {ear.ear: ", ".join(ear.boards) for ear in ears}
+        ears = sorted(self.session.result.ears, key=lambda found: ROUTES.index(found.route))
+        by_ear = {str(ear.route): ", ".join(ear.boards) for ear in ears}
         if len({*by_ear.values()}) == 1:
             return next(iter(by_ear.values()))
         missing = self.say("not_told")

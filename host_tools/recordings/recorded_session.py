@@ -24,6 +24,7 @@ from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold
@@ -44,8 +45,8 @@ class Trial:
     """One presentation that was answered, in the order of the answers."""
 
     number: int  # of the presentation, from 1 in a session
-    # `ear`, `purpose`: as in `firmware_py.procedure`
-    ear: str
+    # `route`, `purpose`: as in `firmware_py.procedure`
+    route: Route
     purpose: str
     # `frequency_hz`, `level_db_hl`: None: a catch trial, in which there is no tone
     frequency_hz: float | None
@@ -137,9 +138,9 @@ class RecordedSession:
         result = self.state.result or self.test.result()
         return as_told(result, self.settings, nominal=self.calibration.nominal)
 
-    def trials_of(self, ear: str) -> list[Trial]:
-        """Return the trials of an ear."""
-        return [trial for trial in self.trials if trial.ear == ear]
+    def trials_of(self, route: Route) -> list[Trial]:
+        """Return the trials by a route."""
+        return [trial for trial in self.trials if trial.route == route]
 
 
 def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession:
@@ -234,7 +235,7 @@ def _trial(state: HearingReplay, answer: AnswerTold) -> Trial:
     tone = given.presentation
     return Trial(
         number=answer.number,
-        ear=answer.ear,
+        route=answer.route,
         purpose=answer.purpose,
         frequency_hz=None if silence else tone.frequency_hz,
         level_db_hl=None if silence else tone.level_db_hl,

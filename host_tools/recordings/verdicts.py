@@ -7,6 +7,7 @@ from typing import Final, Protocol
 from firmware_py.console.figures import readable
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Reasons
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import told
@@ -18,7 +19,7 @@ class JudgedEar(Protocol):
     """An ear, the verdict on its test, and why."""
 
     @property
-    def ear(self) -> str:
+    def route(self) -> Route:
         """Return "left" or "right"."""
         ...
 
@@ -79,7 +80,7 @@ def _told(ear: JudgedEar, key: str, catalogue: Catalogue) -> ToldVerdict:
     valid, word = may_conclude(ear), verdict_word(ear.verdict, catalogue)
     parts = {"verdict": word if valid else word.upper()}
     if key == "of_ear":
-        parts["ear"] = catalogue.say("report", f"{ear.ear}_ear")
+        parts["ear"] = catalogue.say("report", f"{ear.route}_ear")
     sentences = [f"{each[:1].upper()}{each[1:]}." for each in reasons_of(ear, catalogue)]
     if not valid:
         sentences.append(catalogue.say(PLACE, f"{_key(ear.verdict)}_means"))

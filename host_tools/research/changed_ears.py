@@ -28,7 +28,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.platform.program import ended
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.procedure.settings import BRISK, CLINICAL, Settings
 from host_tools.commands.sessions.change import (
     CHANGED,
@@ -104,8 +104,8 @@ def _posteriors(
     )
     # Which ear is which is known here.
     run = SimulatedTest(Settings(seed=seed, conduct=conduct, ear_check=False), listener)
-    ears = run.run().by_ear
-    return {ear: EarPosterior.of(ears[ear], run.test.ears[ear]) for ear in EARS}
+    found = run.run().by_route
+    return {e: EarPosterior.of(found[Route(e)], run.test.ears[Route(e)]) for e in EARS}
 
 
 def all_probabilities(

@@ -26,7 +26,7 @@ from firmware_py.procedure.convention import OFFSETS_DB, clinical_offset_db
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.route import LEFT
+from firmware_py.procedure.route import LEFT, Route
 from firmware_py.procedure.settings import Settings
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.staircase import SETTLED, StaircaseIso
@@ -56,7 +56,7 @@ class Offset:
 
 def classical(threshold_db_hl: float, rng: random.Random, heard: Answer) -> float | None:
     """Return the threshold of the classical rule, as the firmware confirms one."""
-    levels = Levels(LEFT, Settings(), lambda _ear, _frequency_hz: math.inf)
+    levels = Levels(Route(LEFT), Settings(), lambda _route, _frequency_hz: math.inf)
     known_db_hl = threshold_db_hl + rng.gauss(0.0, START_SD_DB)
     # The test that went before has been as loud.
     levels.presented(Presentation(Purpose.CONFIRM, FREQUENCY_HZ, known_db_hl + ABOVE_DB))

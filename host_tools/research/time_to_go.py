@@ -105,10 +105,10 @@ class WatchedTest(HearingTest):
         actions = super().handle(now_us, event)
         for each in actions:
             if isinstance(each, AnswerTold):
-                missing = self.time_to_go.missing(self.ears[each.ear])
+                missing = self.time_to_go.missing(self.ears[each.route])
                 self.course.answers.append(
                     Answered(
-                        each.ear, each.purpose, now_us / 1e6, each.seconds_to_go or 0.0,
+                        str(each.route), each.purpose, now_us / 1e6, each.seconds_to_go or 0.0,
                         missing.bits, missing.frequencies, missing.checks, missing.measuring,
                     )
                 )  # fmt: skip

@@ -12,7 +12,7 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import AIR, BY_AIR, Route
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
 DUE: Final = datetime.date(2026, 12, 31)
@@ -97,7 +97,9 @@ class CalibratedBoard(SimulatedBoard):
 
     def level_db_spl(self, sound: PlayedTone | PlayedNoise) -> float:
         """Return what a meter shows."""
-        return sound.level_dbfs + self.truth.sensitivity_db_spl[sound.ear].at(sound.frequency_hz)
+        return sound.level_dbfs + self.truth.sensitivity_db_spl[Route(sound.ear)].at(
+            sound.frequency_hz
+        )
 
     def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
-        return self.level_db_spl(sound) - self.truth.retspl_db_spl.at(sound.frequency_hz)
+        return self.level_db_spl(sound) - self.truth.retspl_db_spl[AIR].at(sound.frequency_hz)

@@ -21,6 +21,7 @@ from firmware_py.link.client import Client
 from firmware_py.procedure.events import Mask, Play
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import AIR, Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import ReplayError, replay
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
@@ -68,7 +69,7 @@ def test_the_board_is_never_told_more_than_was_measured(tmp_path: Path) -> None:
 
     assert len(board.played) > 30
     for tone in board.played:
-        limit_db_spl = board.truth.level_max_db_spl[tone.ear].at(tone.frequency_hz)
+        limit_db_spl = board.truth.level_max_db_spl[Route(tone.ear)].at(tone.frequency_hz)
         assert board.level_db_spl(tone) <= limit_db_spl + 1e-6
     limits = {
         (ear["ear"], each["frequency_hz"]): each["limit_db_hl"]
@@ -77,7 +78,10 @@ def test_the_board_is_never_told_more_than_was_measured(tmp_path: Path) -> None:
     }  # fmt: skip
     assert limits[("left", 8000)] == 75.0
     assert limits[("right", 8000)] == 76.0
-    assert all(limit == min(100.0, board.truth.highest_db_hl(*at)) for at, limit in limits.items())
+    assert all(
+        limit == min(100.0, board.truth.highest_db_hl(Route(ear), f))
+        for (ear, f), limit in limits.items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,9 +192,9 @@ def test_no_sound_of_a_test_is_above_its_limits(
     client = Client(lambda: "1")
     monkeypatch.setattr(client, "request", lambda verb, **_: sent.append(verb))
     in_force, settings = on_file().judged(DUE), Settings(level_max_db_hl=50.0)
-    reach_db_hl = in_force.highest_noise_db_hl("left", 1000.0)
-    tone = Play(1, "left", 1000.0, 50.0 + over_db, 225, 225, 3, 25, 0, 1)
-    noise = Mask(1, "left", 1000.0, reach_db_hl + over_db, reason(Code.NOMINAL))
+    reach_db_hl = in_force.highest_noise_db_hl(Route("left"), 1000.0)
+    tone = Play(1, Route("left"), 1000.0, 50.0 + over_db, 225, 225, 3, 25, 0, 1)
+    noise = Mask(1, Route("left"), 1000.0, reach_db_hl + over_db, reason(Code.NOMINAL))
     for sound in (tone, noise):
         with pytest.raises(TooLoudError) if over_db else nullcontext():
             sound_of_test(client, in_force, settings, "1-1", sound)
@@ -198,7 +202,7 @@ def test_no_sound_of_a_test_is_above_its_limits(
 
 
 def _quiet() -> dict[str, float]:
-    retspl = calibration().retspl_db_spl
+    retspl = calibration().retspl_db_spl[AIR]
     return {
         f"{f:.0f}": max(math.ceil(level + 25.0), 40.0)
         for f, level in zip(retspl.frequencies_hz, retspl.levels_db, strict=True)

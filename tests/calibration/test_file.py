@@ -32,7 +32,7 @@ from firmware_py.calibration.in_force import (
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import AIR, BY_AIR, Route
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
 
 DAY = datetime.timedelta(days=1)
@@ -42,17 +42,17 @@ EXAMPLE = Path(__file__).parents[2] / "device" / "calibration" / "example.toml"
 def test_a_level_goes_over_sound_pressure_to_full_scale() -> None:
     made = calibration()
     # 40 dB HL + 7.0 (TDH39, 1 kHz) = 47 dB SPL; 0 dBFS is 121 dB SPL left, 120.5 right.
-    assert made.level_dbfs("left", 1000.0, 40.0) == -74.0
-    assert made.level_dbfs("right", 1000.0, 40.0) == -73.5
+    assert made.level_dbfs(Route("left"), 1000.0, 40.0) == -74.0
+    assert made.level_dbfs(Route("right"), 1000.0, 40.0) == -73.5
     # 8 kHz left: 13 + 0 - 98.
-    assert made.level_dbfs("left", 8000.0, 0.0) == -85.0
+    assert made.level_dbfs(Route("left"), 8000.0, 0.0) == -85.0
 
 
 def test_the_highest_level_is_what_the_maximum_leaves_in_whole_decibels() -> None:
     made = calibration()
-    assert made.highest_db_hl("left", 8000.0) == 98 - 10 - 13.0
-    assert made.highest_db_hl("right", 8000.0) == math.floor(99.25 - 10 - 13.0) == 76
-    assert made.highest_db_hl("left", 1000.0) == 121 - 10 - 7.0
+    assert made.highest_db_hl(Route("left"), 8000.0) == 98 - 10 - 13.0
+    assert made.highest_db_hl(Route("right"), 8000.0) == math.floor(99.25 - 10 - 13.0) == 76
+    assert made.highest_db_hl(Route("left"), 1000.0) == 121 - 10 - 7.0
 
 
 def test_between_the_points_both_curves_are_straight_over_log_frequency() -> None:
@@ -67,7 +67,9 @@ def test_between_the_points_both_curves_are_straight_over_log_frequency() -> Non
     # Half an octave above 4 kHz, towards 6 kHz: RETSPL 9.5 to 15.5, sensitivity 114 to 105.
     share = math.log2(5000 / 4000) / math.log2(6000 / 4000)
     expected = 40.0 + (9.5 + share * 6.0) - (114 - share * 9.0)
-    assert calibration().level_dbfs("left", 5000.0, 40.0) == pytest.approx(expected, abs=0.01)
+    assert calibration().level_dbfs(Route("left"), 5000.0, 40.0) == pytest.approx(
+        expected, abs=0.01
+    )
 
 
 FREQUENCIES = st.floats(125.0, 8000.0)
@@ -78,14 +80,14 @@ def test_no_level_within_the_limit_is_told_above_the_maximum(
     ear: str, frequency_hz: float, level_db_hl: float
 ) -> None:
     made = calibration()
-    level_db_hl = min(level_db_hl, made.highest_db_hl(ear, frequency_hz))
+    level_db_hl = min(level_db_hl, made.highest_db_hl(Route(ear), frequency_hz))
 
-    level_dbfs = made.level_dbfs(ear, frequency_hz, level_db_hl)
-    level_db_spl = level_dbfs + made.sensitivity_db_spl[ear].at(frequency_hz)
+    level_dbfs = made.level_dbfs(Route(ear), frequency_hz, level_db_hl)
+    level_db_spl = level_dbfs + made.sensitivity_db_spl[Route(ear)].at(frequency_hz)
 
-    assert level_db_spl <= made.level_max_db_spl[ear].at(frequency_hz) + 1e-6
+    assert level_db_spl <= made.level_max_db_spl[Route(ear)].at(frequency_hz) + 1e-6
     assert -160.0 <= level_dbfs <= -10.0 + 1e-6
-    assert level_db_spl - made.retspl_db_spl.at(frequency_hz) > level_db_hl - 0.0101
+    assert level_db_spl - made.retspl_db_spl[AIR].at(frequency_hz) > level_db_hl - 0.0101
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,9 @@ def test_nothing_is_louder_than_when_full_scale_counted_as_less() -> None:
     before, now = (CalibrationInForce(full_scale_db_hl=each) for each in (120.0, 132.0))
     assert now == CalibrationInForce()
     for level_db_hl in (-10.0, 40.0, 100.0, 120.0):
-        levels_dbfs = [each.level_dbfs("left", 1000.0, level_db_hl) for each in (before, now)]
+        levels_dbfs = [
+            each.level_dbfs(Route("left"), 1000.0, level_db_hl) for each in (before, now)
+        ]
         assert levels_dbfs[1] == levels_dbfs[0] - 12.0
 
 
@@ -179,7 +183,7 @@ def test_a_configuration_names_the_file_from_where_it_is(tmp_path: Path) -> None
 def test_the_example_is_good() -> None:
     made = read_calibration(EXAMPLE)
     assert (made.content["transducer"]["name"], made.due.isoformat()) == ("TDH39", "2027-01-15")
-    assert all(made.highest_db_hl("left", f) >= 60.0 for f in BY_AIR.calibrated_hz)
+    assert all(made.highest_db_hl(Route("left"), f) >= 60.0 for f in BY_AIR.calibrated_hz)
 
 
 @pytest.mark.parametrize(
@@ -221,19 +225,22 @@ def test_it_holds_up_to_its_due_date(today: datetime.date, state: str, headline:
     in_force = on_file().judged(today)
     assert (in_force.state, in_force.headline) == (state, headline)
     assert in_force.judged_on == today.isoformat()
-    assert in_force.level_dbfs("left", 1000.0, 40.0) == -74.0, "overdue, but better than nothing"
+    assert in_force.level_dbfs(Route("left"), 1000.0, 40.0) == -74.0, (
+        "overdue, but better than nothing"
+    )
 
 
 def test_without_one_levels_are_nominal_and_it_says_so(tmp_path: Path) -> None:
     in_force = NO_CALIBRATION.judged(MADE)
     assert in_force.headline == "UNCALIBRATED: levels are nominal"
-    assert in_force.level_dbfs("left", 1000.0, 40.0) == -92.0
-    assert in_force.highest_db_hl("left", 1000.0) == math.inf
+    assert in_force.level_dbfs(Route("left"), 1000.0, 40.0) == -92.0
+    assert in_force.highest_db_hl(Route("left"), 1000.0) == math.inf
     assert in_force.as_record() == {"state": UNCALIBRATED, "full_scale_db_hl": 132.0}
     older = CalibrationInForce.from_record(in_force.as_record() | {"full_scale_db_hl": 120})
-    assert older.level_dbfs("left", 1000.0, 40.0) == -80.0
+    assert older.level_dbfs(Route("left"), 1000.0, 40.0) == -80.0
     assert (
-        older.highest_noise_db_hl("left", 1000.0) == in_force.highest_noise_db_hl("left", 1e3) - 12
+        older.highest_noise_db_hl(Route("left"), 1000.0)
+        == in_force.highest_noise_db_hl(Route("left"), 1e3) - 12
     )
     bad = load_calibration(tmp_path / "none.toml").judged(MADE)
     assert bad.headline.startswith("UNCALIBRATED: levels are nominal (")
@@ -245,8 +252,8 @@ def test_only_the_simulated_board_has_its_own_and_a_file_goes_before(board: str)
     own = NO_CALIBRATION.judged(MADE, simulated.BOARD)
 
     assert (own.state, own.headline) == (SIMULATED, "CALIBRATED (simulated board)")
-    assert own.level_dbfs("left", 1000.0, 40.0) == -92.0
-    assert own.highest_db_hl("right", 8000.0) == 132.0
+    assert own.level_dbfs(Route("left"), 1000.0, 40.0) == -92.0
+    assert own.highest_db_hl(Route("right"), 8000.0) == 132.0
     assert NO_CALIBRATION.judged(DUE + 999 * DAY, simulated.BOARD).state == SIMULATED
     assert NO_CALIBRATION.judged(MADE, board) == CalibrationInForce()
     assert on_file().judged(MADE, simulated.BOARD).state == CALIBRATED
@@ -261,7 +268,7 @@ def test_with_another_board_than_was_measured_levels_are_nominal(
     in_force = on_file().judged(today, board)
     told = f"tone generator {simulated.SERIAL}, and this is {serial_of(board)}"
     assert in_force.headline == f"UNCALIBRATED: levels are nominal (the calibration is of {told})"
-    assert in_force.level_dbfs("left", 1000.0, 40.0) == -92.0
+    assert in_force.level_dbfs(Route("left"), 1000.0, 40.0) == -92.0
     assert CalibrationInForce.from_record(in_force.as_record()) == in_force
     assert on_file().judged(MADE, f"card {simulated.SERIAL}").state == CALIBRATED
 

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.route import ROUTES, Route
+
+RIGHT, LEFT = ROUTES
 
 WIDTH_MAX = 60
 LINES = 28  # the frequencies, and -10 to 120 dB HL by 5 dB
@@ -41,7 +44,7 @@ def line(level_db_hl: float) -> int:
 
 def difference(drawn: list[str]) -> dict[tuple[int, int], str]:
     """Everything that is not in an empty audiogram: line and column, character."""
-    empty = draw_audiogram({"left": []})
+    empty = draw_audiogram({LEFT: []})
     assert [len(a) for a in drawn] == [len(a) for a in empty]
     return {
         (row, place): character
@@ -51,7 +54,7 @@ def difference(drawn: list[str]) -> dict[tuple[int, int], str]:
     }
 
 
-def one_ear(ear: str, *thresholds: ThresholdResult) -> dict[tuple[int, int], str]:
+def one_ear(ear: Route, *thresholds: ThresholdResult) -> dict[tuple[int, int], str]:
     return difference(draw_audiogram({ear: thresholds}))
 
 
@@ -90,7 +93,7 @@ PICTURE_LEGEND = "O right   X left   : 95 % band   v no response, ? perhaps   ^ 
 def test_a_whole_picture() -> None:
     """Both ears, bands, arrows, the truth, a level beyond the paper and a truth never heard."""
     ears = {
-        "right": [
+        RIGHT: [
             marked(250, "hears-all"),
             found(500, 10.0, 2.0),
             found(1000, 20.0, 2.0),
@@ -98,7 +101,7 @@ def test_a_whole_picture() -> None:
             found(4000, 60.0, 6.0),
             marked(8000, "no-response"),
         ],
-        "left": [
+        LEFT: [
             found(250, 0.0, 2.0),
             found(1000, 20.0, 8.0),
             found(3000, 40.0, 2.0),
@@ -131,7 +134,7 @@ def test_an_empty_audiogram_has_its_axes_only() -> None:
 def test_a_band_goes_as_far_as_95_percent_to_each_side(
     threshold: ThresholdResult, levels: tuple[int, ...]
 ) -> None:
-    assert one_ear("left", threshold) == {
+    assert one_ear(LEFT, threshold) == {
         (line(level), column(1000)): "X" if level == 40 else ":" for level in levels
     }
 
@@ -139,25 +142,25 @@ def test_a_band_goes_as_far_as_95_percent_to_each_side(
 def test_what_is_perhaps_beyond_the_limit_has_a_question_mark_there() -> None:
     perhaps = replace(marked(8000, "incomplete"), limit_db_hl=100.0)
 
-    assert one_ear("left", perhaps) == {(line(100), column(8000)): "?"}
+    assert one_ear(LEFT, perhaps) == {(line(100), column(8000)): "?"}
 
 
 def test_a_symbol_is_never_covered_by_a_band() -> None:
     wide, narrow = found(1000, 40.0, 20.0), found(1020, 60.0, 0.1)
 
     for both in ([wide, narrow], [narrow, wide]):
-        assert sorted(one_ear("left", *both).values()).count("X") == 2
+        assert sorted(one_ear(LEFT, *both).values()).count("X") == 2
 
 
 @pytest.mark.parametrize("mark", ["unreliable", "incomplete"])
 def test_nothing_stands_where_nothing_is_known(mark: str) -> None:
-    assert one_ear("right", marked(2000, mark)) == {}
+    assert one_ear(RIGHT, marked(2000, mark)) == {}
 
 
 @pytest.mark.parametrize("level_db_hl", [-1e300, -math.inf, -500.0, -10.1, 120.1, 1e300])
 def test_a_level_off_the_paper_stands_at_its_edge(level_db_hl: float) -> None:
     edge = -10 if level_db_hl < 0 else 120
-    drawn = one_ear("left", found(1000, level_db_hl, 1.0))
+    drawn = one_ear(LEFT, found(1000, level_db_hl, 1.0))
 
     if math.isfinite(level_db_hl):
         assert drawn[line(edge), column(1000)] == "X"
@@ -165,14 +168,14 @@ def test_a_level_off_the_paper_stands_at_its_edge(level_db_hl: float) -> None:
 
 
 def test_a_band_off_the_paper_ends_at_its_edges() -> None:
-    drawn = one_ear("left", found(1000, 40.0, 1e6))
+    drawn = one_ear(LEFT, found(1000, 40.0, 1e6))
 
     assert [row for row, _ in drawn] == list(range(1, LINES))
 
 
 @pytest.mark.parametrize("frequency_hz", [0.001, 20.0, 124.0, 8800.0, 20_000.0, 1e9])
 def test_a_frequency_off_the_paper_stands_at_its_edge(frequency_hz: float) -> None:
-    for ears in (["left"], ["right", "left"]):
+    for ears in ([LEFT], [RIGHT, LEFT]):
         drawn = difference(draw_audiogram({ear: [found(frequency_hz, 40.0)] for ear in ears}))
 
         assert {place for _, place in drawn} <= {
@@ -182,7 +185,7 @@ def test_a_frequency_off_the_paper_stands_at_its_edge(frequency_hz: float) -> No
 
 def test_the_truth_is_behind_what_was_found() -> None:
     drawn = difference(
-        draw_audiogram({"left": [found(1000, 40.0)]}, [(1000.0, 40.0), (2000.0, 50.0)])
+        draw_audiogram({LEFT: [found(1000, 40.0)]}, [(1000.0, 40.0), (2000.0, 50.0)])
     )
 
     assert drawn == {(line(40), column(1000)): "X", (line(50), column(2000)): "+"}
@@ -190,7 +193,7 @@ def test_the_truth_is_behind_what_was_found() -> None:
 
 @pytest.mark.parametrize("level_db_hl", [math.inf, -math.inf, math.nan])
 def test_a_truth_that_is_no_level_is_not_drawn(level_db_hl: float) -> None:
-    assert difference(draw_audiogram({"left": []}, [(1000.0, level_db_hl)])) == {}
+    assert difference(draw_audiogram({LEFT: []}, [(1000.0, level_db_hl)])) == {}
 
 
 def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
@@ -198,7 +201,7 @@ def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
     marks = {500: "none", 1000: "masked", 2000: "uncertain"}
     ears = {
         ear: [replace(found(f, 40.0), masking=MaskingMark(mark)) for f, mark in marks.items()]
-        for ear in ("right", "left")
+        for ear in (RIGHT, LEFT)
     }
     row = draw_audiogram(ears)[line(40)]
 
@@ -210,19 +213,19 @@ def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
 def test_what_was_inferred_has_its_band_and_none_of_the_symbols() -> None:
     """Whichever ear, and whatever a file says of its masking."""
     inferred = replace(found(750, 40.0, 2.0), mark=Outcome.INFERRED)
-    drawn = difference(draw_audiogram({"right": [inferred], "left": [inferred]}))
+    drawn = difference(draw_audiogram({RIGHT: [inferred], LEFT: [inferred]}))
 
     assert set(drawn.values()) == {":", "i"}
     assert drawn[line(40), column(750)] == drawn[line(40), column(750) + 1] == "i"
-    assert "i inferred, not asked there" in legend({"left": [inferred], "right": []})
-    assert "i inferred" not in legend({"left": [found(750, 40.0)]})
+    assert "i inferred, not asked there" in legend({LEFT: [inferred], RIGHT: []})
+    assert "i inferred" not in legend({LEFT: [found(750, 40.0)]})
 
 
 def test_the_legend_names_what_is_there() -> None:
-    assert legend({"left": []}).startswith("X left   : 95 % band")
-    assert "right" not in legend({"left": []})
-    assert legend({"left": []}).endswith("v no response, ? perhaps   ^ all heard")
-    assert len(legend({"right": [], "left": []})) <= 80
+    assert legend({LEFT: []}).startswith("X left   : 95 % band")
+    assert "right" not in legend({LEFT: []})
+    assert legend({LEFT: []}).endswith("v no response, ? perhaps   ^ all heard")
+    assert len(legend({RIGHT: [], LEFT: []})) <= 80
 
 
 numbers = st.floats(-1e6, 1e6)
@@ -236,11 +239,11 @@ thresholds |= st.builds(
 
 
 @given(
-    st.dictionaries(st.sampled_from(["left", "right"]), st.lists(thresholds, max_size=12)),
+    st.dictionaries(st.sampled_from([LEFT, RIGHT]), st.lists(thresholds, max_size=12)),
     st.lists(st.tuples(st.floats(1.0, 1e5), st.floats())),
 )
 def test_whatever_is_drawn_is_so_many_lines_of_ascii(
-    ears: dict[str, list[ThresholdResult]], truth: list[tuple[float, float]]
+    ears: dict[Route, list[ThresholdResult]], truth: list[tuple[float, float]]
 ) -> None:
     drawn = draw_audiogram(ears, truth)
 

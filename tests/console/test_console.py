@@ -18,6 +18,7 @@ from firmware_py.console.grammar import (
     ConsoleError,
 )
 from firmware_py.operator.commands import COMMANDS
+from firmware_py.procedure.route import Route
 from tests.budget import examples
 from tests.console.instrument import PICTURE, Call, connected
 
@@ -47,14 +48,14 @@ CALLS: dict[str, Call] = {
     "SESS:RES? 3": ("result", 3),
     "SESS:LIST? 50": ("sessions", 50),
     "THR?": ("threshold", None, None),
-    "THR? RIGHT": ("threshold", "right", None),
+    "THR? RIGHT": ("threshold", Route("right"), None),
     "THR? ,3": ("threshold", None, 3),
-    "THR? LEFT,3": ("threshold", "left", 3),
+    "THR? LEFT,3": ("threshold", Route("left"), 3),
     "AUD 12": ("audiogram", 12),
-    "TONE LEFT,1000,40": ("play_tone", "left", 1000.0, 40.0, None),
-    "TONE LEFT,1e3,40,-5.5": ("play_tone", "left", 1000.0, 40.0, -5.5),
-    "CAL:LIM? LEFT": ("calibration_limits", "left"),
-    "CAL:TONE LEFT,125,-6": ("play_calibration_tone", "left", 125.0, -6.0),
+    "TONE LEFT,1000,40": ("play_tone", Route("left"), 1000.0, 40.0, None),
+    "TONE LEFT,1e3,40,-5.5": ("play_tone", Route("left"), 1000.0, 40.0, -5.5),
+    "CAL:LIM? LEFT": ("calibration_limits", Route("left")),
+    "CAL:TONE LEFT,125,-6": ("play_calibration_tone", Route("left"), 125.0, -6.0),
     "SETT pulses,2": ("set_setting", "pulses", "2"),
     "SETT? pulses": ("setting", "pulses"),
 }
@@ -384,7 +385,7 @@ def test_a_script_is_answered_line_by_line() -> None:
     ]  # fmt: skip
     assert calls == [
         ("identify",), ("start", "left", None, None, "Zoë", None), ("state",),
-        ("threshold", "right", None), ("set_setting", "pulses", "2"), ("audiogram", None),
+        ("threshold", Route("right"), None), ("set_setting", "pulses", "2"), ("audiogram", None),
     ]  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.exit_codes import EXIT_JOURNAL, EXIT_TONE_GENERATOR
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import replay
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
@@ -262,7 +263,7 @@ def test_a_test_that_goes_on_says_so_wherever_somebody_looks(
     for life, answered in ((1, 3), (2, 6)):
         world.until(lambda n=answered: is_told(world, "answer", number=n))  # type: ignore[misc]
         world.restart()
-        tones = replay(read_journal(world.journal()).records).test.ears["left"].tally.tones
+        tones = replay(read_journal(world.journal()).records).test.ears[Route("left")].tally.tones
         assert f" resumed={life} " in state(world)
         assert (
             f"; session 1 goes on, tones so far: {tones}; CALIBRATED (simulated board)"

@@ -3,6 +3,7 @@
 import re
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,8 @@ from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Action, Event, ToneEnded
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
 from tests.firmware.device import Device, told_by
@@ -253,11 +254,11 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     state, *picture, ok, threshold, _ = told_by(Device(tmp_path), "SESS:STAT?", "AUD", "THR? LEFT")
     (ear,) = result_of(two_buttons)["ears"]
     # In the result the band of what was not asked allows for a step as well.
-    octaves_hz = [f for f in AUDIOGRAM_FREQUENCIES_HZ if f not in INTER_OCTAVE_FREQUENCIES_HZ]
-    estimator = recorded(two_buttons).test.ears["left"].estimator
+    octaves_hz = [f for f in AUDIOGRAM_FREQUENCIES_HZ if f not in BY_AIR.inter_octave_hz]
+    estimator = recorded(two_buttons).test.ears[Route("left")].estimator
     low_db_hl, high_db_hl = estimator.threshold_band(octaves_hz, 0.95)
     halves_db = dict(zip(octaves_hz, 0.5 * (high_db_hl - low_db_hl), strict=True))
-    wanted_db = Settings().wanted_half_width_db
+    wanted_db = partial(Settings().wanted_half_width_db, BY_AIR)
     worst_hz = max(halves_db, key=lambda f_hz: halves_db[f_hz] / wanted_db(f_hz))
 
     assert ear["tones_unsure"] >= 3

@@ -22,7 +22,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.plateau import CHECKS_MAX
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.procedure.route import AIR, AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Route
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.whole_sessions import (
@@ -276,17 +276,19 @@ def test_calibrated_noise_is_as_loud_as_it_has_to_be_and_within_what_was_measure
         level_db_spl = board.level_db_spl(tone.noise)
         frequency_hz = tone.frequency_hz
         wanted_db_hl = masks[number_of(tone)]["level_db_hl"]
-        wanted_db_spl = truth.retspl_db_spl.at(frequency_hz) + NOISE_CORRECTION.at(frequency_hz)
+        wanted_db_spl = truth.retspl_db_spl[AIR].at(frequency_hz) + NOISE_CORRECTION.at(
+            frequency_hz
+        )
         assert level_db_spl == pytest.approx(wanted_db_hl + wanted_db_spl, abs=0.02)
-        assert level_db_spl <= truth.level_max_db_spl["right"].at(frequency_hz) + 1e-6
+        assert level_db_spl <= truth.level_max_db_spl[Route("right")].at(frequency_hz) + 1e-6
 
 
 @pytest.mark.parametrize("ear", [LEFT, RIGHT])
 @pytest.mark.parametrize("frequency_hz", AUDIOGRAM_FREQUENCIES_HZ)
 def test_the_highest_noise_is_within_limit_and_wire(ear: str, frequency_hz: float) -> None:
     for in_force in (CalibrationInForce(), on_file().judged(calibration().date)):
-        highest_db_hl = in_force.highest_noise_db_hl(ear, frequency_hz)
-        level_dbfs = in_force.noise_dbfs(ear, frequency_hz, highest_db_hl)
+        highest_db_hl = in_force.highest_noise_db_hl(Route(ear), frequency_hz)
+        level_dbfs = in_force.noise_dbfs(Route(ear), frequency_hz, highest_db_hl)
 
         assert -12.0 < level_dbfs <= -10.0
 

@@ -33,7 +33,7 @@ def judged(result: SessionResult, verdicts: Verdicts) -> SessionResult:
     """Return a result with these verdicts, as a procedure would have found it."""
     ears = []
     for ear in result.ears:
-        verdict, reasons = verdicts[ear.ear]
+        verdict, reasons = verdicts[ear.route.ear]
         ears.append(replace(ear, verdict=verdict, reasons=tuple(reasons)))
     return replace(result, ears=tuple(ears))
 

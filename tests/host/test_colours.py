@@ -13,10 +13,10 @@ from rich.console import Console, RenderableType
 
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
-from firmware_py.console.audiogram_text import SYMBOLS_BY_MASKING, draw_audiogram, legend
+from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult, ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import BY_AIR, ROUTES, Route
 from firmware_py.procedure.words import say
 from host_tools.colours import (
     EAR_STYLES,
@@ -38,14 +38,15 @@ from tests.host.journals import recorded
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 UNTESTED: Final = "silent-ear"
 JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", UNTESTED, "two-buttons")
+RIGHT, LEFT = ROUTES
 RED, BLUE, GREEN, YELLOW = 31, 34, 32, 33
 COLOUR: Final = {RIGHT: RED, LEFT: BLUE}
 OTHER: Final = {RIGHT: LEFT, LEFT: RIGHT}
 OWN: Final = {
-    ear: {symbols[ear] for symbols in SYMBOLS_BY_MASKING.values()} for ear in (RIGHT, LEFT)
+    ear: {symbols[ear.ear] for symbols in BY_AIR.characters.values()} for ear in (RIGHT, LEFT)
 }
 
-Ears = Mapping[str, Sequence[ThresholdResult]]
+Ears = Mapping[Route, Sequence[ThresholdResult]]
 
 pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
 
@@ -95,8 +96,8 @@ def view_on(name: str) -> View:
     return view_of(GOLDEN / f"{name}.journal")
 
 
-def ears_of(name: str) -> dict[str, Sequence[ThresholdResult]]:
-    return {ear.ear: ear.thresholds for ear in result_of(name).ears}
+def ears_of(name: str) -> dict[Route, Sequence[ThresholdResult]]:
+    return {ear.route: ear.thresholds for ear in result_of(name).ears}
 
 
 COMBINATIONS: Final[Mapping[str, Callable[[], Ears]]] = {
@@ -175,10 +176,10 @@ def test_the_result_has_the_ears_in_their_colours(name: str, columns: int, deaf_
     show_result(screen, result, nominal=False)
     everything = "".join(character for character, _ in coloured(said.getvalue()))
     for ear in result.ears:
-        heading = f"{ear.ear} ear, {ear.tones} tones"
-        assert heading in words_in(said.getvalue(), COLOUR[ear.ear])
+        heading = f"{ear.route} ear, {ear.tones} tones"
+        assert heading in words_in(said.getvalue(), COLOUR[ear.route])
         assert everything.count(heading) == 1
-        assert heading not in words_in(said.getvalue(), COLOUR[OTHER[ear.ear]])
+        assert heading not in words_in(said.getvalue(), COLOUR[OTHER[ear.route]])
     assert "+-" not in everything
     assert "     ±" in everything
     lines = everything.splitlines()
@@ -204,7 +205,10 @@ def test_an_ear_that_could_not_be_tested_has_no_colour_and_no_number(columns: in
 
 def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
     result = result_of("both-ears-n3")
-    for truth in (None, {ear: audiogram_named("N3")[cast(Any, ear)] for ear in (RIGHT, LEFT)}):
+    for truth in (
+        None,
+        {ear.ear: audiogram_named("N3")[cast(Any, ear.ear)] for ear in (RIGHT, LEFT)},
+    ):
         screen, said = terminal(80, no_color=True)
         show_result(screen, result, truth, nominal=False)
         pluses = [line for line in said.getvalue().splitlines() if "+" in line]
@@ -220,9 +224,9 @@ def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) ->
     said = shown(drawn(view), columns)
     everything = "".join(character for character, _ in coloured(said))
     for ear in view.ears:
-        its = words_in(said, COLOUR[ear.ear])
+        its = words_in(said, COLOUR[ear.route])
         if ear.why:
-            assert f"{ear.ear} ear {ear.outcome}" in its
+            assert f"{ear.route} ear {ear.outcome}" in its
     for begun in view.thresholds():
         assert f"{begun} " in words_in(said, COLOUR[begun])
     assert "+-" not in everything
@@ -279,10 +283,15 @@ def test_an_answer_names_its_ear_in_its_colour() -> None:
         show_line(f'! ear-over ear={ear} outcome=measured why="{why}"', progress, screen)
         plain = "".join(character for character, _ in coloured(said.getvalue()))
         assert plain == (
-            f"   3  {ear:<5}   1000 Hz   40 dB HL  heard      ± 8.2 dB\n"
+            f"   3  {ear!s:<5}   1000 Hz   40 dB HL  heard      ± 8.2 dB\n"
             f"{ear} ear measured: 95 % band at most ±7.3 dB (250 Hz)\n"
         )
-        assert words_in(said.getvalue(), COLOUR[ear]).split() == [ear, ear, "ear", "measured"]
+        assert words_in(said.getvalue(), COLOUR[ear]).split() == [
+            str(ear),
+            str(ear),
+            "ear",
+            "measured",
+        ]
 
 
 @pytest.mark.parametrize(
@@ -294,4 +303,4 @@ def test_there_is_no_colour_for_who_wants_none(options: dict[str, Any]) -> None:
     show_verdict(screen, verdict_on("left-ear-s2"))
     screen.print(drawn(view_on("both-ears-n3")))
     assert {colour for _, colour in coloured(said.getvalue())} == {None}
-    assert EAR_STYLES == {RIGHT: "bold red", LEFT: "bold blue"}
+    assert EAR_STYLES == {"right": "bold red", "left": "bold blue"}

@@ -26,13 +26,14 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.console.audiogram_text import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
+from firmware_py.console.audiogram_text import ARROWS, INFERRED, draw_audiogram
 from firmware_py.operator.replies import result_words
 from firmware_py.procedure import asymmetry
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
+from firmware_py.procedure.route import BY_AIR, Route
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.export.bundle import CODES, as_fhir
+from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv, code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
@@ -79,7 +80,7 @@ ON_A_PAGE: Final = (ASYMMETRIC, ("reverse slope", "corner"))
 pytestmark = pytest.mark.xdist_group("only what was asked")  # the sessions are run once
 ORDINARY: Final = {
     *ARROWS.values(),
-    *"".join(s for m in SYMBOLS_BY_MASKING.values() for s in m.values()),
+    *"".join(s for m in BY_AIR.characters.values() for s in m.values()),
 }
 NUMBERS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
 
@@ -104,7 +105,7 @@ class Person:
         """Return level and answer of the tones within a third of an octave of a frequency."""
         return [
             (trial.level_db_hl, trial.heard)
-            for trial in self.session.trials_of(ear)
+            for trial in self.session.trials_of(Route(ear))
             if trial.purpose in ("familiarise", "measure")  # a brisk test has no retest
             and trial.frequency_hz is not None
             and trial.level_db_hl is not None
@@ -115,8 +116,8 @@ class Person:
         """Yield each ear and threshold that no tone was asked for."""
         for ear in self.session.result.ears:
             for found in ear.thresholds:
-                if not self.asked(ear.ear, found.frequency_hz):
-                    yield ear.ear, found
+                if not self.asked(ear.route.ear, found.frequency_hz):
+                    yield ear.route.ear, found
 
 
 @pytest.fixture(
@@ -160,7 +161,7 @@ def test_no_response_and_hears_all_were_asked_at_their_limit(people: Sequence[Pe
                 if found.mark in ("no-response", "hears-all"):
                     seen.add(str(found.mark))
                     heard = found.mark == "hears-all"
-                    answers = person.asked(ear.ear, found.frequency_hz)
+                    answers = person.asked(ear.route.ear, found.frequency_hz)
                     assert (found.limit_db_hl, heard) in answers
     assert seen == {"no-response", "hears-all"}
 
@@ -201,7 +202,7 @@ def test_parquet_has_no_number_there_but_under_inferred(people: Sequence[Person]
         for ear in person.examination.result.ears:
             for found in ear.thresholds:
                 row = next(rows)
-                if (ear.ear, found.frequency_hz) in unasked:
+                if (ear.route.ear, found.frequency_hz) in unasked:
                     assert [row[name] for name in (*NUMBERS, "limit_db_hl")] == [None] * 5
                     assert row["inferred_db_hl"] == read(found).inferred_db_hl
                     assert row["marks"] == ["inferred"]
@@ -214,7 +215,7 @@ def test_fhir_has_no_value_there_and_is_not_final(people: Sequence[Person]) -> N
         observations = [entry["resource"] for entry in bundle["entry"]][1:]
         by_code = {each["code"]["coding"][0]["code"]: each for each in observations}
         for ear, found in person.unasked():
-            told: dict[str, Any] = by_code[CODES[ear][found.frequency_hz]]
+            told: dict[str, Any] = by_code[BY_AIR.loinc[ear][found.frequency_hz]]
             assert told["status"] == "preliminary"
             assert not {"valueQuantity", "interpretation"} & told.keys()
             assert told["dataAbsentReason"]["coding"][0]["code"] == "not-performed"
@@ -252,7 +253,9 @@ def test_the_reports_paper_has_no_symbol_and_brackets_there(people: Sequence[Per
         (numbers,) = [b for b in paper.blocks if b["kind"] == "numbers" and b["columns"][0] == "Hz"]
         (drawn,) = [b for b in paper.blocks if b["kind"] == "figures"]
         rows = {row["cells"][0]: row["cells"] for row in numbers["rows"]}
-        svgs = dict(zip([each.ear for each in person.findings.ears], drawn["figures"], strict=True))
+        svgs = dict(
+            zip([each.route.ear for each in person.findings.ears], drawn["figures"], strict=True)
+        )
         for ear, found in person.unasked():
             assert f'"threshold-{ear}-{found.frequency_hz}"' not in svgs[ear]["svg"]
             cell = rows[f"{ear} ear, dB HL"][numbers["columns"].index(str(found.frequency_hz))]
@@ -265,7 +268,7 @@ def test_the_audiogram_in_characters_has_no_ordinary_symbol_there(
     paper = draw_audiogram({})
     for person in people:
         for ear, found in person.unasked():
-            drawn = draw_audiogram({ear: [found]})
+            drawn = draw_audiogram({Route(ear): [found]})
             own = {
                 character
                 for line, blank in zip(drawn, paper, strict=True)
@@ -284,7 +287,7 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
         show_result(screen, person.session.result, nominal=False)
         text: str = screen.file.getvalue()  # type: ignore[attr-defined]
         for ear, found in person.unasked():
-            assert told[ear, found.frequency_hz].mark == "inferred"
+            assert told[Route(ear), found.frequency_hz].mark == "inferred"
         cells = re.findall(r"found((?: +\S+)+)", text)
         signs = sum(cell.count(INFERRED) for cell in cells)
         inferred = [
@@ -296,7 +299,7 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
 
 def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Person]) -> None:
     for person in [each for each in people if each.names[1]][:6]:
-        names = [ear.ear for ear in person.session.result.ears]
+        names = [ear.route.ear for ear in person.session.result.ears]
         ears = [prescribe_ear(person.session, name, "nal-r") for name in names]
         figures = prescription_as_json(person.session, ears, fit_of_ears(person.session, ears))
         told = {ear["ear"]: ear for ear in figures["ears"]}
@@ -308,12 +311,14 @@ def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Pe
 def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person]) -> None:
     for person in people:
         unasked = {(ear, found.frequency_hz) for ear, found in person.unasked()}
-        by_ear = person.session.result.by_ear
+        by_ear = person.session.result.by_route
         for ear in by_ear.values():
-            missing = {f for name, f in unasked if name == ear.ear and f in PTA4_FREQUENCIES_HZ}
+            missing = {
+                f for name, f in unasked if name == ear.route.ear and f in PTA4_FREQUENCIES_HZ
+            }
             assert ear.pta4 is None or missing <= {*ear.pta4.inferred_hz}
         if len(by_ear) == 2:
-            known = asymmetry.differences(by_ear["left"], by_ear["right"])
+            known = asymmetry.differences(by_ear[Route("left")], by_ear[Route("right")])
             assert not known.keys() & {frequency_hz for _, frequency_hz in unasked}
 
 
@@ -363,7 +368,7 @@ def test_device_paper_and_exports_say_the_same_and_nothing_outside_the_limits(
         (coded,) = csv.DictReader(io.StringIO(as_nhanes_csv([person.examination]).decode()))
         fhir = [entry["resource"] for entry in json.loads(as_fhir([person.examination]))["entry"]]
         by_code = {each["code"]["coding"][0]["code"]: each for each in fhir[1:]}
-        shown = {ear.ear: ear.thresholds for ear in person.findings.ears}
+        shown = {ear.route.ear: ear.thresholds for ear in person.findings.ears}
         for ear in told["ears"]:
             assert of_report[ear["ear"]]["pta4"] == ear["pta4"]
             for paper, one, each in zip(
@@ -381,7 +386,7 @@ def test_device_paper_and_exports_say_the_same_and_nothing_outside_the_limits(
                     assert sorted(levels) == levels, "the band has its level in it"
                 known = [level for level in levels if level is not None]
                 assert all(each["floor_db_hl"] <= level <= each["ceiling_db_hl"] for level in known)
-                resource = by_code[CODES[ear["ear"]][each["frequency_hz"]]]
+                resource = by_code[BY_AIR.loinc[ear["ear"]][each["frequency_hz"]]]
                 value = resource.get("valueQuantity")
                 assert (value and (value.get("comparator"), value["value"])) == fhir_told(reading)
                 cell = coded[nhanes.variable(ear["ear"], each["frequency_hz"])]

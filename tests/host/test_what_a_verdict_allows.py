@@ -18,7 +18,7 @@ from firmware_py.procedure import beside, reasons
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.norms import AgeNorm
 from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
@@ -183,7 +183,7 @@ def test_a_report_draws_no_conclusion_without_a_valid_test(
         assert ear.pta4 is None
         assert ear.pta4_missing.startswith(("its test ", "it could not"))
         assert all(t.norm_db_hl is None and t.norm_share_better is None for t in ear.thresholds)
-        assert any(t.threshold_db_hl is not None for t in ear.thresholds) is numbers[ear.ear]
+        assert any(t.threshold_db_hl is not None for t in ear.thresholds) is numbers[ear.route.ear]
     for line in WORDS.grades(found):
         assert not re.search("%|mild|moderate|dB", line)
 
@@ -240,7 +240,7 @@ class FewSteps(History):
     """What was known of each ear once: to draw all that was takes its time."""
 
     def __call__(self, test: HearingTest, trial: Trial) -> None:
-        seen = [place for (ear, *_), place in self._seen.items() if ear == trial.ear]
+        seen = [place for (ear, *_), place in self._seen.items() if ear == trial.route]
         if seen:
             self.after.append(seen[0])
         else:
@@ -276,7 +276,7 @@ def test_a_verdict_is_said_in_the_language(language: str) -> None:
     assert right.headline.endswith(f": {words[0].upper()}")
     assert left.headline.endswith(f": {words[1].upper()}")
     assert catalogue.say("remarks", "never_answered")[1:] in left.text
-    short = short_verdict({ear.ear: ear.verdict for ear in ears}, catalogue)
+    short = short_verdict({ear.route.ear: ear.verdict for ear in ears}, catalogue)
     assert short == ", ".join(
         f"{catalogue.say('report', ear)} {word}" for ear, word in zip(EARS, words, strict=True)
     )
@@ -312,10 +312,10 @@ def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
     session = a_session(HALF)
     posteriors = {
         ear: EarPosterior.of(found, session.test.ears[ear])
-        for ear, found in session.result.by_ear.items()
+        for ear, found in session.result.by_route.items()
     }
-    assert posteriors["right"] is not None
-    assert posteriors["left"] is None
+    assert posteriors[Route("right")] is not None
+    assert posteriors[Route("left")] is None
 
 
 def test_a_prescription_for_the_other_ear_begins_with_the_verdicts() -> None:
@@ -350,7 +350,7 @@ def test_a_page_of_people_shows_what_is_doubtful_faintly_and_names_it(tmp_path: 
 
 def test_another_model_says_nothing_of_an_ear_that_could_not_be_tested() -> None:
     compared = Comparison.of(a_session(HALF), Supposition(response_noise_db=4.0))
-    assert [each.ear for each in compared.ears] == ["right"]
+    assert [each.route.ear for each in compared.ears] == ["right"]
     with pytest.raises(HostError, match="of an ear that could be tested"):
         Comparison.of(a_session(NOBODY), Supposition(response_noise_db=4.0))
 
@@ -416,7 +416,7 @@ def _by_page(verdicts: Verdicts) -> dict[str, Any]:
 @pytest.mark.parametrize("verdicts", [DIFFERENT, HALF, NOBODY])
 def test_the_operators_page_says_as_much(tmp_path: Path, verdicts: Verdicts) -> None:
     told = _by_page(verdicts)
-    ears = [ear.ear for ear in a_session(verdicts).result.ears]
+    ears = [ear.route.ear for ear in a_session(verdicts).result.ears]
     kinds = [verdicts[ear][0] for ear in ears]
     assert told["words"] == [kind.replace("-", " ") for kind in kinds]
     assert told["means"] == WORDS.grades(findings_of(a_session(verdicts)))

@@ -30,6 +30,7 @@ from firmware_py.link.notices import (
     ToneStarted,
     UnknownEvent,
 )
+from firmware_py.procedure.route import Route
 
 STEP_US = 5_000
 
@@ -97,7 +98,7 @@ class Line:
         return line
 
 
-TONE = Tone("1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
+TONE = Tone("1-1", Route("left"), 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
 
 
 def connected(

@@ -27,6 +27,7 @@ from firmware_py.link.notices import (
     ToneEnded,
     ToneStarted,
 )
+from firmware_py.procedure.route import Route
 from tests.link.example import TONE, ExampleBoard, ExampleHost, Frame, read, write
 
 Press = Callable[[int, bool, int], None]
@@ -38,7 +39,7 @@ S = 1_000_000
 BOOT = 0xC0FFEE
 TONE_US = 800 * MS
 PULSES = Tone(
-    "1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25,
+    "1-1", Route("left"), 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25,
     press_ms=100, press_buttons=1,
 )  # fmt: skip
 MASK: dict[str, str | int] = {"ear": "l", "hz": "1000", "dbfs": "-60"}

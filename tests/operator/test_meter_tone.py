@@ -15,6 +15,7 @@ from device.simulator.world import World
 from firmware_py.link.notices import Refused
 from firmware_py.operator.meter_tone import ON_MS, STEP_MS, ToneError
 from firmware_py.procedure.presenter import PAUSE_BEFORE
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from tests.firmware.whole_sessions import a_listener, result_of, run_session
 
@@ -39,7 +40,7 @@ def test_it_sounds_and_is_over_by_itself(world: World) -> None:
     tone = world.meter_tone
     assert tone.state == "silent"
 
-    tone.play("left", 1000.0, -30.0, -30.0)
+    tone.play(Route("left"), 1000.0, -30.0, -30.0)
     assert tone.state == "asked"
     until_state(world, "sounding")
     began_us = world.clock.us
@@ -54,7 +55,7 @@ def test_it_sounds_and_is_over_by_itself(world: World) -> None:
 def test_another_one_ends_it(world: World) -> None:
     tone = world.meter_tone
     for number, level_dbfs in enumerate((-80.0, -70.0)):
-        tone.play("right", 8000.0, level_dbfs, -6.0)
+        tone.play(Route("right"), 8000.0, level_dbfs, -6.0)
         until_state(world, "sounding")
         assert len(world.board.played) == number + 1
     tone.stop()
@@ -73,7 +74,7 @@ def test_another_one_ends_it(world: World) -> None:
 )
 def test_what_may_not_be_played_is_named(world: World, level_dbfs: float, words: str) -> None:
     with pytest.raises(ToneError) as refusal:
-        world.meter_tone.play("left", 1000.0, level_dbfs, -30.0)
+        world.meter_tone.play(Route("left"), 1000.0, level_dbfs, -30.0)
     assert str(refusal.value) == words
     world.run(100 * MS)
     assert world.board.played == []
@@ -81,19 +82,19 @@ def test_what_may_not_be_played_is_named(world: World, level_dbfs: float, words:
 
 def test_the_boards_own_limit_stands(world: World) -> None:
     world.board.server.limits_dbfs = (-20.0, -20.0)
-    world.meter_tone.play("left", 1000.0, -10.0, -10.0)
+    world.meter_tone.play(Route("left"), 1000.0, -10.0, -10.0)
     until_state(world, "refused limit")
     assert world.board.played == []
 
 
 def test_a_wire_that_is_cut_is_told(world: World) -> None:
-    world.meter_tone.play("left", 1000.0, -30.0, -30.0)
+    world.meter_tone.play(Route("left"), 1000.0, -30.0, -30.0)
     world.wire_cut = True
     until_state(world, "lost")
 
 
 def test_a_test_that_begins_ends_it_and_is_not_disturbed(world: World, tmp_path: Path) -> None:
-    world.meter_tone.play("right", 1000.0, -30.0, -30.0)
+    world.meter_tone.play(Route("right"), 1000.0, -30.0, -30.0)
     until_state(world, "sounding")
     world.board.hand.listener = a_listener("S2")
     world.begin(Settings(ears="left", seed=3))

@@ -19,8 +19,8 @@ from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.randomness import uniform
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.threshold_estimates import Estimate
 from tests.budget import quick
 from tests.procedure.driver import (
@@ -39,7 +39,7 @@ from tests.procedure.driver import (
 )
 from tests.said import said
 
-OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
+OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
 FLOOR_DB_HL: Final = -10.0
 LIMIT_DB_HL: Final = 100.0
 RESPONSE_STREAM: Final = 78
@@ -111,12 +111,14 @@ def check_width(found: dict[str, Any], s: Settings) -> None:
     }
     if not said(found["why"]).startswith("95 % band at most"):
         return
-    parts = {f: width_db / s.wanted_half_width_db(f) for f, width_db in widths_db.items()}
+    parts = {f: width_db / s.wanted_half_width_db(BY_AIR, f) for f, width_db in widths_db.items()}
     assert max(parts.values()) <= 1.0
     ended = re.fullmatch(r"95 % band at most \+-(\d+\.\d) dB \((\d+) Hz\).*", said(found["why"]))
     assert ended is not None
     said_db, said_hz = ended.groups()
-    assert max(parts.values()) <= (float(said_db) + 0.05) / s.wanted_half_width_db(int(said_hz))
+    assert max(parts.values()) <= (float(said_db) + 0.05) / s.wanted_half_width_db(
+        BY_AIR, int(said_hz)
+    )
 
 
 @pytest.mark.parametrize("ask_all", [False, True])
@@ -218,7 +220,7 @@ def test_two_answers_against_a_threshold_leave_it_unmeasured(heard: bool) -> Non
 
 def asked(*answers: tuple[float, float, bool | None], purpose: str = Purpose.MEASURE) -> Asked:
     """The answers (Hz, dB HL, heard) of an ear."""
-    known = Asked(Levels("left", Settings(), unlimited))
+    known = Asked(Levels(Route("left"), Settings(), unlimited))
     known.observations = [
         Observation(Presentation(Purpose(purpose), f, level), heard, NO_COVER)
         for f, level, heard in answers
@@ -271,7 +273,7 @@ def test_the_familiarisation_of_a_brisk_test_counts_as_asked(conduct: str, count
     """From 40 dB HL down to where nothing is heard, and up again: both sides of the threshold."""
     driver = Driver(Settings(conduct=conduct, ears="left"), flat(25.0))
     driver.run_to_tone(Purpose.MEASURE)
-    ear = driver.test.ears["left"]
+    ear = driver.test.ears[Route("left")]
 
     tones = [o for o in ear.audiogram.asked.observations if o.presentation != SILENCE]
 
@@ -304,7 +306,7 @@ def test_beyond_a_limit_it_has_to_be_asked_at_the_limit(
 
 def test_two_silences_and_nothing_heard_are_no_measured_threshold() -> None:
     """As on a page that was taken away: 81 dB, which rested on two tones that were not heard."""
-    ear = familiar(EarTest("left", Settings(ears="left")))
+    ear = familiar(EarTest(Route("left"), Settings(ears="left")))
     for frequency_hz, level_db_hl, heard in (
         (2000.0, 80.0, True), (2000.0, 70.0, False), (2000.0, 70.0, False), (8000.0, 90.0, True),
         (8000.0, 80.0, False), (8000.0, 80.0, False), (4000.0, 70.0, False), (4000.0, 74.0, False),

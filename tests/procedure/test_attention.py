@@ -3,6 +3,7 @@
 import pytest
 
 from firmware_py.procedure.attention import CHECKS_USUAL
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from tests.procedure.driver import Driver, Listener, Reaction, Tone, flat, left
 from tests.procedure.test_catch_trials import believed
@@ -47,7 +48,7 @@ def misses_clear_tones() -> Driver:
 
 def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_attends() -> None:
     driver = left(flat(30.0), masking="off")
-    asked = driver.test.ears["left"].attention.clear()
+    asked = driver.test.ears[Route("left")].attention.clear()
 
     assert asked.asked >= CHECKS_USUAL
     assert asked.missed == 0
@@ -56,7 +57,7 @@ def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_at
 
 def test_missed_clear_tones_are_counted_in_a_remark_and_more_of_them_are_asked() -> None:
     driver = misses_clear_tones()
-    clear = driver.test.ears["left"].attention.clear()
+    clear = driver.test.ears[Route("left")].attention.clear()
 
     assert clear.missed >= 2
     assert clear.asked > CHECKS_USUAL
@@ -70,7 +71,7 @@ def test_checks_that_are_forgotten_are_told_apart_for_they_came_above_the_cap() 
     """Or they would be asked again within the cap, and once more as checks."""
     driver = Driver(Settings(ears="left", masking="off"), MissesClearTones())
     driver.run()
-    attention = driver.test.ears["left"].attention
+    attention = driver.test.ears[Route("left")].attention
     asked = attention.checks_asked
 
     assert asked > CHECKS_USUAL

@@ -12,6 +12,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 from host_tools.research.methods.staircase import HEARS_ALL as HEARS_ALL_THERE
 from host_tools.research.methods.staircase import NOT_REACHED, SETTLED, StaircaseAsha
@@ -39,7 +40,7 @@ def ascents(
     start_db_hl: float, known_db_hl: float = 100.0, **values: Any
 ) -> tuple[Ascents, Levels]:
     """The rule at 1 kHz, where a tone of `known_db_hl` was presented before."""
-    levels = Levels("left", Settings(**values), unlimited)
+    levels = Levels(Route("left"), Settings(**values), unlimited)
     levels.presented(Presentation(Purpose.MEASURE, 1000.0, known_db_hl))
     return Ascents(1000, start_db_hl, levels), levels
 
@@ -177,7 +178,9 @@ def test_catch_trials_stand_between_its_tones_and_tell_the_estimator_nothing() -
     beside = [about for about in driver.told("catch") if about["number"] < first]
     assert driver.ear("left")["catch_trials"] == len(beside) + len(silences)
     assert driver.ear("left")["thresholds"] == before.ear("left")["thresholds"]
-    assert len(driver.test.ears["left"].observations) == len(before.test.ears["left"].observations)
+    assert len(driver.test.ears[Route("left")].observations) == len(
+        before.test.ears[Route("left")].observations
+    )
 
 
 def test_both_ears_are_confirmed_when_both_are_known() -> None:

@@ -17,6 +17,7 @@ from firmware_py.procedure.events import (
 )
 from firmware_py.procedure.measurement import give
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.tells import EarOverTold, FinishTold
 from tests.budget import quick, quick_rows
@@ -41,7 +42,7 @@ from tests.said import said
 def test_one_ear_is_tested_alone(ear: str, first_ear: str) -> None:
     driver = finished(Settings(ears=ear, first_ear=first_ear), flat(25))
 
-    assert {play.ear for play in driver.plays} == {ear}
+    assert {play.route.ear for play in driver.plays} == {ear}
     assert [found["ear"] for found in driver.result["ears"]] == [ear]
     assert driver.result["outcome"] == "complete"
 
@@ -100,14 +101,14 @@ def test_the_second_ear_begins_with_what_the_first_told_of_the_listener(conduct:
     driver = Driver(Settings(conduct=conduct), two_ears(left=20.0, right=40.0))
     driver.feed(Started())
     driver.run_until(lambda action: isinstance(action, EarOverTold))
-    first, second = driver.test.ears["left"], driver.test.ears["right"]
+    first, second = driver.test.ears[Route("left")], driver.test.ears[Route("right")]
     told = [*second.measurement.evidence]
-    expected = EarTest("right", driver.settings).estimator
+    expected = EarTest(Route("right"), driver.settings).estimator
     expected.expect_listener(first.estimator)
     for each in told:
         give(expected, each)
 
-    assert second.expected_of == ("left", tuple(first.measurement.evidence))
+    assert second.expected_of == (Route("left"), tuple(first.measurement.evidence))
     assert bool(told) == (conduct == "brisk")
     assert list(second.estimator.listener_shares) == list(expected.listener_shares)
 
@@ -124,7 +125,7 @@ def test_the_familiarisation_has_no_catch_trials_and_counts_in_a_brisk_test(
 
     assert driver.levels(Purpose.FAMILIARISE) == [40, 20, 0, -10]
     assert all(about["number"] > 4 for about in driver.told("catch"))
-    ear = driver.test.ears["left"]
+    ear = driver.test.ears[Route("left")]
     assert ear.tally.tones == 4
     assert len([o for o in ear.observations if o.presentation.purpose != Purpose.CATCH]) == told
 
@@ -133,7 +134,7 @@ def test_the_familiarisation_of_a_profile_for_research_tells_its_estimator_nothi
     driver = Driver(Settings(ears="left", profile="gp-pta-2015"), flat(-10.0))
     driver.run_to_tone(Purpose.MEASURE)
 
-    assert driver.test.ears["left"].estimator.trial_count == 0
+    assert driver.test.ears[Route("left")].estimator.trial_count == 0
 
 
 def test_catch_trials_are_counted_and_are_not_tones() -> None:
@@ -143,7 +144,7 @@ def test_catch_trials_are_counted_and_are_not_tones() -> None:
     for ear in ("left", "right"):
         found = driver.ear(ear)
         assert found["catch_trials"] == len(driver.told("catch", ear=ear)) > 4
-        assert found["tones"] == sum(play.ear == ear for play in driver.plays)
+        assert found["tones"] == sum(play.route.ear == ear for play in driver.plays)
         assert found["false_alarms"] == 0
     assert driver.result["presentations"] == len(driver.plays) + len(driver.told("catch"))
 
@@ -166,7 +167,7 @@ def test_the_information_expected_is_told_of_the_tones_that_were_chosen_for_it()
 def test_a_test_ends_with_a_retest_at_1_khz_from_10_db_below_what_was_found() -> None:
     driver = Driver(Settings(ears="left", masking="off", retest=True), flat(30.0))
     driver.run_to_tone(Purpose.RETEST)
-    mean_db_hl, _ = driver.test.ears["left"].estimator.threshold([1000.0])
+    mean_db_hl, _ = driver.test.ears[Route("left")].estimator.threshold([1000.0])
     driver.run()
     tones = driver.told("tone", purpose=Purpose.RETEST)
 
@@ -275,7 +276,7 @@ def test_the_foot_of_a_steep_loss_is_climbed_and_not_left_for_the_end(seed: int)
 
 def test_what_is_known_well_enough_is_not_asked_again() -> None:
     settings = Settings(ears="left", catch_rate=0.0, retest=False, stop_half_width_db=8.0)
-    ear = EarTest("left", settings)
+    ear = EarTest(Route("left"), settings)
     looked = 0
     while not ear.over:
         presentation = ear.next_presentation(1)

@@ -15,6 +15,7 @@ from firmware_py.procedure.outcomes import Why
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.tells import EarTold
 
 # What the journals of the first version hold.
@@ -60,7 +61,7 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
         {"what": "noise-refused", "why": [{"code": "noise-refused", "told": "limit"}]},
     ),
 ]
-PLAY = events.Play(7, "left", 1335.0, 33.5, 225, 225, 3, 25, 100, 1, Why.BRACKET)
+PLAY = events.Play(7, Route("left"), 1335.0, 33.5, 225, 225, 3, 25, 100, 1, Why.BRACKET)
 PLAY_RECORD = {
     "what": "play",
     "number": 7,
@@ -75,7 +76,7 @@ PLAY_RECORD = {
     "press_buttons": 1,
     "why": "bracket",
 }
-MASK = events.Mask(7, "right", 1335.0, 45.0, reason(Code.CHECKED, ear="left", gap_db=20.0))
+MASK = events.Mask(7, Route("right"), 1335.0, 45.0, reason(Code.CHECKED, ear="left", gap_db=20.0))
 MASK_RECORD = {
     "what": "mask",
     "number": 7,
@@ -193,7 +194,7 @@ def test_words_of_an_event_are_kept_as_they_can_be_printed() -> None:
 
 
 def test_recorded_is_what_reaches_the_listener_and_the_result() -> None:
-    unrecorded = (events.Wait(5), EarTold("left"), events.AskBoardTime())
+    unrecorded = (events.Wait(5), EarTold(Route("left")), events.AskBoardTime())
     actions = [action for action, _ in ACTION_RECORDS]
 
     assert events.records_of([*unrecorded, *actions]) == [record for _, record in ACTION_RECORDS]

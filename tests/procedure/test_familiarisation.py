@@ -7,6 +7,7 @@ import pytest
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 
 TO_THE_LIMIT = [40, 50, 60, 70, 80, 90, 100, 100]
@@ -37,7 +38,7 @@ def test_it_ends_with_a_tone_that_was_surely_heard(
     found_db_hl: float | None,
 ) -> None:
     settings = Settings(**about)
-    levels = Levels("left", settings, unlimited)
+    levels = Levels(Route("left"), settings, unlimited)
     phase = Familiarisation(settings.familiar_level_db_hl, levels)
     asked = []
     while not phase.over:

@@ -31,6 +31,7 @@ from firmware_py.procedure.results import (
     SessionResult,
     ThresholdResult,
 )
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from tests.inference.listeners import listener, session
 from tests.procedure.driver import finished, left, two_ears
@@ -150,7 +151,7 @@ def an_ear(kinds: tuple[str, ...], ear: str = "left") -> EarResult:
         ThresholdResult(f, **KINDS[kind], floor_db_hl=FLOOR_DB_HL, ceiling_db_hl=CEILING_DB_HL)
         for f, kind in zip(PTA4_FREQUENCIES_HZ, kinds, strict=True)
     )
-    return EarResult(ear, Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None, 0.0)
+    return EarResult(Route(ear), Outcome.MEASURED, (), thresholds, 30, 15, 0, 0, 0, 0, None, 0.0)
 
 
 def the_mean(*kinds: str) -> MeanThreshold:
@@ -196,13 +197,15 @@ def test_four_limits_are_the_mean_and_nothing_is_said_beyond_them() -> None:
 def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> None:
     poor = finished(Settings(masking="off"), two_ears(left=60.0, right=10.0))
     result = poor.test.result()
-    worse, better = (result.by_ear[ear].pta4 for ear in ("left", "right"))
+    worse, better = (result.by_route[Route(ear)].pta4 for ear in ("left", "right"))
     person = person_grade(result)
     assert worse is not None
     assert better is not None
     assert person is not None
     asked_hz = {
-        t.frequency_hz for t in result.by_ear["left"].thresholds if t.mark == Outcome.MEASURED
+        t.frequency_hz
+        for t in result.by_route[Route("left")].thresholds
+        if t.mark == Outcome.MEASURED
     }
     assert worse.doubtful_hz == tuple(f for f in PTA4_FREQUENCIES_HZ if f in asked_hz)
     assert (worse.bound, better.bound, person.bound) == (Bound.AT_LEAST, Bound.NONE, Bound.NONE)
@@ -224,7 +227,7 @@ def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None
 
 def a_person(*means: MeanThreshold) -> SessionResult:
     ears = [
-        EarResult(ear, Outcome.MEASURED, (), (), 30, 15, 0, 0, 0, 0, None, 0.0, pta4=mean)
+        EarResult(Route(ear), Outcome.MEASURED, (), (), 30, 15, 0, 0, 0, 0, None, 0.0, pta4=mean)
         for ear, mean in zip(("left", "right"), means, strict=True)
     ]
     return SessionResult("complete", ears, 60, 0, None, ())

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.levels import Highest
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.procedure.settings import Settings
 from tests.budget import either
 from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, finished, flat, left
 from tests.said import said
@@ -38,7 +38,7 @@ def too_loud(driver: Driver, highest: Highest) -> list[Play]:
     top = driver.settings.level_max_db_hl
     return [
         play for play in driver.plays
-        if play.level_db_hl > min(top, highest(play.ear, play.frequency_hz))
+        if play.level_db_hl > min(top, highest(Route(play.route.ear), play.frequency_hz))
     ]  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def too_loud(driver: Driver, highest: Highest) -> list[Play]:
 def test_no_tone_is_ever_louder_than_can_be_reached(
     reach_db_hl: list[float], at_1_khz: float, slope_db: float, profile: str, step_db: float
 ) -> None:
-    def highest(_ear: str, frequency_hz: float) -> float:
+    def highest(_route: Route, frequency_hz: float) -> float:
         return float(reach_db_hl[int(math.log2(frequency_hz / LOW_HZ))])
 
     ears = Ears(lambda _, f: at_1_khz + slope_db * math.log2(f / 1000.0))
@@ -62,7 +62,7 @@ def test_no_tone_is_ever_louder_than_can_be_reached(
 
     assert too_loud(driver, highest) == []
     for found in driver.ear("left")["thresholds"]:
-        limit_db_hl = min(100.0, highest("left", found["frequency_hz"]))
+        limit_db_hl = min(100.0, highest(Route("left"), found["frequency_hz"]))
         if found["mark"] == Outcome.NO_RESPONSE:
             assert found["limit_db_hl"] == limit_db_hl
         if found["mark"] == Outcome.MEASURED:
@@ -82,7 +82,9 @@ def test_each_frequency_without_response_names_its_own_limit(profile: str) -> No
         assert thresholds[frequency_hz]["threshold_db_hl"] == pytest.approx(60.0, abs=8.0)
     for frequency_hz in (6000, 8000):
         assert thresholds[frequency_hz]["mark"] in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
-        assert thresholds[frequency_hz]["limit_db_hl"] == highest("left", frequency_hz) < 50.0
+        assert (
+            thresholds[frequency_hz]["limit_db_hl"] == highest(Route("left"), frequency_hz) < 50.0
+        )
 
 
 def test_who_hears_nothing_is_told_of_all_limits() -> None:
@@ -96,13 +98,13 @@ def test_who_hears_nothing_is_told_of_all_limits() -> None:
         Outcome.NO_RESPONSE, "no response at the limit of each frequency, 50 to 100 dB HL",
     )  # fmt: skip
     assert [each["limit_db_hl"] for each in ear["thresholds"]] == [
-        None if f in INTER_OCTAVE_FREQUENCIES_HZ else min(100.0, highest("left", f))
+        None if f in BY_AIR.inter_octave_hz else min(100.0, highest(Route("left"), f))
         for f in AUDIOGRAM_FREQUENCIES_HZ
     ], "750 and 1500 Hz were not asked"
 
 
 def test_what_can_be_reached_at_1_khz_limits_familiarisation_and_retest() -> None:
-    def highest(_ear: str, frequency_hz: float) -> float:
+    def highest(_route: Route, frequency_hz: float) -> float:
         return 35.0 if frequency_hz == 1000.0 else 90.0
 
     driver = session(highest, flat(33.0))
@@ -122,7 +124,7 @@ def test_what_reaches_further_than_the_setting_changes_nothing(profile: str) -> 
 
 def test_a_cap_that_is_reached_names_the_limits_that_may_be_in_the_way() -> None:
     highest = falling(6.0)
-    just_beyond = Ears(lambda ear, f: 30.0 if f < 3000.0 else highest(ear, f) + 1.0)
+    just_beyond = Ears(lambda ear, f: 30.0 if f < 3000.0 else highest(Route(ear), f) + 1.0)
 
     driver = session(highest, just_beyond, tones_max=20, stop_half_width_db=1.0, retest=False)
     ear = driver.ear("left")
@@ -141,5 +143,5 @@ def test_tones_are_not_spent_where_nothing_new_can_be_learned(profile: str) -> N
 
     driver = session(highest, flat(60.0), profile, retest=False)
 
-    beyond = [p for p in driver.plays if highest(p.ear, p.frequency_hz) < 45.0]
+    beyond = [p for p in driver.plays if highest(Route(p.route.ear), p.frequency_hz) < 45.0]
     assert len(beyond) <= len(driver.plays) / 2, "60 dB HL is far out of reach there"

@@ -8,12 +8,13 @@ import pytest
 
 from firmware_py.procedure import events
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.hearing import HearingTest, next_ear
+from firmware_py.procedure.hearing import HearingTest, next_route
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX, DOUBTED, LIKELY
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict, Why
 from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation
-from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
+from firmware_py.procedure.route import BY_AIR, Route
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
 from tests.budget import quick
 from tests.procedure.driver import (
@@ -86,7 +87,7 @@ def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
     after = 38  # of 41
     away = Driver(Settings(ears="left"), Gone(after))
     away.run_until(lambda action: isinstance(action, ListenerCheckTold))
-    story = away.test.ears["left"].listening.story
+    story = away.test.ears[Route("left")].listening.story
     assert story is not None
     assert DOUBTED <= story.probability < LIKELY
     driver = left(Gone(after, back=away.test.number + 3))
@@ -102,7 +103,7 @@ def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
     heard = [each["level_db_hl"] for each in before if near(each["frequency_hz"], [1000.0])]
 
     assert checks
-    assert {each["frequency_hz"] for each in checks} == {FAMILIAR_FREQUENCY_HZ}
+    assert {each["frequency_hz"] for each in checks} == {BY_AIR.familiar_hz}
     assert {each["level_db_hl"] for each in checks} == {max([40.0, *heard])}
     assert max(each["level_db_hl"] for each in before) > max([40.0, *heard]), "elsewhere"
 
@@ -184,9 +185,9 @@ def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() 
     driver = Driver(Settings(), two_ears(left=999.0, right=30.0))
     told = driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
     assert isinstance(told, EquipmentCheckTold)
-    assert told.ear == "left"
+    assert told.route.ear == "left"
     driver.run_to_onset(Purpose.CHECK)
-    assert driver.plays[-1].ear == "left"
+    assert driver.plays[-1].route.ear == "left"
     assert driver.plays[-1].level_db_hl == driver.settings.familiar_level_db_hl
     driver.feed(events.EquipmentHeard(events.OPERATOR))
     found = {ear["ear"]: ear for ear in driver.result["ears"]}
@@ -284,7 +285,7 @@ def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> Non
 
 
 def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
-    ear = EarTest("right", Settings(ears="right"))
+    ear = EarTest(Route("right"), Settings(ears="right"))
     tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
     first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
     nothing = ear.estimator.log_evidence
@@ -325,7 +326,7 @@ class DeadRight(Listener):
 def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None:
     driver = Driver(Settings(), DeadRight(), can_mask=True)
     driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
-    right = driver.test.ears["right"]
+    right = driver.test.ears[Route("right")]
     assert right.tally.heard == 1, "through the skull, before the left ear was known"
     assert right.heard_nothing
     assert checks_of(driver) == []
@@ -338,7 +339,7 @@ def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None
 def test_a_check_is_made_in_the_ear_that_it_is_about(other: Why) -> None:
     """That which ends the familiarisation of both ears, too."""
     test = HearingTest(Settings())
-    test.ears["right"].ask_for(other)
-    test.ears["left"].ask_for(Why.STORY_IN_DOUBT)
+    test.ears[Route("right")].ask_for(other)
+    test.ears[Route("left")].ask_for(Why.STORY_IN_DOUBT)
 
-    assert next_ear(test.settings, test.ears.values()) == "left"
+    assert next_route(test.settings, test.ears.values()) == Route("left")

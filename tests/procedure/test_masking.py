@@ -32,7 +32,7 @@ from firmware_py.procedure.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau
 from firmware_py.procedure.presentation import Cover, Presentation
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.route import OTHER
+from firmware_py.procedure.route import OTHER, Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
@@ -327,7 +327,10 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
         assert noise.level_db_hl <= 90.0
         if noise.number in tones:
             tone = tones[noise.number]
-            assert (noise.ear, noise.frequency_hz) == (OTHER[tone.ear], tone.frequency_hz)
+            assert (noise.route.ear, noise.frequency_hz) == (
+                OTHER[tone.route.ear],
+                tone.frequency_hz,
+            )
             assert noise.level_db_hl - 40.0 < tone.level_db_hl - AIR_BONE_GAP_DB + 1.0
 
 
@@ -494,8 +497,8 @@ def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -
     at_us, mask = next((at, each) for at, each in driver.log if isinstance(each, events.Mask))
 
     assert driver.now_us - at_us >= 1000 * driver.settings.pause_ms_min
-    assert (mask.number, mask.ear, mask.frequency_hz) == (
-        play.number, OTHER[play.ear], play.frequency_hz,
+    assert (mask.number, mask.route.ear, mask.frequency_hz) == (
+        play.number, OTHER[play.route.ear], play.frequency_hz,
     )  # fmt: skip
     assert f"{play.level_db_hl:g} dB HL reaches the right ear at" in say(mask.why)
     assert driver.told("tone", number=play.number)[0]["noise_db_hl"] == mask.level_db_hl
@@ -622,9 +625,12 @@ def test_no_noise_is_left_where_none_is_due() -> None:
     while driver.test.state != "finished":
         for action in driver.step():
             if isinstance(action, events.Play):
-                assert driver.board.noise is None or driver.board.noise.ear == OTHER[action.ear]
+                assert (
+                    driver.board.noise is None
+                    or driver.board.noise.route.ear == OTHER[action.route.ear]
+                )
                 assert driver.board.noise is None or driver.board.noise.number == action.number
-                ears_with_noise |= {driver.board.noise.ear} if driver.board.noise else set()
+                ears_with_noise |= {driver.board.noise.route.ear} if driver.board.noise else set()
 
     assert ears_with_noise == {"right"}
     assert driver.board.noise is None
@@ -648,12 +654,12 @@ def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     driver = asymmetric()
     driver.feed(events.Started(True))
     noise = driver.run_until(lambda action: isinstance(action, events.Mask))
-    looks: list[str] = []
+    looks: list[Route] = []
     cover = CrossHearing.cover
 
-    def counted(self: CrossHearing, ear: str, presentation: Presentation) -> Cover:
-        looks.append(ear)
-        return cover(self, ear, presentation)
+    def counted(self: CrossHearing, route: Route, presentation: Presentation) -> Cover:
+        looks.append(route)
+        return cover(self, route, presentation)
 
     monkeypatch.setattr(CrossHearing, "cover", counted)
     for _ in range(50):

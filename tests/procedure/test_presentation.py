@@ -27,6 +27,7 @@ from firmware_py.procedure.presenter import (
 )
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.words import say
 from tests.budget import quick
@@ -200,7 +201,9 @@ def test_a_tone_is_played_as_set() -> None:
     )
     play = Driver(settings).run_to_tone()
 
-    assert play == events.Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40, 120, 1, Why.FAMILIARISE)
+    assert play == events.Play(
+        1, Route("right"), 1000.0, 33.0, 300, 100, 2, 40, 120, 1, Why.FAMILIARISE
+    )
 
 
 # --- The response window, on the board's time ----------------------------------------------------
@@ -404,7 +407,7 @@ def test_a_late_press_is_the_answer(asked: bool) -> None:
         actions = press(driver, since_onset_us)
 
         assert answers(actions) == ([True] if answered else [])
-        assert driver.test.ears["left"].tally.heard == answered
+        assert driver.test.ears[Route("left")].tally.heard == answered
         assert driver.test.presenter.silent_time.stray_presses == (not answered)
         if answered:
             assert actions[0] == events.Silence()
@@ -507,7 +510,7 @@ def test_another_noise_after_a_silence_has_a_pause_of_its_own() -> None:
             case tells.AnswerTold(purpose=purpose, heard=heard):
                 waited, since_us = heard is False and purpose != Purpose.CATCH, at_us
             case tells.ToneTold():
-                sound = noise and (noise.ear, noise.frequency_hz, noise.level_db_hl)
+                sound = noise and (noise.route.ear, noise.frequency_hz, noise.level_db_hl)
                 if waited:
                     least_us = 0 if sound == before else 500 * MS
                     assert (at_us > since_us) == (sound != before)
@@ -603,7 +606,7 @@ def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
 @pytest.mark.parametrize("since_begin_us", [0, 300 * MS, LATEST_US])
 def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
     driver = at_a_silence()
-    ear = driver.test.ears["left"]
+    ear = driver.test.ears[Route("left")]
     press_us = silence_us(driver) + since_begin_us
     actions = driver.feed(events.ButtonPressed(press_us), after_us=since_begin_us)
 
@@ -643,7 +646,7 @@ def test_presses_without_end_do_not_put_it_off_for_ever() -> None:
             break
         begin_us += SETTINGS.pause_ms_min * MS - 1
 
-    assert driver.test.ears["left"].catch_trials.false_alarms == 1
+    assert driver.test.ears[Route("left")].catch_trials.false_alarms == 1
 
 
 def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> None:
@@ -673,7 +676,7 @@ def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_la
 
 def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_press() -> None:
     driver = at_a_silence()
-    ear = driver.test.ears["left"]
+    ear = driver.test.ears[Route("left")]
     over_us = silence_us(driver) + LATEST_US
 
     assert driver.feed(events.TimePassed(), after_us=LATEST_US - 1) == []
@@ -711,7 +714,7 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
         driver.step()
 
     assert driver.told("catch", number=number) == [driver.told("catch")[-1]] * 2
-    assert driver.test.ears["left"].catch_trials.count == 0
+    assert driver.test.ears[Route("left")].catch_trials.count == 0
 
 
 # --- The second button ---------------------------------------------------------------------------
@@ -720,7 +723,7 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
 def test_a_press_of_the_second_button_is_an_unsure_answer() -> None:
     driver = at_the_first_onset(TWO_BUTTONS)
     actions = press(driver, 600 * MS, events.UNSURE_BUTTON)
-    ear = driver.test.ears["left"]
+    ear = driver.test.ears[Route("left")]
 
     assert answers(actions) == [None]
     assert actions[0] == events.Silence()
@@ -803,7 +806,7 @@ def test_without_a_second_button_its_presses_mean_nothing() -> None:
 def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
     driver = Driver(TWO_BUTTONS, flat(25))
     driver.run_to_catch()
-    ear = driver.test.ears["left"]
+    ear = driver.test.ears[Route("left")]
 
     unsure = events.ButtonPressed(silence_us(driver) + 300 * MS, events.UNSURE_BUTTON)
     assert answers(driver.feed(unsure, after_us=300 * MS)) == [None]
@@ -848,13 +851,13 @@ def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
     stimulus = run(driver, purpose)
     if disturb is cut and driver.test.state == STARTING:
         driver.step()
-    answered, tones = len(driver.told("answer")), driver.test.ears["left"].tally.tones
+    answered, tones = len(driver.told("answer")), driver.test.ears[Route("left")].tally.tones
     disturb(driver)
 
     assert driver.test.state == PAUSE_BEFORE
     assert driver.run_to_tone() == stimulus
     assert len(driver.told("answer")) == answered
-    assert driver.test.ears["left"].tally.tones == tones
+    assert driver.test.ears[Route("left")].tally.tones == tones
 
 
 @pytest.mark.parametrize("settings", quick([LONG, BRISK], BRISK))

@@ -8,6 +8,7 @@ from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.retest import Retest
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import say
 
@@ -34,7 +35,7 @@ NOISY = Hyperparameters(None, None, response_noise_db=6.0, lapse_rate=0.01, fals
 def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
     threshold_db_hl: float, answers: list[bool | None], above_first_db: float
 ) -> None:
-    levels = Levels("left", Settings(), unlimited)
+    levels = Levels(Route("left"), Settings(), unlimited)
     levels.presented(Presentation(Purpose.MEASURE, 1000.0, 80.0))
     retest, first_db_hl = Retest(threshold_db_hl, levels, 3.0, QUIET), round(threshold_db_hl - 10.0)
     for step, heard in enumerate(answers):
@@ -62,7 +63,7 @@ def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_l
     silences: int, listener: Hyperparameters, verdict: str
 ) -> None:
     test = HearingTest(Settings(ears="left"))
-    ear = test.ears["left"]
+    ear = test.ears[Route("left")]
     ear.levels.presented(Presentation(Purpose.MEASURE, 1000.0, 80.0))
     ear.retest = retest = Retest(30.0, ear.levels, 3.0, listener)
     for heard in [NO] * silences + [SURE]:

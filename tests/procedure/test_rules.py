@@ -248,7 +248,7 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
     assert result["outcome"] == "complete"
     check_result(result, s)
     for ear in result["ears"]:
-        plays = list(dict.fromkeys(play for play in driver.plays if play.ear == ear["ear"]))
+        plays = list(dict.fromkeys(play for play in driver.plays if play.route.ear == ear["ear"]))
         confirming, checking = (
             {told["number"] for told in driver.told("tone", ear=ear["ear"], purpose=purpose)}
             for purpose in (Purpose.CONFIRM, Purpose.CHECK)
@@ -558,7 +558,7 @@ class AnyEvents(RuleBasedStateMachine):
         check_result(self.test.result().to_record(), self.settings)
         assert (self.test.state == FINISHED) == (self.test.outcome != "") == (len(finishes) == 1)
         for ear in self.test.ears:
-            once = dict.fromkeys(play for play in plays if play.ear == ear)
+            once = dict.fromkeys(play for play in plays if play.route == ear)
             check_levels(list(once), self.settings)
         if Continued() not in (event for _, event in self.events):
             assert max(Counter(plays).values(), default=0) <= STARTS_MAX

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from firmware_py.procedure.route import BY_AIR
 from firmware_py.procedure.settings import CONDUCTS, SettingError, Settings
 
 CHOICES = {
@@ -309,8 +310,12 @@ def test_chosen_is_the_conduct_and_what_differs_from_it() -> None:
 def test_at_250_hz_a_quarter_more_is_wide_enough() -> None:
     settings = Settings(stop_half_width_db=8.0)
 
-    assert settings.wanted_half_width_db(250.0) == 10.0
-    assert settings.wanted_half_width_db(500.0) == settings.wanted_half_width_db(251.0) == 8.0
+    assert settings.wanted_half_width_db(BY_AIR, 250.0) == 10.0
+    assert (
+        settings.wanted_half_width_db(BY_AIR, 500.0)
+        == settings.wanted_half_width_db(BY_AIR, 251.0)
+        == 8.0
+    )
 
 
 def test_settings_do_not_change() -> None:

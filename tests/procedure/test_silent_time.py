@@ -5,6 +5,7 @@ import pytest
 from firmware_py.procedure import events
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.silent_time import SilentTime
 from tests.procedure.driver import Driver, finished, flat
@@ -161,7 +162,7 @@ def test_a_test_counts_each_of_its_pauses_once(conduct: str) -> None:
         if about["heard"]:
             pace.answered(response_us(driver, about["number"]))
 
-    pauses = test.ears["left"].attention.pauses
+    pauses = test.ears[Route("left")].attention.pauses
     assert (pauses.count, pauses.pressed) == (counted, 0)
     assert trials > 5
 

@@ -12,6 +12,7 @@ from firmware_py.procedure.grades import mean_threshold, person_grade
 from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told, has_thresholds, may_conclude, so_far
 from tests.firmware.whole_sessions import a_listener
@@ -37,7 +38,7 @@ BECAUSE: Final = reason(Code.ENDED_EARLY)
 def found(right: Verdict, left: Verdict) -> SessionResult:
     _, result = a_run()
     verdicts = {"right": right, "left": left}
-    ears = [replace(e, verdict=verdicts[e.ear], reasons=(BECAUSE,)) for e in result.ears]
+    ears = [replace(e, verdict=verdicts[e.route.ear], reasons=(BECAUSE,)) for e in result.ears]
     return replace(result, ears=tuple(ears))
 
 
@@ -49,11 +50,11 @@ def found(right: Verdict, left: Verdict) -> SessionResult:
 def test_what_may_be_said_by_each_verdict(
     verdict: Verdict, thresholds: bool, conclusions: bool
 ) -> None:
-    ear = found(verdict, VALID).by_ear["right"]
+    ear = found(verdict, VALID).by_route[Route("right")]
     assert has_thresholds(ear) is thresholds
     assert may_conclude(ear) is conclusions
     run, _ = a_run()
-    assert (mean_threshold(ear, run.test.ears["right"].estimator) is not None) is conclusions
+    assert (mean_threshold(ear, run.test.ears[Route("right")].estimator) is not None) is conclusions
 
 
 def test_every_verdict_is_in_the_table_above() -> None:
@@ -69,7 +70,7 @@ def test_the_verdict_on_a_session_is_that_of_the_worse_ear(worse: Verdict) -> No
 def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
     recorded = found(DOUBTFUL, NOT_TESTED)
     told = as_told(recorded, Settings(), nominal=False)
-    assert told.by_ear["right"] == replace(recorded.by_ear["right"], pta4=None)
+    assert told.by_route[Route("right")] == replace(recorded.by_route[Route("right")], pta4=None)
     (ear,) = [each for each in told.to_record()["ears"] if each["ear"] == "left"]
     assert (ear["outcome"], ear["why"], ear["reasons"]) == (NOT_TESTED, [], [BECAUSE.to_record()])
     assert (ear["retest_difference_db"], ear["confirmed"]) == (None, [])
@@ -82,7 +83,7 @@ def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
 def test_what_is_told_can_be_read_again_and_told_again() -> None:
     told = as_told(found(NOT_TESTED, VALID), Settings(), nominal=True)
     assert as_told(told, Settings(), nominal=True) == told
-    assert told.by_ear["right"].pta4 is told.by_ear["left"].pta4 is None
+    assert told.by_route[Route("right")].pta4 is told.by_route[Route("left")].pta4 is None
     assert SessionResult.from_record(told.to_record()) == told
 
 
@@ -93,8 +94,8 @@ def test_no_mean_and_no_grade_without_a_valid_test(verdict: Verdict) -> None:
         for verdicts in ((VALID, VALID), (verdict, VALID), (verdict, verdict))
     )
     assert person_grade(both) is not None
-    assert (one.by_ear["right"].pta4, person_grade(one)) == (None, None)
-    assert one.by_ear["left"].pta4 is not None
+    assert (one.by_route[Route("right")].pta4, person_grade(one)) == (None, None)
+    assert one.by_route[Route("left")].pta4 is not None
     assert [ear.pta4 for ear in none.ears] == [None, None]
 
 

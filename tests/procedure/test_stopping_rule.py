@@ -16,8 +16,8 @@ from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
-from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
 from firmware_py.procedure.threshold_estimates import ThresholdEstimates
 from tests.budget import quick
@@ -78,7 +78,7 @@ def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_d
     assert found["outcome"] == Outcome.MEASURED
     assert said(found["why"]) == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
     assert worst_db <= stop_half_width_db
-    assert halves_db.keys() >= {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
+    assert halves_db.keys() >= {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
     # Once it is narrow enough only what has not been asked is asked.
     numbers_asked = [about["number"] for about in driver.told("answer", purpose=Purpose.MEASURE)]
     for number, before_db in zip(numbers_asked[1:], widths_db[:-1], strict=True):
@@ -96,7 +96,7 @@ def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
         r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1(\.25)? wanted",
         why,
     )
-    assert driver.test.ears["left"].estimator.information_bits <= 0.5
+    assert driver.test.ears[Route("left")].estimator.information_bits <= 0.5
     assert driver.ear("left")["tones"] < 65
 
 
@@ -119,7 +119,7 @@ def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     asked = sum(play.number < first for play in driver.plays)
     kept = f": {asked} asked, 6 kept for the retest" if retest else ""
 
-    checks = driver.test.ears["left"].attention.checks_asked
+    checks = driver.test.ears[Route("left")].attention.checks_asked
     assert asked == tones_max - 6 if retest else asked == tones_max + checks
     assert re.fullmatch(
         f"the cap of {tones_max} tones{kept}; "
@@ -139,7 +139,7 @@ def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
 
     own = own_sake(driver)
     before = [play for play in driver.plays if not own or play.number < min(own)]
-    checks = driver.test.ears["left"].attention.checks_asked
+    checks = driver.test.ears[Route("left")].attention.checks_asked
     assert len(before) in (max(tones_min, 4), max(tones_min, 4) + checks)
 
 
@@ -206,7 +206,7 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
 
     assert found["outcome"] == outcome
     assert said(found["why"]) == why.format(limit=limit)
-    asked = {m for f, m in marks(found).items() if f not in INTER_OCTAVE_FREQUENCIES_HZ}
+    asked = {m for f, m in marks(found).items() if f not in BY_AIR.inter_octave_hz}
     kept = 6 * driver.settings.retest
     if outcome == Outcome.UNRELIABLE or found["tones"] < driver.settings.tones_max - kept:
         # An ear is deaf as a whole before each of its frequencies is surely beyond its limit.
@@ -231,7 +231,7 @@ def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_
 
 
 def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> None:
-    ear = familiar(EarTest("left", Settings(ears="left")))
+    ear = familiar(EarTest(Route("left"), Settings(ears="left")))
     for frequency_hz in [1000.0, 2000.0, 4000.0] * 3:
         ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 100.0), False)
     assert not ear.over
@@ -299,7 +299,7 @@ def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
 
 
 def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
-    ear = EarTest("left", Settings(ears="left", level_max_db_hl=40.0))
+    ear = EarTest(Route("left"), Settings(ears="left", level_max_db_hl=40.0))
     for frequency_hz in (500.0, 1000.0, 4000.0):
         ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 40.0), False)
 
@@ -315,7 +315,7 @@ def test_an_ear_that_ends_beyond_the_limit_everywhere_is_not_measured_however_it
     clinical = Settings(
         conduct="clinical", level_max_db_hl=40.0, tones_min=1, stop_half_width_db=40.0
     )
-    ear = EarTest("left", clinical)
+    ear = EarTest(Route("left"), clinical)
     ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), False)
     ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), True)
     for frequency_hz in [250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0] * 7:
@@ -405,7 +405,9 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 )
 def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
     """A mean at the limit is no more than an even chance; what is not sure has no number either."""
-    for threshold in result_of(beyond(EarTest("left", Settings(ears="left")), sds)).thresholds:
+    for threshold in result_of(
+        beyond(EarTest(Route("left"), Settings(ears="left")), sds)
+    ).thresholds:
         assert threshold.mark == mark
         assert (threshold.threshold_db_hl is not None) == (mark == Outcome.MEASURED)
         assert threshold.limit_db_hl == (None if mark == Outcome.MEASURED else 100.0)

@@ -3,6 +3,7 @@
 import pytest
 
 from firmware_py.procedure.asked import Asked
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.threshold_estimates import Estimate, ThresholdEstimates
 from tests.procedure.driver import Driver, flat
@@ -34,7 +35,7 @@ def test_estimates_are_those_of_the_present_answers(monkeypatch: pytest.MonkeyPa
 
 def test_estimates_are_worked_out_once_between_two_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver(Settings.from_record(LEFT), flat(25.0))
-    audiogram = driver.test.ears["left"].audiogram
+    audiogram = driver.test.ears[Route("left")].audiogram
     marked: list[float] = []
     mark = Asked.mark
 
@@ -53,7 +54,7 @@ def test_estimates_are_worked_out_once_between_two_answers(monkeypatch: pytest.M
 def test_who_changes_the_list_does_not_change_what_is_known() -> None:
     driver = Driver(Settings.from_record(LEFT), flat(25.0))
     driver.run()
-    audiogram = driver.test.ears["left"].audiogram
+    audiogram = driver.test.ears[Route("left")].audiogram
 
     audiogram.estimates().clear()
 

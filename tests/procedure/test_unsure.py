@@ -8,6 +8,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import UNSURE_BUTTON
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
 from tests.budget import quick
@@ -22,7 +23,7 @@ TWO_BUTTONS = {"unsure_button": True}
 
 def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    ear = familiar(EarTest("left", Settings(ears="left", unsure_button=True)))
+    ear = familiar(EarTest(Route("left"), Settings(ears="left", unsure_button=True)))
     monkeypatch.setattr(ear.estimator, "observe", lambda *answer: seen.append(answer))
     for answer in (True, False, None):
         ear.answer(Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
@@ -54,7 +55,7 @@ def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
 
 
 def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit() -> None:
-    ear = familiar(EarTest("left", Settings(ears="left", unsure_button=True)))
+    ear = familiar(EarTest(Route("left"), Settings(ears="left", unsure_button=True)))
     for _ in range(LIMIT_TONES):
         ear.answer(Presentation(Purpose.MEASURE, 500.0, 60.0), None)
         ear.answer(Presentation(Purpose.MEASURE, 8000.0, 100.0), False)
@@ -66,7 +67,9 @@ def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit
 def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
     answer: bool | None, excluded_hz: list[float]
 ) -> None:
-    ear = familiar(EarTest("left", Settings(ears="left", unsure_button=True, catch_rate=0.0)))
+    ear = familiar(
+        EarTest(Route("left"), Settings(ears="left", unsure_button=True, catch_rate=0.0))
+    )
     for _ in range(3):
         ear.answer(Presentation(Purpose.MEASURE, 2000.0, 100.0), answer)
     asked: list[Any] = []

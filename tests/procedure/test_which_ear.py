@@ -18,7 +18,7 @@ from firmware_py.procedure.outcomes import Purpose, Verdict, WhichEar
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT, Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import EarCheckTold, EarphonesTold, EarTold
 from firmware_py.procedure.which_ear import ASKED_US_MAX
@@ -47,7 +47,7 @@ class Asked(Driver):
     def until_asked(self) -> str:
         """Run until the operator is asked, and return the ear in which the tone is."""
         self.run_until(lambda action: isinstance(action, EarCheckTold))
-        return self.plays[-1].ear
+        return self.plays[-1].route.ear
 
     def say(self, named: str) -> list[events.Action]:
         return self.feed(events.EarNamed(named), after_us=1)
@@ -114,7 +114,7 @@ def test_it_is_never_above_its_limit_and_goes_on_if_nobody_hears_it(
 
 def test_an_ear_whose_calibration_reaches_less_is_given_no_more() -> None:
     reach_db_hl = {LEFT: 60.0, RIGHT: 85.0}
-    driver = Driver(CHECKED, NeverPresses(), highest_db_hl=lambda ear, _: reach_db_hl[ear])
+    driver = Driver(CHECKED, NeverPresses(), highest_db_hl=lambda route, _: reach_db_hl[route.ear])
     run_to_first_ear(driver)
 
     for ear, limit_db_hl in reach_db_hl.items():
@@ -219,7 +219,7 @@ def test_a_pause_asks_the_same_again() -> None:
     driver.feed(events.Continued())
     driver.run_to_tone()
 
-    assert driver.plays[-1].ear == ear
+    assert driver.plays[-1].route.ear == ear
     assert begun(driver.say(ear))
 
 
@@ -292,15 +292,19 @@ def test_swapped_earphones_are_found_and_the_ears_are_those_of_the_head(
 
     assert result.which_ear == WhichEar.CONFIRMED
     assert any(isinstance(action, EarphonesTold) for _, action in test.log) == swapped
-    found = {name: ear.thresholds[3].threshold_db_hl or 0.0 for name, ear in result.by_ear.items()}
+    found = {
+        name: ear.thresholds[3].threshold_db_hl or 0.0 for name, ear in result.by_route.items()
+    }
     poorer = LEFT if audiogram == "N1,N6" else RIGHT
-    assert found[poorer] > found[OTHER[poorer]] + 20.0
+    assert found[Route(poorer)] > found[Route(OTHER[poorer])] + 20.0
 
 
 def test_swapped_earphones_are_silent_where_nobody_asks() -> None:
     listener = Worn(SimulatedListener(audiogram_named("N1,N6")), swapped=True)
     result = SimulatedTest(Settings(**BRIEF), listener).run()
 
-    found = {name: ear.thresholds[3].threshold_db_hl or 0.0 for name, ear in result.by_ear.items()}
-    assert found[RIGHT] > found[LEFT] + 20.0
+    found = {
+        name: ear.thresholds[3].threshold_db_hl or 0.0 for name, ear in result.by_route.items()
+    }
+    assert found[Route(RIGHT)] > found[Route(LEFT)] + 20.0
     assert (result.which_ear, result.verdict) == (WhichEar.NOT_ASKED, Verdict.VALID)

@@ -276,7 +276,7 @@ def _compare(result: SessionResult, undisturbed: SessionResult) -> None:
     """Check that a result is that without trouble, as far as it came."""
     if result.outcome != undisturbed.outcome:
         return
-    swapped = {ear.ear for ear in result.ears if _boards_of(ear)}
+    swapped = {ear.route.ear for ear in result.ears if _boards_of(ear)}
     told, wanted = _told(result, swapped), _told(undisturbed, swapped)
     if told != wanted:
         raise Violation(f"ears of session 1 are {told}, and without trouble {wanted}")
@@ -298,7 +298,7 @@ def _told(result: SessionResult, swapped: Set[str]) -> tuple[int | None, list[Ea
     for ear in result.ears:
         reasons = tuple(each for each in ear.reasons if each not in _boards_of(ear))
         verdict = ear.verdict if reasons else Verdict.VALID
-        pta4 = None if ear.ear in swapped else ear.pta4
+        pta4 = None if ear.route.ear in swapped else ear.pta4
         ears.append(replace(ear, boards=(), reasons=reasons, verdict=verdict, pta4=pta4))
     all_heard = all(ear.tones_heard or ear.tones_unsure for ear in ears)
     return result.presentations if all_heard else None, ears

@@ -8,6 +8,7 @@ from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedB
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.link.messages import HOST_SILENCE_US
+from firmware_py.procedure.route import AIR, Route
 from tests.link.misfits import MisfitOutbox, MisfitServer
 from tests.simulation.violation import Violation
 
@@ -196,8 +197,8 @@ class WatchedBoard(SimulatedBoard):
     def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
         if self._truth is None:
             return super()._level_db_hl(sound)
-        full_scale_db_spl = self._truth.sensitivity_db_spl[sound.ear].at(sound.frequency_hz)
-        retspl_db_spl = self._truth.retspl_db_spl.at(sound.frequency_hz)
+        full_scale_db_spl = self._truth.sensitivity_db_spl[Route(sound.ear)].at(sound.frequency_hz)
+        retspl_db_spl = self._truth.retspl_db_spl[AIR].at(sound.frequency_hz)
         return sound.level_dbfs + full_scale_db_spl - retspl_db_spl
 
     def _listen(self, tone: PlayedTone) -> None:

@@ -16,7 +16,6 @@ from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.statements import has_thresholds, is_final, may_conclude
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
@@ -29,17 +28,6 @@ _TERMS: Final = "http://terminology.hl7.org/CodeSystem"
 _NAMES: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:gp-pta:fhir")
 
 PANEL: Final = ("89015-2", "Pure tone threshold audiometry panel")
-# LOINC: "Hearing threshold Ear - EAR --FREQUENCY Hz".
-CODES: Final = {
-    RIGHT: {
-        250: "91374-9", 500: "89025-1", 750: "91378-0", 1000: "89017-8", 1500: "91372-3",
-        2000: "89019-4", 3000: "89021-0", 4000: "89023-6", 6000: "89027-7", 8000: "89029-3",
-    },
-    LEFT: {
-        250: "91375-6", 500: "89024-4", 750: "91379-8", 1000: "89016-0", 1500: "91373-1",
-        2000: "89018-6", 3000: "89020-2", 4000: "89022-8", 6000: "89026-9", 8000: "89028-5",
-    },
-}  # fmt: skip
 # Beyond a limit: the comparator, and the interpretation with its name.
 BEYOND: Final = {
     Kind.ABOVE: (">", (">", "Off scale high")),
@@ -134,11 +122,11 @@ class _Writer:
     def _panel(self, members: Iterable[Resource]) -> Resource:
         result = self._of.result
         notes = [
-            f"{ear.ear} ear: {ear.outcome}" + (f"; {say(ear.why)}" if ear.why else "")
+            f"{ear.route.words}: {ear.outcome}" + (f"; {say(ear.why)}" if ear.why else "")
             for ear in result.ears
             if has_thresholds(ear)
         ]
-        verdicts = [f"{ear.ear} ear: {verdict_words(ear)}" for ear in result.ears]
+        verdicts = [f"{ear.route.words}: {verdict_words(ear)}" for ear in result.ears]
         return {
             **self._observation("panel", _concept(LOINC, *PANEL), result.ears),
             **({} if any(map(has_thresholds, result.ears)) else _absent(*NOT_TESTED)),
@@ -198,9 +186,9 @@ class _Writer:
 
     def _at(self, of: EarResult, frequency_hz: int, which: str = "") -> Resource:
         """Return an observation of an ear and frequency; `which` is in its id, not in its code."""
-        ear = of.ear
+        ear, codes = of.route.ear, of.route.kind.loinc
         name = f"Hearing threshold Ear - {ear} --{frequency_hz} Hz"
-        code = _concept(LOINC, CODES[ear][frequency_hz], name)
+        code = _concept(LOINC, codes[ear][frequency_hz], name)
         return self._observation(f"{which}{name}", code, [of])
 
     def _observation(self, name: str, code: Resource, ears: Sequence[EarResult]) -> Resource:

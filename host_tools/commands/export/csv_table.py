@@ -7,7 +7,7 @@ from device.simulator import nhanes
 from device.simulator.listener import EARS
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import BY_AIR, ROUTES, Route
 from firmware_py.procedure.words import say
 from host_tools.commands.export.cells import (
     ABOUT,
@@ -21,16 +21,16 @@ from host_tools.commands.export.cells import (
 from host_tools.commands.export.examination import Examination, marks_of
 
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
-PLACES: Final = [(ear, f) for ear in EARS for f in AUDIOGRAM_FREQUENCIES_HZ]
+PLACES: Final = [(str(route), f) for route in ROUTES for f in route.kind.frequencies_hz]
 REST: Final = (
-    *(f"{name}_{ear}" for ear in EARS for name in OF_EAR),
+    *(f"{name}_{ear}" for ear in ROUTES for name in OF_EAR),
     "conduct",
     "verdict",
-    *(f"{name}_{ear}" for ear in EARS for name in ("verdict", "reasons")),
+    *(f"{name}_{ear}" for ear in ROUTES for name in ("verdict", "reasons")),
     *WITH_WHAT,
-    *(f"boards_{ear}" for ear in EARS),
+    *(f"boards_{ear}" for ear in ROUTES),
     "threshold_convention",
-    *(f"clinical_offset_db_{ear}" for ear in EARS),
+    *(f"clinical_offset_db_{ear}" for ear in ROUTES),
 )
 
 
@@ -56,7 +56,7 @@ NHANES_COLUMNS: Final = (
     *ABOUT,
     nhanes.AGE_YEARS,
     nhanes.SEX,
-    *(nhanes.variable(*place) for place in PLACES),
+    *(nhanes.variable(ear, f) for ear in EARS for f in BY_AIR.frequencies_hz),
     *REST,
 )
 # How a limit lies to the threshold.
@@ -89,20 +89,21 @@ def _of_levels(examination: Examination, spelling: Spelling) -> dict[str, str]:
     row = {}
     for ear in examination.result.ears:
         for found in ear.thresholds:
-            place = ear.ear, found.frequency_hz
+            place = str(ear.route), found.frequency_hz
             row[level_column(*place)] = spelling.cell(read(found).measured_db_hl)
             row[code_column(*place)] = str(found.mark)
     return row
 
 
 def _as_nhanes(examination: Examination, spelling: Spelling) -> dict[str, Any]:
-    person, by_ear = examination.header.person, examination.result.by_ear
+    person, by_route = examination.header.person, examination.result.by_route
     row = {
         nhanes.AGE_YEARS: spelling.cell(person.age_years),
         nhanes.SEX: nhanes.SEXES[person.sex] if person.sex else "",
     }
     for name in EARS:
-        for found in by_ear[name].thresholds if name in by_ear else ():
+        ear = by_route.get(Route(name))
+        for found in ear.thresholds if ear is not None else ():
             row[nhanes.variable(name, found.frequency_hz)] = _nhanes_cell(found, spelling)
     return row
 
@@ -129,7 +130,7 @@ def _rest(examination: Examination, spelling: Spelling) -> dict[str, Any]:
     row["verdict"] = examination.result.verdict
     row["threshold_convention"] = examination.convention
     for ear in examination.result.ears:
-        row |= {f"{name}_{ear.ear}": value for name, value in _of_ear(ear, spelling).items()}
+        row |= {f"{name}_{ear.route}": value for name, value in _of_ear(ear, spelling).items()}
     return row
 
 

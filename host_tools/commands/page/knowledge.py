@@ -18,7 +18,7 @@ from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.reading import SIGNS
 from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR
 from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
@@ -187,7 +187,7 @@ def _fhir() -> dict[str, Any]:
             "interpretation": f"{terms}/v3-ObservationInterpretation",
         },
         "panel": bundle.PANEL,
-        "codes": bundle.CODES,
+        "codes": BY_AIR.loinc,
         "beyond": bundle.BEYOND,
         "comparators": {SIGNS[bound]: sign for bound, sign in bundle.COMPARATORS.items()},
         "indeterminate": bundle.INDETERMINATE,

@@ -196,7 +196,7 @@ def _check_both_ears(out: Sequence[Path], ears: "Sequence[EarPrescription]") -> 
 
 
 def _asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
-    return [arguments.ear] if arguments.ear else [*session.result.by_ear]
+    return [arguments.ear] if arguments.ear else [found.route.ear for found in session.result.ears]
 
 
 class _Prescription:

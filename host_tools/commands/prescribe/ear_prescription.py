@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -29,6 +30,7 @@ from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.commands.prescribe.taken import (
     CONVENTION,
@@ -170,7 +172,7 @@ def prescribe_ear(
         ratio=_banded(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_banded(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
         discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn),
-        wide_db=_wide_db(thresholds, session.settings.wanted_half_width_db),
+        wide_db=_wide_db(thresholds, partial(session.settings.wanted_half_width_db, BY_AIR)),
         doubtful_hz=tuple(found.frequency_hz for found in thresholds if read(found).doubtful),
         calibrated=session.calibration.state != UNCALIBRATED,
     )
@@ -199,13 +201,13 @@ def fit_of_ears(session: RecordedSession, ears: Sequence[EarPrescription]) -> Fi
 
 
 def _whose(session: RecordedSession, ears: Sequence[str]) -> Whose:
-    header, by_ear = session.header, session.result.by_ear
+    header, by_route = session.header, session.result.by_route
     return Whose(
         session.person.identifier,
         header.session,
         header.started,
         header.device or None,
-        {ear: tuple(by_ear[ear].boards) for ear in ears},
+        {ear: tuple(by_route[Route(ear)].boards) for ear in ears},
         session.calibration.state,
         CONVENTION,
     )
@@ -244,7 +246,7 @@ def prescribe_session(
 ) -> list[EarPrescription]:  # fmt: skip
     """Prescribe for the ears asked for; one that cannot be is an error if it is the only one."""
     found, refused = [], []
-    for each in [ear] if ear else [*session.result.by_ear]:
+    for each in [ear] if ear else [found.route.ear for found in session.result.ears]:
         try:
             found.append(prescribe_ear(session, each, rule, coupling, uncalibrated=uncalibrated))
         except NothingToPrescribeError as error:

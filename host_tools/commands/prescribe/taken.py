@@ -14,6 +14,7 @@ from firmware_py.procedure.convention import ear_in_convention, shift_db
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.procedure.words import say
@@ -63,7 +64,7 @@ def taken(session: RecordedSession, ear: str) -> Taken:
     thresholds = ear_in_convention(result, CONVENTION).thresholds
     offset_db = shift_db(result, CONVENTION)
     frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
-    estimator = session.test.ears[ear].estimator
+    estimator = session.test.ears[Route(ear)].estimator
     mean_db_hl, _ = estimator.threshold(frequencies_hz)
     highest_db_hl = _highest_db_hl(thresholds)
     point_db_hl = [
@@ -79,16 +80,19 @@ def taken(session: RecordedSession, ear: str) -> Taken:
 
 
 def _result_of(session: RecordedSession, ear: str) -> EarResult:
-    by_ear = session.result.by_ear
-    if ear not in by_ear:
+    by_route = session.result.by_route
+    found = by_route.get(Route(ear))
+    if found is None:
         raise NothingToPrescribeError(
-            f"{session.path}: the {ear} ear was not tested; tested: {', '.join(by_ear)}"
+            f"{session.path}: the {ear} ear was not tested; tested: {', '.join(map(str, by_route))}"
         )
-    found = by_ear[ear]
     if not may_conclude(found):
         why = verdict_words(found)
         raise NothingToPrescribeError(f"{session.path}: {ear} ear: {why}; so nothing is prescribed")
-    if found.outcome == Outcome.UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
+    if (
+        found.outcome == Outcome.UNRELIABLE
+        or not session.test.ears[Route(ear)].estimator.trial_count
+    ):
         why = say(found.why) or "no tone was measured"
         raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")
     return found

@@ -22,6 +22,7 @@ from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
 from firmware_py.console.figures import readable
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import read
+from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import COMPLETE
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import told
@@ -197,7 +198,7 @@ class PrescriptionWords:
                 "wide_at",
                 frequency_hz=str(f),
                 half_width_db=self.catalogue.number(half_db),
-                wanted_db=self.catalogue.number(wanted_db(f), "g"),
+                wanted_db=self.catalogue.number(wanted_db(BY_AIR, f), "g"),
             )
             for f, half_db in ear.wide_db.items()
         )
@@ -270,7 +271,7 @@ class PrescriptionWords:
             said.append(self.say("no_end"))
         for found in session.result.ears:
             if why := why_nothing_follows(found, catalogue):
-                name = self.ear(found.ear)
+                name = self.ear(found.route.ear)
                 said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
                 said += reasons_of(found, catalogue)
         return [*said, *(readable(told(each, catalogue)) for each in session.result.remarks)]

@@ -62,9 +62,9 @@ JsonObject = dict[str, Any]
 
 def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSession) -> JsonObject:
     """Return the audiogram of an ear as it was found."""
-    tested = session.test.ears[ear.ear]
+    tested = session.test.ears[ear.route]
     drawn: JsonObject = {
-        "ear": ear.ear,
+        **ear.route.parts(),
         "thresholds": [_found(each) for each in ear.thresholds],
         "asked_hz": [tone.frequency_hz for tone in asked_tones(tested)],
         "tones": [tone_as_json(trial, session) for trial in drawn_tones(ear, session)],
@@ -99,7 +99,7 @@ def watermark(findings: Findings, ear: EarFindings | None = None) -> str:
 
 def drawn_tones(ear: EarFindings, session: RecordedSession) -> list[Trial]:
     """Return the tones that are drawn: none where a threshold must not be read off them."""
-    return session.trials_of(ear.ear) if has_thresholds(ear) else []
+    return session.trials_of(ear.route) if has_thresholds(ear) else []
 
 
 def asked_tones(tested: EarTest) -> list[Presentation]:

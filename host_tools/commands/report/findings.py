@@ -4,6 +4,7 @@ Everything comes from the recorded result and from the estimators after the last
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 from firmware_py.procedure.beside import asymmetries_beside, norm_beside
@@ -24,7 +25,7 @@ from firmware_py.procedure.results import (
     MeanThreshold,
     ThresholdResult,
 )
-from firmware_py.procedure.route import RIGHT
+from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff, Waited
@@ -72,7 +73,7 @@ class Threshold(ThresholdResult):
 class EarFindings:
     """What was found of one ear."""
 
-    ear: str
+    route: Route
     verdict: Verdict
     reasons: Reasons  # of the verdict
     boards: list[str]  # which tone generators its tones came from
@@ -188,7 +189,7 @@ def findings_of(
     norm = found_norm if isinstance(found_norm, AgeNorm) else None
     worse = asymmetries_beside(session.result, session.person.age_years, nominal=nominal)
     # The right one first, as it stands on paper, whichever was tested first.
-    ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
+    ears = sorted(result.ears, key=lambda found: ROUTES.index(found.route))
     return Findings(
         language=language,
         threshold_convention=convention,
@@ -256,8 +257,8 @@ def _ear_findings(
     norm: AgeNorm | None,
     catalogue: Catalogue,
 ) -> EarFindings:
-    ear = session.test.ears[found.ear]
-    wanted_db = session.settings.wanted_half_width_db
+    ear = session.test.ears[found.route]
+    wanted_db = partial(session.settings.wanted_half_width_db, found.route.kind)
     norm = norm if may_conclude(found) else None
     again = {each.frequency_hz: each for each in found.confirmed}
     offset_db, above_db = found.clinical_offset_db, shift_db(found, convention)
@@ -268,7 +269,7 @@ def _ear_findings(
     ]
     short_of_db = [wanted_db(each.frequency_hz) for each in thresholds if each.wide]
     return EarFindings(
-        ear.ear,
+        ear.route,
         found.verdict,
         found.reasons,
         [*found.boards],

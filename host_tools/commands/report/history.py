@@ -17,7 +17,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.route import RIGHT
+from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.drawn import (
     curve_of,
@@ -40,18 +40,18 @@ class History:
 
     convention: str | None = None  # of its thresholds; None: that of the session's settings
     # the snapshot of each ear before its first answer
-    first: dict[str, int] = field(default_factory=dict)
+    first: dict[Route, int] = field(default_factory=dict)
     # the snapshot after each trial, of the trial's ear
     after: list[int] = field(default_factory=list)
     snapshots: list[dict[str, Any]] = field(default_factory=list)
-    _seen: dict[tuple[str, int, int, float], int] = field(default_factory=dict)
+    _seen: dict[tuple[Route, int, int, float], int] = field(default_factory=dict)
 
     def __call__(self, test: HearingTest, trial: Trial) -> None:
         """Look at the test after a trial."""
-        ear = test.ears[trial.ear]
+        ear = test.ears[trial.route]
         # The same number of answers may be others: some can be forgotten and asked again.
         key = (
-            trial.ear,
+            trial.route,
             ear.estimator.trial_count,
             ear.catch_trials.count,
             ear.estimator.log_evidence,
@@ -59,7 +59,7 @@ class History:
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
             convention = self.convention or test.settings.threshold_convention
-            self.snapshots.append(_snapshot(ear, test.result().by_ear[trial.ear], convention))
+            self.snapshots.append(_snapshot(ear, test.result().by_route[trial.route], convention))
         self.after.append(self._seen[key])
 
     def as_json(self, session: RecordedSession) -> dict[str, Any]:
@@ -68,10 +68,11 @@ class History:
         Of an ear that could not be tested that is its tones alone: its snapshots are null.
         """
         estimator = next(iter(session.test.ears.values())).estimator
-        for ear in session.test.ears:
-            self._before_first(ear, session)
+        routes = sorted(session.test.ears, key=ROUTES.index)
+        for route in routes:
+            self._before_first(route, session)
         return {
-            "ears": sorted(session.test.ears, key=lambda ear: ear != RIGHT),
+            "ears": [*map(str, routes)],
             "grid_hz": [round(f, 1) for f in frequencies_hz(estimator.frequency_range_hz)],
             "cells": {
                 "frequencies_hz": list(estimator.candidate_frequencies_hz),
@@ -79,33 +80,33 @@ class History:
                 "step_db": LEVEL_STEP_DB,
                 "characters": CHARACTERS,
             },
-            "limits": {name: limit_as_json(ear) for name, ear in session.test.ears.items()},
+            "limits": {str(r): limit_as_json(session.test.ears[r]) for r in routes},
             "counted": [*session.counted],
             "trials": [
                 _trial(t, session, i) for t, i in zip(session.trials, self.after, strict=True)
             ],
-            "first": self.first,
+            "first": {str(route): place for route, place in self.first.items()},
             "snapshots": self._told(session),
             "pending": _pending(session),
         }
 
     def _told(self, session: RecordedSession) -> list[dict[str, Any] | None]:
         told: list[dict[str, Any] | None] = [*self.snapshots]
-        for (ear, *_), place in self._seen.items():
-            if not has_thresholds(session.result.by_ear[ear]):
+        for (route, *_), place in self._seen.items():
+            if not has_thresholds(session.result.by_route[route]):
                 told[place] = None
         return told
 
-    def _before_first(self, ear: str, session: RecordedSession) -> None:
+    def _before_first(self, route: Route, session: RecordedSession) -> None:
         # A watcher sees an ear only after its first answer.
         calibration = session.calibration
-        unasked = EarTest(ear, session.settings, session.person, calibration.highest_db_hl)
-        key = (ear, 0, 0, unasked.estimator.log_evidence)
+        unasked = EarTest(route, session.settings, session.person, calibration.highest_db_hl)
+        key = (route, 0, 0, unasked.estimator.log_evidence)
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
             convention = self.convention or session.settings.threshold_convention
             self.snapshots.append(_snapshot(unasked, result_of(unasked), convention))
-        self.first[ear] = self._seen[key]
+        self.first[route] = self._seen[key]
 
 
 def _snapshot(ear: EarTest, found: EarResult, convention: str) -> dict[str, Any]:
@@ -143,7 +144,7 @@ def _trial(trial: Trial, session: RecordedSession, snapshot: int) -> dict[str, A
     response_ms = trial.response_ms
     return {
         **tone_as_json(trial, session),
-        "ear": trial.ear,
+        **trial.route.parts(),
         "purpose": trial.purpose,
         "response_ms": None if response_ms is None else round(response_ms),
         "at_s": round(trial.at_us / 1e6, 1),
@@ -159,7 +160,7 @@ def _pending(session: RecordedSession) -> dict[str, Any] | None:
     catch = presentation.frequency_hz == 0.0
     return {
         "number": session.test.number,
-        "ear": session.test.presenter.ear,
+        **session.test.presenter.route.parts(),
         "purpose": presentation.purpose,
         "frequency_hz": None if catch else presentation.frequency_hz,
         "level_db_hl": None if catch else presentation.level_db_hl,

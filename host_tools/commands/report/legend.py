@@ -5,7 +5,7 @@ from typing import Final
 
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.route import OTHER
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.findings import Findings
 from host_tools.commands.report.words import Words
@@ -39,10 +39,9 @@ def _stroke(path: str, colour: str, scale: float = 1.0, width: float = 1.5, more
     )
 
 
-def _symbol(ear: str, masking: str) -> str:
-    return _svg(
-        _stroke(symbol_table()["symbols"][ear][masking]["path"], ear_colour(ear), SYMBOL_UNITS, 2)
-    )
+def _symbol(route: Route, masking: str) -> str:
+    path = symbol_table()["symbols"][str(route)][masking]["path"]
+    return _svg(_stroke(path, ear_colour(route.ear), SYMBOL_UNITS, 2))
 
 
 def _swatch(fill: float, edge: float) -> str:
@@ -60,16 +59,18 @@ def _line(dash: str, colour: str = INK) -> str:
 
 
 def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
-    ears = [ear.ear for ear in findings.ears if has_thresholds(ear)]
-    if not ears:
+    routes = [ear.route for ear in findings.ears if has_thresholds(ear)]
+    if not routes:
         return
     readings = [read(t) for ear in findings.ears for t in ear.thresholds]
-    for ear in ears:
-        name = words.say(ear)
-        yield _symbol(ear, MaskingMark.NOT_MASKED), words.say("mark_threshold", ear=name)
-    for ear in ears if any(reading.symbol == MaskingMark.MASKED for reading in readings) else ():
-        names = {"ear": words.say(ear), "other": words.say(OTHER[ear])}
-        yield _symbol(ear, MaskingMark.MASKED), words.say("mark_masked", **names)
+    for route in routes:
+        name = words.say(str(route))
+        yield _symbol(route, MaskingMark.NOT_MASKED), words.say("mark_threshold", ear=name)
+    for route in (
+        routes if any(reading.symbol == MaskingMark.MASKED for reading in readings) else ()
+    ):
+        names = {"ear": words.say(str(route)), "other": words.say(str(route.noise))}
+        yield _symbol(route, MaskingMark.MASKED), words.say("mark_masked", **names)
     yield _swatch(0.3, 0.8), words.say("mark_band")
     yield _swatch(0.1, 0.3), words.say("mark_pale")
     if any(reading.kind == Kind.INFERRED for reading in readings):
@@ -103,7 +104,7 @@ def _signs(findings: Findings, words: Words) -> Iterator[Entry]:
     thresholds = [t for ear in findings.ears for t in ear.thresholds]
     kinds = {read(t).kind for t in thresholds}
     if kinds & {Kind.ABOVE, Kind.PERHAPS_ABOVE}:
-        ear = findings.ears[-1].ear
+        ear = findings.ears[-1].route.ear
         side = symbol_table()["ears"][ear]["side"]
         arrow = _stroke(symbol_table()["arrows"]["path"], EAR_COLOURS[ear], 6.0, 2)
         turned = f'<g transform="scale({side} 1) translate(-8.5 -8.5)">{arrow}</g>'

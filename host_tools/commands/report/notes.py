@@ -25,7 +25,7 @@ def _conventions(ears: list[EarFindings], findings: Findings, words: Words) -> I
     clinical = findings.threshold_convention == CLINICAL_ASCENDING
     yield words.say("convention_clinical" if clinical else "convention_50")
     if clinical or (any(may_conclude(ear) for ear in ears) and not findings.nominal):
-        offsets = {ear.ear: words.number(ear.clinical_offset_db, TENTH) for ear in ears}
+        offsets = {str(ear.route): words.number(ear.clinical_offset_db, TENTH) for ear in ears}
         if len({*offsets.values()}) == 1:
             yield words.say("convention_rules", offset=next(iter(offsets.values())))
         else:
@@ -45,7 +45,7 @@ def _beside(ear: EarFindings, found: Threshold, words: Words, unit: str) -> str:
     clinical = confirmed_outside(found, level_db_hl, ear.below_clinical_db)
     if clinical is None or level_db_hl is None:
         return ""
-    name = words.ear(ear.ear)
+    name = words.ear(ear.route)
     return words.say(
         "confirmed_beside",
         ear=name[:1].upper() + name[1:],

@@ -12,7 +12,7 @@ from firmware_py.calibration.in_force import HOLDING
 from firmware_py.procedure.grades import GRADES_DB_HL, grades_told
 from firmware_py.procedure.outcomes import Bound, Purpose
 from firmware_py.procedure.printable import printable
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT, ROUTES
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import drawing_js
 from host_tools.catalogue import NO_BREAK
@@ -96,9 +96,9 @@ def _told_to_program(
     """Return all that the page's program draws and says."""
     audiograms = [
         {
-            "ear": ear.ear,
+            **ear.route.parts(),
             "data": audiogram_as_json(ear, findings, session),
-            "label": words.say("audiogram_of", ear=words.ear(ear.ear)),
+            "label": words.say("audiogram_of", ear=words.ear(ear.route)),
         }
         for ear in findings.ears
     ]
@@ -154,7 +154,7 @@ def _sign(particulars: Particulars) -> str:
 
 def _words_of_steps(words: Words) -> dict[str, str]:
     """Return the sentences of the page's program, and the words that these are filled with."""
-    ears = {f"{ear}_ear": words.ear(ear) for ear in (LEFT, RIGHT)}
+    ears = {f"{route}_ear": words.ear(route) for route in ROUTES}
     purposes = {f"purpose_{each}": words.named("purpose", each) for each in Purpose}
     decimal = words.catalogue.say("format", "decimal")
     return {**words.catalogue.tables["steps"], **ears, **purposes, "decimal": decimal}
@@ -181,9 +181,9 @@ def _alarms(findings: Findings, words: Words) -> str:
 
 def _audiogram(ear: EarFindings, words: Words) -> str:
     """Return the place of an ear's audiogram, which the program draws, and what came of the ear."""
-    name, sentence = escape(words.ear(ear.ear)), escape(ear_sentence(ear, words))
+    name, sentence = escape(words.ear(ear.route)), escape(ear_sentence(ear, words))
     return (
-        f'<figure><h3 class="{ear.ear}">{name}</h3><svg id="audiogram-{ear.ear}"></svg>'
+        f'<figure><h3 class="{ear.route.ear}">{name}</h3><svg id="audiogram-{ear.route}"></svg>'
         f"<figcaption>{sentence}</figcaption></figure>"
     )
 
@@ -192,8 +192,8 @@ def _thresholds(
     ear: EarFindings, findings: Findings, session: RecordedSession, words: Words
 ) -> str:
     columns = ["Hz", words.unit(findings), words.say("column_band"), words.say("column_sd")]
-    noise = masking_levels(session, ear.ear)
-    masked = any(masking_levels(session, each.ear) for each in findings.ears)
+    noise = masking_levels(session, ear.route)
+    masked = any(masking_levels(session, each.route) for each in findings.ears)
     again = findings.confirmed
     columns += [words.catalogue.say("record", "noise_of")] if masked else []
     columns += [words.say("column_confirmed")] if again else []
@@ -206,7 +206,7 @@ def _thresholds(
         if findings.norm_title:
             cells += [words.norm(t), words.percent(t.norm_share_better)]
         rows.append(cells)
-    return _table(words.ear(ear.ear), columns, rows, caption_class=ear.ear)
+    return _table(words.ear(ear.route), columns, rows, caption_class=ear.route.ear)
 
 
 def _legend(findings: Findings) -> str:
@@ -221,7 +221,7 @@ def _legend(findings: Findings) -> str:
 
 
 def _grades(findings: Findings, words: Words) -> str:
-    known = [(words.ear(ear.ear), ear.pta4) for ear in findings.ears]
+    known = [(words.ear(ear.route), ear.pta4) for ear in findings.ears]
     of = [(name, mean.bound, mean.shares) for name, mean in known if mean is not None]
     if findings.grade is not None:
         person = findings.grade
@@ -261,7 +261,7 @@ def _share(share: float, words: Words) -> str:
 def _quality(findings: Findings, words: Words) -> str:
     ears = [quality_rows(ear, words) for ear in findings.ears]
     rows = [[each[0][0], *[value for _, value in each]] for each in zip(*ears, strict=True)]
-    columns = ["", *[words.ear(ear.ear) for ear in findings.ears]]
+    columns = ["", *[words.ear(ear.route) for ear in findings.ears]]
     return _table(words.say("by_ear"), columns, rows)
 
 
@@ -283,7 +283,7 @@ def _trials(trials: Sequence[Trial], findings: Findings, words: Words) -> str:
         answer = words.answer(t.heard, catch=t.frequency_hz is None)
         at = words.number(t.at_us / 1e6, ".1f")
         purpose = words.named("purpose", t.purpose)
-        row = [str(t.number), words.say(t.ear), purpose, *tone, answer, response, at]
+        row = [str(t.number), words.say(str(t.route)), purpose, *tone, answer, response, at]
         noise = NOTHING if t.noise_db_hl is None else words.number(t.noise_db_hl, "g")
         rows.append([*row, noise] if masked else row)
     return _table(words.say("presentations"), columns, rows, "presentations")

@@ -61,9 +61,9 @@ def _figure(ear: EarFindings, findings: Findings, session: RecordedSession, word
             audiogram_as_json(ear, findings, session),
             drawing_js.paper_words(words.catalogue, nominal=findings.nominal),
         ),
-        words.say("audiogram_of", ear=words.ear(ear.ear)),
-        words.ear(ear.ear),
-        EAR_COLOURS[ear.ear],
+        words.say("audiogram_of", ear=words.ear(ear.route)),
+        words.ear(ear.route),
+        EAR_COLOURS[ear.route.ear],
         ear_sentence(ear, words),
     )
 
@@ -78,10 +78,10 @@ def _thresholds(
     frequencies_hz = [t.frequency_hz for t in ears[0].thresholds]
     rows = []
     for ear in ears:
-        colour, name = EAR_COLOURS[ear.ear], words.ear(ear.ear)
+        colour, name = EAR_COLOURS[ear.route.ear], words.ear(ear.route)
         cells = [words.threshold(t) for t in ear.thresholds]
         rows.append(document.row([particulars.level_of(name), *cells], colour, bold=True))
-        noise = masking_levels(session, ear.ear)
+        noise = masking_levels(session, ear.route)
         small = {words.say("column_band"): [words.band(t) for t in ear.thresholds]}
         if noise:
             levels = [noise_level(noise.get(hz), words.catalogue) for hz in frequencies_hz]
@@ -98,7 +98,7 @@ def _thresholds(
 def _quality(findings: Findings, words: Words) -> Block:
     """Return a row for each thing that is known of the test, a column an ear."""
     ears = [quality_rows(ear, words) for ear in findings.ears]
-    columns = [words.say("quality"), *(words.ear(ear.ear) for ear in findings.ears)]
+    columns = [words.say("quality"), *(words.ear(ear.route) for ear in findings.ears)]
     rows = [
         document.row([each[0][0], *(value for _, value in each)], small=True)
         for each in zip(*ears, strict=True)

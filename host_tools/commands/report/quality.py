@@ -55,7 +55,7 @@ class Quality:
 
 def quality_of(session: RecordedSession, found: EarResult) -> Quality:
     """Return how good the test of an ear was; `found`: its recorded result."""
-    ear, given = session.test.ears[found.ear], session.test.given
+    ear, given = session.test.ears[found.route], session.test.given
     checked = Checks.of(found, ear, given, session.settings)
     measured = [t for t in found.thresholds if t.mark == Outcome.MEASURED]
     sds = [t.sd_db for t in measured if t.sd_db is not None]
@@ -74,7 +74,7 @@ def quality_of(session: RecordedSession, found: EarResult) -> Quality:
         checks=checked.checks,
         checks_missed=checked.checks_missed,
         doubted_tones=checked.doubted_tones,
-        response_times=given.response_times(found.ear),
+        response_times=given.response_times(found.route),
         retest_wanted=session.settings.retest,
         retest_difference_db=difference_db,
         retest_verdict=checked.retest,

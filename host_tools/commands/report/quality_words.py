@@ -1,5 +1,6 @@
 """How good the test of an ear was, and with what masking noise, in words: the rows of a table."""
 
+from firmware_py.procedure.route import Route
 from host_tools.catalogue import Catalogue
 from host_tools.commands.report.findings import EarFindings
 from host_tools.commands.report.words import NOTHING, Words
@@ -101,12 +102,12 @@ def _sd(ear: EarFindings, words: Words) -> str:
     return words.say("posterior_sd_value", mean=mean, most=most)
 
 
-def masking_levels(session: RecordedSession, ear: str) -> dict[int, tuple[float, float]]:
+def masking_levels(session: RecordedSession, route: Route) -> dict[int, tuple[float, float]]:
     """Return the least and the most effective masking level in the other ear, by frequency, dB.
 
     Of the tones whose answers count.
     """
-    return session.test.given.noise_at(ear, session.counted)
+    return session.test.given.noise_at(route, session.counted)
 
 
 def noise_level(levels_db: tuple[float, float] | None, catalogue: Catalogue) -> str:

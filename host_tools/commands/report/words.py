@@ -12,6 +12,7 @@ from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.results import MeanThreshold
+from firmware_py.procedure.route import Route
 from firmware_py.sessions.archive import UNFINISHED
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import band_words, told, unit_words
@@ -53,7 +54,7 @@ class Words:
         """Return what a word of the procedure is called, such as an outcome or a purpose."""
         return self.say(f"{kind}_{word.replace('-', '_').replace(' ', '_')}")
 
-    def ear(self, ear: str) -> str:
+    def ear(self, ear: Route | str) -> str:
         """Return "left ear" or "right ear"."""
         return self.say(f"{ear}_ear")
 
@@ -205,7 +206,7 @@ class Words:
         if person is not None:
             return [*lines, self._person(person)]
         if len(known) == 1:
-            return [*lines, self.say("person_one_ear", ear=self.ear(known[0].ear))]
+            return [*lines, self.say("person_one_ear", ear=self.ear(known[0].route))]
         return [*lines, self.say("person_boards")] if known else lines
 
     def _person(self, person: PersonGrade) -> str:
@@ -217,7 +218,7 @@ class Words:
         return self.say("person_unilateral", person=words, share=share)
 
     def _grade_of(self, ear: EarFindings) -> str:
-        name = self.ear(ear.ear)
+        name = self.ear(ear.route)
         if ear.pta4 is None:
             return self.say("pta4_none", ear=name, why=ear.pta4_missing)
         mean = self._with_clinical(self.mean_threshold(ear.pta4), ear.pta4, ear.below_clinical_db)
@@ -244,13 +245,13 @@ class Words:
             presses=presses,
         )
         ends = [
-            self.say("ended_by", ear=self.ear(ear.ear), why=told(why, self.catalogue))
+            self.say("ended_by", ear=self.ear(ear.route), why=told(why, self.catalogue))
             for ear in findings.ears
             if (why := _why_ended(ear))
         ]
         ends += [
             self.catalogue.count(
-                "report", "set_aside", ear.quality.tones_set_aside, ear=self.ear(ear.ear)
+                "report", "set_aside", ear.quality.tones_set_aside, ear=self.ear(ear.route)
             )
             for ear in findings.ears
             if ear.quality.tones_set_aside

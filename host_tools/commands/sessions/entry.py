@@ -144,8 +144,8 @@ def _told(name: str, ends: Ends, content: str) -> Entry:
     nominal = header.calibration.nominal
     told = as_told(ends.result, header.settings, nominal=nominal) if ends.result else None
     ears = told.ears if told else ()
-    verdicts = {ear.ear: str(ear.verdict) for ear in ears}
-    pta4 = {ear.ear: ear.pta4 for ear in ears if ear.pta4 is not None}
+    verdicts = {str(ear.route): str(ear.verdict) for ear in ears}
+    pta4 = {str(ear.route): ear.pta4 for ear in ears if ear.pta4 is not None}
     return Entry(
         name,
         ends.result.outcome if ends.result else UNFINISHED,

@@ -53,9 +53,11 @@ class Visit:
     @classmethod
     def of(cls, entry: Entry, session: RecordedSession, at: float = 0.0) -> "Visit":
         """Take a session."""
-        ears = session.result.by_ear
+        by_route = session.result.by_route
+        ears = {str(route): found for route, found in by_route.items()}
         posteriors = {
-            ear: EarPosterior.of(found, session.test.ears[ear]) for ear, found in ears.items()
+            str(route): EarPosterior.of(found, session.test.ears[route])
+            for route, found in by_route.items()
         }
         return cls(
             entry,

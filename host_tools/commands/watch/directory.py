@@ -11,6 +11,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import ASKED, Purpose
 from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import so_far
 from firmware_py.procedure.words import say
 from firmware_py.sessions.replay import HearingReplay
@@ -148,12 +149,12 @@ class JournalWatch:
 def view_of(journal: Path) -> View:
     """Read a journal and return what there is to see of its session."""
     answers: list[Answered] = []
-    expected_bits: dict[str, float] = {}
+    expected_bits: dict[Route, float] = {}
 
     def watch(test: HearingTest, trial: Trial) -> None:
-        ear = test.ears[trial.ear]
-        answers.append(_answered(trial, ear, expected_bits.get(trial.ear)))
-        expected_bits[trial.ear] = ear.estimator.information_bits
+        ear = test.ears[trial.route]
+        answers.append(_answered(trial, ear, expected_bits.get(trial.route)))
+        expected_bits[trial.route] = ear.estimator.information_bits
 
     session = read_session(journal, watch)
     lost = not session.test.presenter.board_ready
@@ -178,7 +179,8 @@ def _so_far(session: RecordedSession) -> SessionResult:
 
 def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
     return Answered(
-        trial.number, trial.ear, trial.purpose, trial.frequency_hz, trial.level_db_hl, trial.heard,
+        trial.number, trial.route, trial.purpose, trial.frequency_hz, trial.level_db_hl,
+        trial.heard,
         expected_bits if trial.purpose == Purpose.MEASURE else None,
         ear.audiogram.widest().half_width_db if trial.purpose in ASKED else None,
     )  # fmt: skip
@@ -191,5 +193,5 @@ def _state(session: RecordedSession) -> str:
     if state.test.outcome:
         return state.test.outcome
     waits = f": {say(state.test.waits_why)}" if state.test.waits_why else ""
-    what = f"{state.test.state}{waits or f', {state.test.presenter.ear} ear'}"
+    what = f"{state.test.state}{waits or f', {state.test.presenter.route.words}'}"
     return under_way(what, lost=not state.test.presenter.board_ready)

@@ -76,7 +76,7 @@ class PortWatch:
         found = told_result(answer)
         return View(
             name=self._url,
-            state=found.outcome or under_way(f"{about['state']}, {about['ear']} ear", lost=lost),
+            state=found.outcome or under_way(f"{about['state']}, {about.route.words}", lost=lost),
             calibration=about["calibration"],
             nominal=about["calibration"] == UNCALIBRATED,
             result=found,
@@ -107,7 +107,7 @@ def _answered(tone: Told, answer: Told) -> Answered:
     figures = Told("", {}) if answer["purpose"] == Purpose.CATCH else tone
     return Answered(
         number=answer.whole("number"),
-        ear=answer["ear"],
+        route=answer.route,
         purpose=answer["purpose"],
         frequency_hz=_number(figures, "frequency_hz"),
         level_db_hl=_number(figures, "level_db_hl"),

@@ -74,7 +74,7 @@ def _row(answer: Answered) -> tuple[str | Text, ...]:
         word += f" ({answer.purpose})"
     return (
         str(answer.number),
-        Text(answer.ear, style=EAR_STYLES[answer.ear]),
+        Text(str(answer.route), style=EAR_STYLES[answer.route.ear]),
         _number(answer.frequency_hz, 0),
         _number(answer.level_db_hl, 0),
         word,
@@ -86,13 +86,13 @@ def _row(answer: Answered) -> tuple[str | Text, ...]:
 def _information(view: View) -> Text:
     """Draw what each measured tone was expected to tell, an ear a row."""
     text = Text()
-    for ear in view.thresholds():
+    for route in view.thresholds():
         bits = [
             a.information_bits
             for a in view.answers
-            if a.ear == ear and a.purpose == Purpose.MEASURE
+            if a.route == route and a.purpose == Purpose.MEASURE
         ]
-        text.append(f"{ear:<6}", style=EAR_STYLES[ear])
+        text.append(f"{route!s:<6}", style=EAR_STYLES[route.ear])
         text.append(f"{blocks(bits, INFORMATION_BITS_MAX)}\n")
     if text:
         text.append("information per tone, a full block is 1 bit", style="dim")
@@ -109,7 +109,7 @@ def _status(view: View) -> Text:
         text.append(f"\nbroken off: {readable(view.check)}", style="bold yellow")
     for ear in view.ears:
         if ear.why:
-            text.append(f"\n{ear.ear} ear {ear.outcome}", EAR_STYLES[ear.ear])
+            text.append(f"\n{ear.route.words} {ear.outcome}", EAR_STYLES[ear.route.ear])
             text.append(f": {readable(say(ear.why))}")
     for remark in view.result.remarks if view.result else ():
         text.append(f"\nremark: {readable(say(remark))}", style="yellow")

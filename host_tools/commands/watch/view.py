@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from firmware_py.inference.model import on_line
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import has_thresholds
 
 
@@ -14,7 +15,7 @@ class Answered:
     """A presentation and its answer."""
 
     number: int
-    ear: str
+    route: Route
     purpose: str
     # `frequency_hz`, `level_db_hl`: None: a catch trial
     frequency_hz: float | None
@@ -47,13 +48,13 @@ class View:
         """Return what was found of each ear so far."""
         return self.result.ears if self.result else ()
 
-    def thresholds(self) -> dict[str, Sequence[ThresholdResult]]:
+    def thresholds(self) -> dict[Route, Sequence[ThresholdResult]]:
         """Return the thresholds of the ears that were begun, as far as they may be told."""
-        begun = {answer.ear for answer in self.answers if answer.purpose == Purpose.MEASURE}
+        begun = {answer.route for answer in self.answers if answer.purpose == Purpose.MEASURE}
         return {
-            found.ear: found.thresholds
+            found.route: found.thresholds
             for found in self.ears
-            if found.ear in begun and has_thresholds(found)
+            if found.route in begun and has_thresholds(found)
         }
 
 

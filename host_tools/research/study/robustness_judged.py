@@ -47,17 +47,17 @@ def false_statements(result: SessionResult, truths: Truths) -> Iterator[str]:
     """
     bounds = len(set(truths.values())) > 1
     for ear in filter(is_valid, result.ears):
-        truth = truths[ear_named(ear.ear)]
+        truth = truths[ear_named(ear.route.ear)]
         for each in ear.thresholds:
             if what := _false_threshold(each, truth.threshold_db_hl(each.frequency_hz), bounds):
-                yield f"{ear.ear} {each.frequency_hz} Hz: {what}"
+                yield f"{ear.route} {each.frequency_hz} Hz: {what}"
         if ear.pta4 is not None:
             bound = Bound.NONE if _would_be_known(ear.pta4, bounds) else ear.pta4.bound
             if what := _misgraded(ear.pta4.shares, _clinical_db_hl(ear, truth), bound):
-                yield f"{ear.ear}: {what}"
+                yield f"{ear.route}: {what}"
     person = person_grade(result) if all(map(is_valid, result.ears)) else None
     if person is not None:
-        true_db_hl = min(_clinical_db_hl(e, truths[ear_named(e.ear)]) for e in result.ears)
+        true_db_hl = min(_clinical_db_hl(e, truths[ear_named(e.route.ear)]) for e in result.ears)
         known = any(ear.pta4 and _would_be_known(ear.pta4, bounds) for ear in result.ears)
         if what := _misgraded(person.shares, true_db_hl, Bound.NONE if known else person.bound):
             yield f"better ear: {what}"
@@ -75,7 +75,7 @@ def inferred_far_off(result: SessionResult, truths: Truths) -> bool:
     """Tell whether a supposition is far from the truth, and its band does not reach there."""
     return any(
         each.mark == Outcome.INFERRED
-        and far_off(each, truths[ear_named(ear.ear)].threshold_db_hl(each.frequency_hz))
+        and far_off(each, truths[ear_named(ear.route.ear)].threshold_db_hl(each.frequency_hz))
         for ear in filter(is_valid, result.ears)
         for each in ear.thresholds
     )

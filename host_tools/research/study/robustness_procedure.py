@@ -139,17 +139,17 @@ def _differ_db(sitting: Sitting, test: SimulatedTest) -> float:
     return max(
         sitting.change.differ_db(
             sitting.truths,
-            ear_named(name),
+            ear_named(route.ear),
             (each.presentation.frequency_hz for each in ear.attention.answers),
         )
-        for name, ear in test.test.ears.items()
+        for route, ear in test.test.ears.items()
     )
 
 
 def found_in(result: SessionResult, truths: Truths) -> Found:
     """Compare a result with the truth; of two ears the numbers are those of the first."""
     first = result.ears[0]
-    error_db, covered = errors_and_coverage(first, truths[ear_named(first.ear)])
+    error_db, covered = errors_and_coverage(first, truths[ear_named(first.route.ear)])
     remarks = tuple(say(each) for each in result.remarks if each.code != Code.MASKING_UNCERTAIN)
     return Found(
         {END: error_db},
@@ -158,7 +158,7 @@ def found_in(result: SessionResult, truths: Truths) -> Found:
         inattentive=inattentive(result),
         remarks=remarks,
         confidently_wrong=not remarks
-        and any(_wrong(ear, truths[ear_named(ear.ear)]) for ear in result.ears),
+        and any(_wrong(ear, truths[ear_named(ear.route.ear)]) for ear in result.ears),
     )
 
 

@@ -139,7 +139,9 @@ def run_test(unit: Unit) -> Timed:
     """Run a test: always the same for the same unit."""
     test, thresholds = made(unit)
     result = test.run()
-    numbers = [errors_and_coverage(ear, thresholds[ear_named(ear.ear)]) for ear in result.ears]
+    numbers = [
+        errors_and_coverage(ear, thresholds[ear_named(ear.route.ear)]) for ear in result.ears
+    ]
     spent_s = {name: 1e-6 * test.ledger.spent_on(name) for name in NAMES}
     return Timed(
         unit,

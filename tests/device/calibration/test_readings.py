@@ -16,7 +16,7 @@ from device.calibration.readings import (
 )
 from device.calibration.retspl import reference_levels
 from firmware_py.calibration.file import calibration_from
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import BY_AIR, Route
 from tests.calibration.calibrations import content
 
 
@@ -76,7 +76,7 @@ def test_what_is_plausible_makes_a_good_file(full_scale: float, error_db: float)
     again["calibration"] |= {key: again["calibration"][key].isoformat() for key in ("date", "due")}
 
     assert again == made.content
-    assert made.sensitivity_db_spl["left"].at(1000.0) == pytest.approx(full_scale, abs=0.26)
+    assert made.sensitivity_db_spl[Route("left")].at(1000.0) == pytest.approx(full_scale, abs=0.26)
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=80))

@@ -7,6 +7,7 @@ from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn, point
 from device.simulator.listener import EARS, Ear, Noise, SimulatedListener
 from firmware_py.procedure.events import Continued, EarNamed, Play
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.tells import EarCheckTold, EarphonesTold
 from tests.firmware.whole_sessions import Leaves
 
@@ -21,7 +22,7 @@ def head(*, lapse_rate: float = 0.0, attenuation_db: float = 50.0) -> SimulatedL
 
 
 def play(ear: Ear, level_db_hl: float) -> Play:
-    return Play(1, ear, 1000.0, level_db_hl, 260, 190, 3, 35, 100, 1)
+    return Play(1, Route(ear), 1000.0, level_db_hl, 260, 190, 3, 35, 100, 1)
 
 
 @pytest.mark.parametrize("ear", EARS)

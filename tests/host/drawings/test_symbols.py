@@ -11,7 +11,7 @@ from firmware_py.console import audiogram_text as console
 from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT, Route
 from host_tools import drawing_js
 from host_tools.drawings import drawing
 from host_tools.drawings.symbols import REACH, symbol_marker, symbol_table
@@ -23,7 +23,7 @@ def test_the_consoles_characters_are_those_of_the_table() -> None:
     for ear in (RIGHT, LEFT):
         for mark in MaskingMark:
             own = symbol_table()["symbols"][ear][mark]["character"]
-            assert console.SYMBOLS_BY_MASKING[mark][ear] == own
+            assert Route(ear).character(mark) == own
     arrows = {kind: symbol_table()["arrows"][kind]["character"] for kind in WITH_ARROW}
     assert arrows == console.ARROWS
     assert symbol_table()["inferred"]["character"] == console.INFERRED
@@ -66,7 +66,7 @@ def test_a_marker_is_the_path_of_the_table_upside_down(ear: str) -> None:
     for mark in MaskingMark:
         path = symbol_table()["symbols"][ear][mark]["path"]
         numbers = [float(word) for word in re.findall(r"-?[\d.]+", path)]
-        shape = symbol_marker(ear, mark)
+        shape = symbol_marker(Route(ear), mark)
         codes = np.asarray(shape.codes, int).tolist()
         points = np.asarray(shape.vertices, float).tolist()
         drawn = [

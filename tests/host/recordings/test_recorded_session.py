@@ -4,6 +4,7 @@ from pathlib import Path
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.route import Route
 from host_tools.recordings.recorded_session import Trial, read_session
 from tests.host.journals import GOLDEN, LEFT_S2
 
@@ -18,8 +19,8 @@ def test_the_trials_are_those_that_the_result_counts() -> None:
     assert len(tones) == ear.tones
     assert sum(trial.heard is True for trial in tones) == ear.tones_heard
     assert len(catches) == ear.catch_trials
-    assert session.trials_of("left") == session.trials
-    assert session.trials_of("right") == []
+    assert session.trials_of(Route("left")) == session.trials
+    assert session.trials_of(Route("right")) == []
 
 
 def test_a_trial_is_the_last_tone_with_its_number_and_its_press() -> None:
@@ -56,7 +57,7 @@ def test_whoever_watches_sees_the_test_after_each_trial() -> None:
     seen: list[tuple[int, int]] = []
 
     def watch(test: HearingTest, trial: Trial) -> None:
-        seen.append((trial.number, test.ears[trial.ear].tally.tones))
+        seen.append((trial.number, test.ears[Route(trial.route.ear)].tally.tones))
 
     session = read_session(LEFT_S2, watch)
     tones = 0

@@ -59,14 +59,14 @@ def _figure(ear: EarComparison, *, nominal: bool) -> Block:
     supposed = {**_drawn(ear, lambda row: row.supposed), "supposed": True}
     data = {"ears": [supposed, _drawn(ear, lambda row: row.recorded)], "limit": limits}
     svg = drawing_js.svg_for_paper(data, drawing_js.paper_words(catalogue, nominal=nominal))
-    name = catalogue.say("picture", f"{ear.ear}_ear")
-    return document.figure(svg, f"{name}, two models", name, EAR_COLOURS[ear.ear])
+    name = catalogue.say("picture", f"{ear.route}_ear")
+    return document.figure(svg, f"{name}, two models", name, EAR_COLOURS[ear.route.ear])
 
 
 def _drawn(ear: EarComparison, of: Callable[[Row], Estimate]) -> dict[str, Any]:
     """Return an ear as one of the models has it."""
     return {
-        "ear": ear.ear,
+        **ear.route.parts(),
         "thresholds": [_threshold(row, of(row).mean_db_hl) for row in ear.rows],
         "curve": {
             "frequencies_hz": [row.frequency_hz for row in ear.rows],

@@ -8,6 +8,7 @@ from typing import Any, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import has_thresholds
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.catalogue import ENGLISH, catalogue_of
@@ -53,7 +54,7 @@ class Row:
 class EarComparison:
     """An ear, and from how many answers: tones, and silences."""
 
-    ear: str
+    route: Route
     answers: int
     rows: Sequence[Row]
 
@@ -74,9 +75,9 @@ class Comparison:
         return math.sqrt(sum(squares) / len(squares))
 
     @property
-    def largest(self) -> tuple[str, Row]:
+    def largest(self) -> tuple[Route, Row]:
         """Return where the difference is largest: ear and row."""
-        places = [(ear.ear, row) for ear in self.ears for row in ear.rows]
+        places = [(ear.route, row) for ear in self.ears for row in ear.rows]
         return max(places, key=lambda place: abs(place[1].difference_db))
 
     @classmethod
@@ -89,33 +90,33 @@ class Comparison:
             There is no such model, it cannot make sense of the answers, or there are none.
         """
         model = SupposedModel(session, supposed)
-        found = session.result.by_ear
+        found = session.result.by_route
         answered = [
             ear
             for ear in session.test.ears.values()
-            if ear.observations and has_thresholds(found[ear.ear])
+            if ear.observations and has_thresholds(found[ear.route])
         ]
         if not answered:
             raise HostError(
                 f"{session.path}: no model was told an answer of an ear that could be tested"
             )
-        ears = [_ear(session, ear, model.heard(ear.ear)) for ear in answered]
+        ears = [_ear(session, ear, model.heard(ear.route)) for ear in answered]
         return cls(model.words, ears, model.remarks, session.calibration.nominal)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        ear, row = self.largest
+        route, row = self.largest
         return {
             "supposed": self.words,
             "rms_db": self.rms_db,
             "largest": {
-                "ear": ear,
+                **route.parts(),
                 "frequency_hz": row.frequency_hz,
                 "difference_db": row.difference_db,
             },
             "remarks": list(self.remarks),
             "ears": [
-                {"ear": each.ear, "answers": each.answers, "thresholds": _as_json(each.rows)}
+                {**each.route.parts(), "answers": each.answers, "thresholds": _as_json(each.rows)}
                 for each in self.ears
             ],
         }
@@ -125,7 +126,7 @@ class Comparison:
         largest, row = self.largest
         short = (
             f"{self.words}: thresholds differ by {self.rms_db:.1f} dB RMS, at most by "
-            f"{_signed(row.difference_db)} dB at {row.frequency_hz} Hz ({largest} ear)"
+            f"{_signed(row.difference_db)} dB at {row.frequency_hz} Hz ({largest.words})"
         )
         unit = unit_words(catalogue_of(ENGLISH), nominal=self.nominal)
         tables = (line for ear in self.ears for line in _table(ear, unit))
@@ -140,7 +141,7 @@ def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -
         strict=True,
     )
     floor_db_hl = session.settings.level_min_db_hl
-    found = session.result.by_ear[ear.ear]
+    found = session.result.by_route[ear.route]
     readings = {t.frequency_hz: read(t) for t in found.thresholds}
     rows = [
         Row(
@@ -149,7 +150,7 @@ def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -
         )
         for f, recorded, other in pairs
     ]  # fmt: skip
-    return EarComparison(ear.ear, len(ear.observations), rows)
+    return EarComparison(ear.route, len(ear.observations), rows)
 
 
 def _estimates(
@@ -176,7 +177,7 @@ def _as_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 def _table(ear: EarComparison, unit: str) -> Iterable[str]:
     yield ""
-    yield f"{ear.ear} ear, {ear.answers} answers; {unit}, with the 95 % band"
+    yield f"{ear.route.words}, {ear.answers} answers; {unit}, with the 95 % band"
     yield f"{'Hz':>6}{'recorded':>10}{'':16}{'supposed':>10}{'':16}{'difference':>12}"
     for row in ear.rows:
         recorded, supposed = (_cell(each, row) for each in (row.recorded, row.supposed))

@@ -11,6 +11,7 @@ from firmware_py.inference.profiles import MixtureProfile, profile_named
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.procedure.measurement import give
 from firmware_py.procedure.presentation import Observation
+from firmware_py.procedure.route import Route
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
 
@@ -77,7 +78,7 @@ class SupposedModel:
         self.words = _words(session, supposed)
         self.remarks = [] if self._knows_people else _unused(session, profile)
 
-    def heard(self, ear: str) -> ThresholdEstimator:
+    def heard(self, route: Route) -> ThresholdEstimator:
         """Return the estimator after all answers of an ear.
 
         Raises
@@ -85,7 +86,7 @@ class SupposedModel:
         HostError
             There is no such model, or it cannot make sense of the answers.
         """
-        tested = self._session.test.ears[ear]
+        tested = self._session.test.ears[route]
         try:
             before = None
             if tested.expected_of is not None:

@@ -18,7 +18,7 @@ from firmware_py.calibration.simulated import SERIAL
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration, read_configuration
 from firmware_py.journal import read_journal
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import AIR, BY_AIR, Route
 from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.guide import Readings, kept_beside
@@ -111,9 +111,13 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
     reference = reference_levels("tdh39")
     for ear, levels in TRUTH.items():
         for frequency_hz, level in levels.items():
-            assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
-            assert made.level_max_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.1)
-            assert made.retspl_db_spl.at(frequency_hz) == reference.levels_db_spl[frequency_hz]
+            assert made.sensitivity_db_spl[Route(ear)].at(frequency_hz) == pytest.approx(
+                level, abs=0.051
+            )
+            assert made.level_max_db_spl[Route(ear)].at(frequency_hz) == pytest.approx(
+                level, abs=0.1
+            )
+            assert made.retspl_db_spl[AIR].at(frequency_hz) == reference.levels_db_spl[frequency_hz]
     assert [tone.level_dbfs for tone in played][:4] == [-80.0, -60.0, -40.0, -30.0], "climbed to"
     assert len(played) == 2 * (3 + 3 * len(BY_AIR.calibrated_hz)), "a step to each of the loud ones"
     assert max(tone.level_dbfs for tone in played) == 0.0, "nobody asked for less"
@@ -152,9 +156,9 @@ def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path
     assert "20 dB more gave -3.0 dB on the meter" in said
     assert "20 dB more gave +83.0 dB on the meter; allowed is 1 dB off" in said
     made = read_calibration(output)
-    assert made.sensitivity_db_spl["left"].at(500) == pytest.approx(122.0, abs=0.051)
-    assert made.level_max_db_spl["right"].at(8000) == pytest.approx(99.25 - 15.0, abs=0.1)
-    assert made.level_max_db_spl["left"].at(8000) == pytest.approx(98.0 - 10.0, abs=0.1)
+    assert made.sensitivity_db_spl[Route("left")].at(500) == pytest.approx(122.0, abs=0.051)
+    assert made.level_max_db_spl[Route("right")].at(8000) == pytest.approx(99.25 - 15.0, abs=0.1)
+    assert made.level_max_db_spl[Route("left")].at(8000) == pytest.approx(98.0 - 10.0, abs=0.1)
 
 
 def test_nobody_lowers_the_devices_limit_unasked(device: Devices, tmp_path: Path) -> None:
@@ -189,7 +193,7 @@ def test_a_wrong_digit_is_mended_by_going_back(device: Devices, tmp_path: Path) 
 
     said = "\n".join(technician.said)
     assert "full scale differs by +30.0 dB from the frequency before" in said
-    assert read_calibration(output).sensitivity_db_spl["left"].at(125) == 118.0
+    assert read_calibration(output).sensitivity_db_spl[Route("left")].at(125) == 118.0
 
 
 def test_the_boards_own_limit_is_the_level_of_the_loud_tone(
@@ -214,7 +218,7 @@ def test_the_boards_own_limit_is_the_level_of_the_loud_tone(
     made = read_calibration(output)
     for ear, limit_dbfs in (("left", -14.0), ("right", -5.5)):
         for frequency_hz, level in TRUTH[ear].items():
-            most = made.level_max_db_spl[ear].at(frequency_hz)
+            most = made.level_max_db_spl[Route(ear)].at(frequency_hz)
             assert most == pytest.approx(level + limit_dbfs, abs=0.1)
 
 
@@ -255,7 +259,9 @@ def test_who_quits_goes_on_where_he_was(device: Devices, tmp_path: Path) -> None
     made = read_calibration(output)
     for ear, levels in TRUTH.items():
         for frequency_hz, level in levels.items():
-            assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
+            assert made.sensitivity_db_spl[Route(ear)].at(frequency_hz) == pytest.approx(
+                level, abs=0.051
+            )
 
 
 def test_who_quits_before_the_first_reading_has_written_nothing(

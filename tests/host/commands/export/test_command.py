@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.finished import threshold_with_width
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import BY_AIR
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
@@ -144,7 +146,7 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
     half = tmp_path / "session-000002.journal"
     half.write_bytes(BOTH.read_bytes()[:60_000])
     session = read_session(half)
-    wanted_db = session.settings.wanted_half_width_db
+    wanted_db = partial(session.settings.wanted_half_width_db, BY_AIR)
     (recorded,) = [ear for ear in session.test.result().ears if ear.outcome == "incomplete"]
     guessed = {
         t.frequency_hz
@@ -153,7 +155,7 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
     }
     out = gp_pta("export", half, "--format", "json", "--unfinished")[1]
     ears = {ear["ear"]: ear for ear in json.loads(out)["sessions"][0]["ears"]}
-    thresholds = {t["frequency_hz"]: t for t in ears[recorded.ear]["thresholds"]}
+    thresholds = {t["frequency_hz"]: t for t in ears[recorded.route.ear]["thresholds"]}
     numbers = [t for t in thresholds.values() if t["threshold_db_hl"] is not None]
 
     assert len(numbers) < len(thresholds)

@@ -17,6 +17,7 @@ import pytest
 
 from device.simulator.audiograms import AudiogramError, audiogram_named
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.route import Route
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
@@ -61,7 +62,7 @@ def test_a_column_of_numbers_has_numbers_only_and_a_word_beside_it() -> None:
         (row,) = rows_of(examination)
         for ear in examination.result.ears:
             for found in ear.thresholds:
-                place = f"{ear.ear}_{found.frequency_hz}_hz"
+                place = f"{ear.route.ear}_{found.frequency_hz}_hz"
                 level, code = row[f"{place}_db_hl"], row[f"{place}_code"]
                 assert code == found.mark
                 assert (level != "") == (code == "measured")
@@ -121,7 +122,7 @@ def test_thresholds_stand_under_the_names_of_nhanes() -> None:
     examination = read_examination(BOTH)
     (row,) = coded(examination)
     for column, ear in enumerate(("right", "left")):
-        for threshold in examination.result.by_ear[ear].thresholds:
+        for threshold in examination.result.by_route[Route(ear)].thresholds:
             if threshold.frequency_hz in NHANES and threshold.mark == "measured":
                 cell = row[NHANES[threshold.frequency_hz][column]]
                 assert float(cell) == pytest.approx(threshold.threshold_db_hl, abs=0.05)
@@ -160,7 +161,7 @@ def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
     audiograms = audiogram_named(f"{path}:1")
     right, left = audiograms["right"], audiograms["left"]
 
-    for threshold in examination.result.by_ear["left"].thresholds:
+    for threshold in examination.result.by_route[Route("left")].thresholds:
         found_db_hl = left.threshold_db_hl(threshold.frequency_hz)
         assert found_db_hl == pytest.approx(threshold.threshold_db_hl, abs=0.05)
     assert right.threshold_db_hl(250) == -10.0
@@ -194,7 +195,7 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
         for threshold in ear.thresholds
     ]
     for row, (examination, ear, threshold) in zip(rows, wanted, strict=True):
-        assert (row["journal"], row["ear"]) == (examination.journal, ear.ear)
+        assert (row["journal"], row["ear"]) == (examination.journal, ear.route.ear)
         for key in ("frequency_hz", "mark", "limit_db_hl"):
             assert row[key] == getattr(threshold, key)
         inferred = threshold.mark == "inferred"

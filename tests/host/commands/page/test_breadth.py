@@ -16,6 +16,7 @@ from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
 from firmware_py import __version__
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import has_thresholds, may_conclude
 from firmware_py.procedure.tuning.space import DIMENSIONS
@@ -175,13 +176,13 @@ def check_columns(page: Page, session: RecordedSession, findings: Findings, word
         for table in page.locator("#result-tables table").all()
     ]
     ears = [ear for ear in findings.ears if has_thresholds(ear)]
-    noise = {ear.ear: masking_levels(session, ear.ear) for ear in findings.ears}
+    noise = {ear.route.ear: masking_levels(session, Route(ear.route.ear)) for ear in findings.ears}
     for ear, (names, *rows) in zip(ears, tables, strict=True):
         columns = dict(zip(names, zip(*rows, strict=True), strict=True))
         wanted = {}
         if any(noise.values()):
             wanted[words.catalogue.say("record", "noise_of")] = [
-                noise_level(noise[ear.ear].get(t.frequency_hz), words.catalogue)
+                noise_level(noise[ear.route.ear].get(t.frequency_hz), words.catalogue)
                 for t in ear.thresholds
             ]
         if findings.norm_title:
@@ -191,7 +192,7 @@ def check_columns(page: Page, session: RecordedSession, findings: Findings, word
         for name in ("noise_of", "column_usual", "column_peers"):
             table = "record" if name == "noise_of" else "report"
             told = words.catalogue.say(table, name)
-            assert [*columns.get(told, ())] == wanted.get(told, []), (told, ear.ear)
+            assert [*columns.get(told, ())] == wanted.get(told, []), (told, ear.route.ear)
     for figure, ear in zip(page.locator("#result-ears figure").all(), findings.ears, strict=True):
         lines = figure.locator("path.norm").count()
         assert bool(lines) == (bool(findings.norm_title) and may_conclude(ear))

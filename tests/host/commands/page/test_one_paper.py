@@ -23,10 +23,11 @@ from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
 from firmware_py import __version__
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, NONE, Settings
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.catalogue import LANGUAGES
-from host_tools.commands.export.bundle import CODES, as_fhir
+from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.csv_table import as_csv, code_column, level_column
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
@@ -132,7 +133,11 @@ def sentences(findings: Findings, words: Words) -> list[str]:
 
 def noise_words(session: RecordedSession, findings: Findings, words: Words) -> list[str]:
     """Return the masking noise that stands below the thresholds of each ear, and its name."""
-    told = [masking_levels(session, ear.ear) for ear in findings.ears if has_thresholds(ear)]
+    told = [
+        masking_levels(session, Route(ear.route.ear))
+        for ear in findings.ears
+        if has_thresholds(ear)
+    ]
     levels = [noise_level(each, words.catalogue) for of_ear in told for each in of_ear.values()]
     return [words.catalogue.say("record", "noise_of"), *levels] if levels else []
 
@@ -181,7 +186,7 @@ def test_files_for_programs_say_the_same(tested: Recording, calibrated: bool) ->
             assert row[code_column(*place)] == found["mark"]
             measured = f"{reading['level_db_hl']:.1f}" if reading["kind"] == "measured" else ""
             assert row[level_column(*place)] == (measured if ear["has_thresholds"] else "")
-            resource = by_code[CODES[place[0]][place[1]]]
+            resource = by_code[BY_AIR.loinc[place[0]][place[1]]]
             value = resource.get("valueQuantity")
             if ear["has_thresholds"]:
                 assert (value and (value.get("comparator"), value["value"])) == fhir_told(reading)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.procedure.reading import Kind, is_wide, read
+from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import Found, recorded_result
 from host_tools.catalogue import catalogue_of
 from tests.host.commands.page.conftest import Operator
@@ -55,9 +57,9 @@ def level_words(level_db_hl: float) -> str:
 def recorded_levels(recorded: Found) -> dict[str, list[str]]:
     """Return the same of the journal's result."""
     found: dict[str, list[str]] = {}
-    wanted_db = recorded.header.settings.wanted_half_width_db
+    wanted_db = partial(recorded.header.settings.wanted_half_width_db, BY_AIR)
     for ear in recorded.result.ears:
-        words = found.setdefault(ear.ear, [])
+        words = found.setdefault(ear.route.ear, [])
         for threshold in ear.thresholds:
             reading = read(threshold)
             if reading.level_db_hl is None:
@@ -113,7 +115,7 @@ def check_result(page: Page, journal: Path) -> None:
     assert [each.split(" · ")[0] for each in ears] == ["Right ear", "Left ear"]
     recorded = recorded_result(journal)
     assert recorded.result.outcome == "complete"
-    assert [ear.ear for ear in recorded.result.ears] != []
+    assert [ear.route.ear for ear in recorded.result.ears] != []
     assert len(recorded.result.ears) == 2
     assert shown_levels(page) == recorded_levels(recorded)
     assert recorded.header.person.identifier == "P-17"

@@ -22,6 +22,7 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.outcomes import MaskingMark, Verdict
 from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import say
@@ -100,8 +101,8 @@ def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
     session = recorded_calibrated(BOTH)
     ear = prescribe_ear(session, "left", "half-gain")
     gain = ear.gain_at_db[65.0]
-    found = session.result.by_ear["left"]
-    band_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
+    found = session.result.by_route[Route("left")]
+    band_db_hl = session.test.ears[Route("left")].estimator.threshold_band(ear.frequencies_hz)
     low_db_hl, high_db_hl = (each + found.clinical_offset_db for each in band_db_hl)
     inside = [t.mark == "measured" and (t.low_db_hl or 0.0) > 0.0 for t in found.thresholds]
 

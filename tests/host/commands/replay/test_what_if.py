@@ -177,8 +177,8 @@ def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() ->
     assert facts["facts"][1] == ["calibration", "UNCALIBRATED: levels are nominal"]
     drawn_masked = 0
     for figure, ear in zip(figures["figures"], comparison.ears, strict=True):
-        assert (figure["title"], figure["colour"]) == (f"{ear.ear} ear", EAR_COLOURS[ear.ear])
-        found = session.result.by_ear[ear.ear].thresholds
+        assert (figure["title"], figure["colour"]) == (ear.route.words, EAR_COLOURS[ear.route.ear])
+        found = session.result.by_route[ear.route].thresholds
         masked = [t.masking == "masked" for t in found if t.mark != "inferred"]
         svg = ElementTree.fromstring(figure["svg"])
         symbols = {
@@ -187,12 +187,12 @@ def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() ->
                 for group in svg.iter() if group.get("class") == f"thresholds {name}"
                 for mark in group
             ]
-            for name in (ear.ear, "supposed")
+            for name in (ear.route.ear, "supposed")
         }  # fmt: skip
-        assert len(symbols["supposed"]) == len(symbols[ear.ear]) == len(masked)
+        assert len(symbols["supposed"]) == len(symbols[ear.route.ear]) == len(masked)
         assert len({*symbols["supposed"]}) == 1
-        assert len({*zip(symbols[ear.ear], masked, strict=True)}) == len({*masked})
-        assert len({*symbols[ear.ear]} | {*symbols["supposed"]}) == len({*masked}) + 1
+        assert len({*zip(symbols[ear.route.ear], masked, strict=True)}) == len({*masked})
+        assert len({*symbols[ear.route.ear]} | {*symbols["supposed"]}) == len({*masked}) + 1
         classes = [each.get("class", "") for each in svg.iter()]
         assert sorted(c for c in classes if c.startswith("band")) == 2 * ["band"] + 2 * [
             "band faint"

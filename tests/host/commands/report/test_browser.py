@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.route import Route
 from host_tools.main import main
 from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.host.browsers import NEEDS_CHROMIUM
@@ -221,7 +222,7 @@ def test_the_steps_keep_the_symbols_and_end_as_the_audiogram_above(page: Page) -
 
 def test_the_curve_and_the_objective_are_the_estimators(page: Page, forty_tones: Path) -> None:
     session: RecordedSession = read_session(forty_tones)
-    estimator = session.test.ears["right"].estimator
+    estimator = session.test.ears[Route("right")].estimator
     path = page.locator(".panel .mean").get_attribute("d") or ""
     points = [tuple(map(float, p.split())) for p in path[1:].split("L")]
     frequencies_hz = [125.0 * 2.0 ** ((x - 70.0) / 60.0) for x, _ in points]

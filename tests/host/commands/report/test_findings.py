@@ -21,6 +21,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import Difference
 from host_tools.catalogue import ENGLISH, catalogue_of
@@ -108,7 +109,7 @@ class _LateListener(SimulatedListener):
 @pytest.mark.usefixtures("quick_disk")
 def test_clear_tones_are_five_db_above_what_was_found(tmp_path: Path) -> None:
     session = read_session(World(tmp_path, _LateListener()).live({"ears": "right"}))
-    estimator = session.test.ears["right"].estimator
+    estimator = session.test.ears[Route("right")].estimator
     clear = missed = 0
     for trial in session.trials:
         if trial.frequency_hz is None or trial.level_db_hl is None:
@@ -227,7 +228,7 @@ def test_the_norm_is_beside_each_threshold(forty_tones: Path) -> None:
 def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() -> None:
     session = recorded(GOLDEN / "masked.journal")
     right, left = findings_of(session).ears
-    assert (right.ear, left.ear) == ("right", "left")
+    assert (right.route.ear, left.route.ear) == ("right", "left")
     assert (right.quality.tones_set_aside, left.quality.tones_set_aside > 0) == (0, True)
     given = sum(ear.estimator.trial_count for ear in session.test.ears.values())
     asked = [t for t in session.trials if t.purpose in ("familiarise", "measure")]
@@ -290,7 +291,7 @@ def test_one_ear_has_no_grade_of_the_person() -> None:
 
 def test_the_better_ear_of_two_counts() -> None:
     found = findings("both-ears-n3")
-    means = {ear.ear: ear.pta4.level_db_hl for ear in found.ears if ear.pta4 is not None}
+    means = {ear.route.ear: ear.pta4.level_db_hl for ear in found.ears if ear.pta4 is not None}
     assert found.grade is not None
     assert found.grade.ear == min(means, key=lambda ear: means[ear])
 
@@ -315,7 +316,9 @@ def test_an_unfinished_session_says_so(records: int, tmp_path: Path) -> None:
 def test_a_session_of_catch_trials_alone_has_no_number(tmp_path: Path) -> None:
     """The procedure never does this, but the figures have to hold."""
     session = read_session(cut(LEFT_S2, tmp_path, 1))
-    silence = Given("left", Presentation(Purpose.CATCH, 1e3, 0.0), None, 1, True, 0, None, False)
+    silence = Given(
+        Route("left"), Presentation(Purpose.CATCH, 1e3, 0.0), None, 1, True, 0, None, False
+    )
     session.test.given.all = [silence, replace(silence, number=2)]
     found = findings_of(session)
     assert found.ears[0].quality.response_times.count == 0
@@ -373,7 +376,9 @@ def test_what_was_inferred_stands_in_brackets_and_says_nothing_of_peers() -> Non
 def with_means(ears: list[EarResult], session: RecordedSession) -> tuple[EarResult, ...]:
     """Return ears that were changed, with the means that follow."""
     tests = session.test.ears
-    return tuple(replace(e, pta4=mean_threshold(e, tests[e.ear].estimator)) for e in ears)
+    return tuple(
+        replace(e, pta4=mean_threshold(e, tests[Route(e.route.ear)].estimator)) for e in ears
+    )
 
 
 def test_a_grade_of_what_the_other_ear_may_have_heard_is_a_bound(tmp_path: Path) -> None:
@@ -407,7 +412,7 @@ def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Pat
                 replace(
                     t, mark=Outcome.INFERRED, masking=None, air_bone_gap_db=None, limit_db_hl=None
                 )
-                if ear.ear == "left" and t.frequency_hz == 2000
+                if ear.route.ear == "left" and t.frequency_hz == 2000
                 else t
                 for t in ear.thresholds
             ),
@@ -427,7 +432,7 @@ def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Pat
     (at_2_khz,) = [t for t in told["thresholds"] if t["frequency_hz"] == 2000]
     assert at_2_khz["threshold_db_hl"] is None
     assert at_2_khz["inferred"]["db_hl"] is not None
-    (left_ear,) = [ear for ear in partly.ears if ear.ear == "left"]
+    (left_ear,) = [ear for ear in partly.ears if ear.route.ear == "left"]
     assert re.search(r"inferred, not measured, at [^;]*2000", ear_sentence(left_ear, words))
 
 
@@ -451,7 +456,7 @@ def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
             for ear in findings_of(
                 replace(session, state=replace(session.state, result=changed))
             ).ears
-            if ear.ear == right.ear
+            if ear.route.ear == right.route.ear
         ]
         assert (found.short_of_db is not None) == any(t.wide for t in found.thresholds)
         return ear_sentence(found, words)

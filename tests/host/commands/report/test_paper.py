@@ -91,7 +91,7 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
     session = replace(session, recovered=replace(session.recovered, records=records))
     assert session.state.result is not None
     ears = [
-        replace(ear, boards=(f"pico {ear.ear}",), verdict=Verdict.VALID, reasons=())
+        replace(ear, boards=(f"pico {ear.route.ear}",), verdict=Verdict.VALID, reasons=())
         for ear in session.state.result.ears
     ]
     session.state.result = replace(session.state.result, ears=ears)

@@ -151,9 +151,9 @@ def test_right_is_red_and_left_blue_with_the_symbols_of_the_table(masking: Maski
     for drawing, ear in zip(drawings(found, session), found.ears, strict=True):
         assert len(drawing.thresholds) == 10
         for mark in drawing.thresholds.values():
-            path = symbol_table()["symbols"][ear.ear][masking]["path"]
+            path = symbol_table()["symbols"][str(ear.route)][masking]["path"]
             assert layer(mark) == layer(mark, "halo") == [symbol(path)]
-        assert f".symbol {{ fill: none; stroke: {EAR_COLOURS[ear.ear]};" in drawing.style
+        assert f".symbol {{ fill: none; stroke: {EAR_COLOURS[ear.route.ear]};" in drawing.style
         stars = 10 if masking == MaskingMark.UNCERTAIN else 0
         assert drawing.written().count("*") == stars
     assert ("threshold right, left masked" in explained(found)) == (masking == MaskingMark.MASKED)
@@ -276,11 +276,11 @@ def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
         assert re.search(r"\.band\.faint \{[^}]*fill-opacity: 0\.06;", drawing.style)
         (clip,) = [
             each for each in drawing.svg.iter(f"{SVG}clipPath")
-            if each.get("id", "").endswith(ear.ear)
+            if each.get("id", "").endswith(ear.route.ear)
         ]  # fmt: skip
         spans = [(float(r.get("x", "")), float(r.get("width", ""))) for r in clip]
         x_1000, _ = place(drawing.thresholds[1000])
-        for trial in session.trials_of(ear.ear):
+        for trial in session.trials_of(ear.route):
             if trial.purpose == "measure" and trial.frequency_hz is not None:
                 at = x_1000 + UNITS_PER_OCTAVE * math.log2(trial.frequency_hz / 1000.0)
                 assert any(x - 3.0 <= at <= x + width + 3.0 for x, width in spans)

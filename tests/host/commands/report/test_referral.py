@@ -7,7 +7,7 @@ import pytest
 from firmware_py.procedure.asymmetry import asymmetries, differences
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.norms import asymmetry_words
 
@@ -29,7 +29,7 @@ def ear(name: str, levels_db_hl: Levels, sd_db: float = 2.0) -> EarResult:
         for f in AUDIOGRAM_FREQUENCIES_HZ
         for level in [levels_db_hl.get(f, 20.0)]
     )
-    return EarResult(name, Outcome.MEASURED, (), thresholds, 30, 15, 0, 3, 0, 0, None, 2.8)
+    return EarResult(Route(name), Outcome.MEASURED, (), thresholds, 30, 15, 0, 3, 0, 0, None, 2.8)
 
 
 def session(*ears: EarResult) -> SessionResult:
@@ -65,7 +65,7 @@ def test_each_criterion_is_met_from_its_own_difference_on(
     found = with_left(levels_db_hl)
     assert len(found) == bool(met)
     ears = (ear("right", {}), ear("left", levels_db_hl))
-    by_boards = [replace(each, boards=(f"pico {each.ear}",)) for each in ears]
+    by_boards = [replace(each, boards=(f"pico {each.route.ear}",)) for each in ears]
     assert named(session(*by_boards)) == [], "one may be louder than the other"
     for source in ("NICE", "AAO-HNSF"):
         assert any(source in line for line in found) == (source in met)
@@ -103,7 +103,7 @@ def test_what_was_inferred_does_not_count() -> None:
     )
     found = session(ear("right", {}), replace(left, thresholds=inferred))
     assert named(found) == []
-    assert 1000 not in differences(found.by_ear["left"], found.by_ear["right"])
+    assert 1000 not in differences(found.by_route[Route("left")], found.by_route[Route("right")])
 
 
 def test_a_limit_counts_as_the_least_difference_there_can_be() -> None:

@@ -67,7 +67,7 @@ def test_a_recorded_session_is_listed_as_it_was_recorded(path: Path) -> None:
         levels = {t.frequency_hz: t.threshold_db_hl for t in ear.thresholds}
         four = [level for f in (500, 1000, 2000, 4000) if (level := levels[f]) is not None]
         if len(four) == 4:
-            assert entry.pta4_db_hl[ear.ear] == pytest.approx(sum(four) / 4, abs=0.001)
+            assert entry.pta4_db_hl[ear.route.ear] == pytest.approx(sum(four) / 4, abs=0.001)
 
 
 @pytest.mark.usefixtures("as_if_calibrated")

@@ -181,7 +181,7 @@ def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
 )
 def test_the_posterior_of_a_session_has_what_its_result_says(name: str) -> None:
     session = read_true_session(GOLDEN / f"{name}.journal")
-    for ear, found in session.result.by_ear.items():
+    for ear, found in session.result.by_route.items():
         made = EarPosterior.of(found, session.test.ears[ear])
         assert made is not None
         recorded = {t.frequency_hz: t for t in found.thresholds}
@@ -195,7 +195,7 @@ def test_the_posterior_of_a_session_has_what_its_result_says(name: str) -> None:
 @pytest.mark.parametrize("name", ["always-answering", "disturbed"])
 def test_an_ear_without_a_sure_result_is_not_compared(name: str) -> None:
     session = read_true_session(GOLDEN / f"{name}.journal")
-    for ear, found in session.result.by_ear.items():
+    for ear, found in session.result.by_route.items():
         if found.outcome not in (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL):
             assert EarPosterior.of(found, session.test.ears[ear]) is None
             return

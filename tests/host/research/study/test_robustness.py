@@ -195,7 +195,7 @@ class TestWholeSessions:
         result = flat_test(40.0).run()
 
         assert result.outcome == "complete"
-        assert {ear.ear for ear in result.ears} == {"left", "right"}
+        assert {ear.route.ear for ear in result.ears} == {"left", "right"}
         for each in result.ears[0].thresholds:
             assert each.threshold_db_hl == pytest.approx(40.0, abs=10.0)
 

@@ -17,6 +17,7 @@ from firmware_py.procedure.results import (
     SessionResult,
     ThresholdResult,
 )
+from firmware_py.procedure.route import Route
 from host_tools.research.study.robustness import Found, read_off
 from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_endings import ENDING_CASES
@@ -46,7 +47,9 @@ def beyond(mark: Outcome, limit_db_hl: float) -> ThresholdResult:
 
 
 def ear_result(each: ThresholdResult, ear: str = "right", **more: Any) -> EarResult:
-    return EarResult(ear, Outcome.MEASURED, (), [each], 20, 10, 0, 0, 0, 0, None, 0.0, **more)
+    return EarResult(
+        Route(ear), Outcome.MEASURED, (), [each], 20, 10, 0, 0, 0, 0, None, 0.0, **more
+    )
 
 
 def session(*ears: EarResult) -> SessionResult:

@@ -102,7 +102,7 @@ class TestTests:
         assert found.seconds == test.seconds
         assert found.tones == sum(ear.tones for ear in result.ears)
         expected = [
-            each.threshold_db_hl - thresholds[list(EARS).index(ear_named(ear.ear))]
+            each.threshold_db_hl - thresholds[list(EARS).index(ear_named(ear.route.ear))]
             for ear in result.ears
             for each in np.array(ear.thresholds, dtype=object)[SCORED]
         ]

@@ -9,6 +9,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, Ear, Noise, Press, SimulatedListener
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from host_tools.research.study.time_ledger import (
     ANSWERED,
@@ -96,7 +97,7 @@ def test_time_is_booked_by_what_a_presentation_is_for() -> None:
     test = TimedTest(Settings(ears="right", conduct="clinical", seed=2), Known(41.5))
     test.run()
 
-    attention = test.test.ears["right"].attention
+    attention = test.test.ears[Route("right")].attention
     heard = Counter(str(o.presentation.purpose) for o in attention.answers if o.heard)
     checked = attention.checks_asked  # all heard: they are clear
     heard[Purpose.MEASURE] -= checked
