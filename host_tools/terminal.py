@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from firmware_py.procedure.printable import printable
@@ -34,6 +34,17 @@ def show(screen: "Console", line: str, style: "StyleType" = "", *, soft_wrap: bo
 def _text(lines: Iterable[str]) -> str:
     """Return lines as a text; nothing in one acts on the terminal, or makes two of it."""
     return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def markdown(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown, whose first row is its head; columns are aligned."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        f"| {' | '.join(cell.ljust(w) for cell, w in zip(row, widths, strict=True))} |"
+        for row in cells
+    ]
+    lines.insert(1, "|".join(["", *("-" * (width + 2) for width in widths), ""]))
+    return lines
 
 
 def watched(items: Iterable[Item], total: int, words: str) -> Iterator[Item]:

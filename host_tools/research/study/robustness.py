@@ -152,44 +152,27 @@ class Case:
 
 def rmse(tones: int) -> Measure:
     """Return the root of the mean square error after so many tones, 500-8000 Hz."""
-
-    def measure(found: Sequence[Found]) -> float:
-        return _rms([each.error_db[tones][1:] for each in found])
-
-    return measure
+    return lambda found: _rms([each.error_db[tones][1:] for each in found])
 
 
 def coverage(tones: int) -> Measure:
     """Return the share of truths in the 95 % band after so many tones, 500-8000 Hz."""
-
-    def measure(found: Sequence[Found]) -> float:
-        return _mean([_mean(each.covered[tones][1:]) for each in found])
-
-    return measure
+    return mean_of(lambda each: _mean(each.covered[tones][1:]))
 
 
 def coverage_low(tones: int) -> Measure:
     """Return the same at 250 Hz."""
-
-    def measure(found: Sequence[Found]) -> float:
-        return _mean([each.covered[tones][0] for each in found])
-
-    return measure
+    return mean_of(lambda each: each.covered[tones][0])
 
 
-def rmse_accepted(found: Sequence[Found]) -> float:
-    """Return the RMSE at the end of the tests that were not refused."""
-    return rmse(END)([each for each in found if not each.refused])
+def among(holds: Callable[[Found], bool], measure: Measure) -> Measure:
+    """Return a number of the sessions alone of which something holds."""
+    return lambda found: measure([each for each in found if holds(each)])
 
 
-def coverage_accepted(found: Sequence[Found]) -> float:
-    """Return the coverage at the end of the tests that were not refused."""
-    return coverage(END)([each for each in found if not each.refused])
-
-
-def sd_ratio(found: Sequence[Found]) -> float:
-    """Return the mean of the estimator's SD by the exact one."""
-    return _mean([each.sd_ratio for each in found])
+def mean_of(number: Callable[[Found], float]) -> Measure:
+    """Return the mean of a number of the sessions; of a condition, the share that meets it."""
+    return lambda found: _mean([float(number(each)) for each in found])
 
 
 def lowest_mass(found: Sequence[Found]) -> float:
@@ -212,25 +195,6 @@ def fewest_samples(found: Sequence[Found]) -> float:
     return min((each.samples for each in found), default=math.nan)
 
 
-def noise(found: Sequence[Found]) -> float:
-    """Return the mean of the noise that is believed at the end."""
-    return _mean([each.noise_db for each in found])
-
-
-def tones(found: Sequence[Found]) -> float:
-    """Return the mean number of tones until the bands are narrow."""
-    return _mean([each.tones for each in found])
-
-
-def share(holds: Callable[[Found], bool]) -> Measure:
-    """Return the share of sessions of which something holds."""
-
-    def measure(found: Sequence[Found]) -> float:
-        return _mean([float(holds(each)) for each in found])
-
-    return measure
-
-
 def _rms(errors_db: Sequence[Array]) -> float:
     return math.sqrt(_mean(np.concatenate([*errors_db, [math.nan]]) ** 2))
 
@@ -244,16 +208,6 @@ def _mean(values: Sequence[float] | Array) -> float:
 def median_seconds(found: Sequence[Found]) -> float:
     """Return what a session takes, in the median."""
     return float(np.median([each.seconds for each in found])) if found else math.nan
-
-
-def of_different(measure: Measure, at_least_db: float) -> Measure:
-    """Return a number of the sessions alone in which two people took turns who differ so much."""
-    return lambda found: measure([each for each in found if each.differ_db >= at_least_db])
-
-
-def of_family(family: str, measure: Measure) -> Measure:
-    """Return a number of the ears of one family alone."""
-    return lambda found: measure([each for each in found if each.family == family])
 
 
 def at_most_db(measure: Measure, what: str, high: float) -> Goal:

@@ -8,6 +8,7 @@ from typing import Final
 
 from host_tools.research.study.robustness import (
     BAND_DB,
+    END,
     EXACT,
     EXACT_TONES,
     MARKS_AT_TONES,
@@ -20,23 +21,28 @@ from host_tools.research.study.robustness import (
     WRONG_DB,
     Case,
     Goal,
+    Measure,
     SecondButton,
+    among,
     at_most_db,
     coverage,
-    coverage_accepted,
     coverage_low,
     fewest_samples,
     lowest_mass,
     mean_mass,
-    noise,
+    mean_of,
     rmse,
-    rmse_accepted,
-    sd_ratio,
-    share,
     share_thin,
-    tones,
 )
 from host_tools.research.study.robustness_endings import ENDING_CASES
+
+NOISE: Final = mean_of(lambda each: each.noise_db)  # that is believed at the end
+TONES: Final = mean_of(lambda each: each.tones)  # until the bands are narrow
+
+
+def accepted(measure: Measure) -> Measure:
+    """Return a number of the tests alone that were not refused."""
+    return among(lambda each: not each.refused, measure)
 
 
 def _rmse_and_coverage(tones: int, rmse_db: float, covered: float) -> tuple[Goal, ...]:
@@ -56,7 +62,7 @@ def _noise_case(noise_db: float) -> Case:
         f"response noise of {noise_db:g} dB",
         STANDARD,
         (
-            Goal("believed @40", noise, 0.7 * noise_db, 1.3 * noise_db, unit=" dB"),
+            Goal("believed @40", NOISE, 0.7 * noise_db, 1.3 * noise_db, unit=" dB"),
             Goal("coverage @40", coverage(40), 0.93, 0.97),
         ),
         noise_db=noise_db,
@@ -70,7 +76,7 @@ def _honest_case(noise_db: float) -> Case:
         STANDARD,
         (
             Goal(
-                "gets a remark of doubt", share(lambda each: bool(each.remarks) or each.refused),
+                "gets a remark of doubt", mean_of(lambda each: bool(each.remarks) or each.refused),
                 high=0.05, percent=True,
             ),
         ),
@@ -87,7 +93,7 @@ def _perhaps_case(name: str, what: str, noise_db: float, button: SecondButton | 
         REAL,
         (
             *(Goal(f"coverage @{n}", coverage(n), low=0.93) for n in MARKS_AT_TONES),
-            Goal(f"tones until all bands are within +-{BAND_DB:g} dB", tones),
+            Goal(f"tones until all bands are within +-{BAND_DB:g} dB", TONES),
         ),
         noise_db=noise_db,
         second_button=button,
@@ -111,10 +117,10 @@ def _perhaps_cases(noise_db: float) -> tuple[Case, ...]:
 _AT_250: Final = Goal("coverage @10 at 250 Hz", coverage_low(10), low=0.90)
 
 _EXACT: Final = (
-    Goal("mean ratio of SDs", sd_ratio, 0.97, 1.03),
+    Goal("mean ratio of SDs", mean_of(lambda each: each.sd_ratio), 0.97, 1.03),
     Goal("mean mass in a 95 % band", mean_mass, low=0.94),
     Goal(f"bands with less than {THIN:g}", share_thin, high=0.05, percent=True),
-    Goal("said to be ambiguous", share(lambda each: each.ambiguous), percent=True),
+    Goal("said to be ambiguous", mean_of(lambda each: each.ambiguous), percent=True),
     Goal("independent samples, at the fewest", fewest_samples),
 )
 
@@ -144,7 +150,7 @@ CASES: Final[tuple[Case, ...]] = (
         (
             Goal(
                 f"ears measured {WRONG_DB:g} dB wrong and more, outside the band, no remark",
-                share(lambda each: each.confidently_wrong), high=0.05, percent=True,
+                mean_of(lambda each: each.confidently_wrong), high=0.05, percent=True,
             ),
         ),
         PROCEDURE,
@@ -152,7 +158,7 @@ CASES: Final[tuple[Case, ...]] = (
     Case(
         "lapses-test", "15 % lapses, whole procedure", STANDARD,
         (
-            Goal("said to be inattentive", share(lambda each: each.inattentive), low=0.80,
+            Goal("said to be inattentive", mean_of(lambda each: each.inattentive), low=0.80,
                  percent=True),
         ),
         PROCEDURE, listener="lapses=.15", tested="both",
@@ -160,10 +166,10 @@ CASES: Final[tuple[Case, ...]] = (
     Case(
         "bursts-test", "two bursts of five missed or pressed answers, whole procedure", STANDARD,
         (
-            Goal("RMSE of those not refused", rmse_accepted, high=4.0, unit=" dB",
+            Goal("RMSE of those not refused", accepted(rmse(END)), high=4.0, unit=" dB",
                  or_refused=True),
-            Goal("their coverage", coverage_accepted, low=0.93, or_refused=True),
-            Goal("refused as unreliable", share(lambda each: each.refused), percent=True),
+            Goal("their coverage", accepted(coverage(END)), low=0.93, or_refused=True),
+            Goal("refused as unreliable", mean_of(lambda each: each.refused), percent=True),
         ),
         PROCEDURE, listener="bursts",
     ),

@@ -10,6 +10,7 @@ from host_tools.research.study.robustness import EARS_USUAL, SEEDS_USUAL, Case, 
 from host_tools.research.study.robustness_cases import BY_NAME, CASES
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 from host_tools.research.study.work import all_done, one_thread
+from host_tools.terminal import markdown
 
 SEEDS_MAX = 10_000
 
@@ -64,20 +65,13 @@ def table_lines(rows: list[dict[str, Any]], ears: int, seeds: int) -> list[str]:
             ]
         )
         before = row["title"]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [_line(row, widths) for row in cells]
-    lines.insert(1, "|".join(["", *("-" * (width + 2) for width in widths), ""]))
-    return [f"{ears} ears x {seeds} seeds a row", "", *lines]
+    return [f"{ears} ears x {seeds} seeds a row", "", *markdown(cells)]
 
 
 def _met(row: dict[str, Any]) -> str:
     if not row["sessions"]:
         return "needs --audiograms FILE"
     return {True: "yes", False: "no", None: ""}[row["met"]]
-
-
-def _line(row: list[str], widths: list[int]) -> str:
-    return f"| {' | '.join(cell.ljust(w) for cell, w in zip(row, widths, strict=True))} |"
 
 
 def _count(arguments: argparse.Namespace) -> tuple[int, int]:

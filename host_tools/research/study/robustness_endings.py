@@ -4,6 +4,7 @@ People who do not listen, ears that deceive, and honest people, of whom nothing 
 `robustness_judged.py` says what a false statement is.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from device.simulator.odd_ears import ODD_EARS
@@ -17,12 +18,12 @@ from host_tools.research.study.robustness import (
     ODD,
     PROCEDURE,
     Case,
+    Found,
     Goal,
     Measure,
+    among,
+    mean_of,
     median_seconds,
-    of_different,
-    of_family,
-    share,
 )
 
 ABSENT: Final = 0.95  # of those who are silent, late, absent or pressing so many end well at least
@@ -32,10 +33,10 @@ DOUBTED_MAX: Final = 0.02  # of honest people
 SILENTLY_WRONG_MAX: Final = 0.01  # of odd ears
 DIFFERENT_DB: Final = 15.0  # people who differ so much where they are asked
 
-ends_well: Final[Measure] = share(lambda each: not each.false_statements)
-silently_wrong: Final[Measure] = share(lambda each: bool(each.false_statements))
-inferred_wrong: Final[Measure] = share(lambda each: each.inferred_wrong)
-doubted: Final[Measure] = share(lambda each: not each.valid)
+ends_well: Final[Measure] = mean_of(lambda each: not each.false_statements)
+silently_wrong: Final[Measure] = mean_of(lambda each: bool(each.false_statements))
+inferred_wrong: Final[Measure] = mean_of(lambda each: each.inferred_wrong)
+doubted: Final[Measure] = mean_of(lambda each: not each.valid)
 
 _SECONDS: Final = Goal("seconds, median", median_seconds, unit=" s")
 _ENDS: Final = Goal("ends well", ends_well, percent=True)
@@ -43,6 +44,14 @@ _HONEST: Final = (
     Goal("anything but valid", doubted, high=DOUBTED_MAX, percent=True), _ENDS, _SECONDS,
 )  # fmt: skip
 _TWO_EARS: Final = {"tested": BOTH, "masking": AUTOMATIC}
+
+
+def _differ(each: Found) -> bool:
+    return each.differ_db >= DIFFERENT_DB
+
+
+def _is_of(family: str) -> Callable[[Found], bool]:
+    return lambda each: each.family == family
 
 
 def _case(name: str, who: str, goals: tuple[Goal, ...], **more: Any) -> Case:
@@ -107,11 +116,11 @@ def _changing(name: str, who: str, tone: int, **more: Any) -> Case:
     goals = (
         Goal(
             f"no valid test, of those who differ by {DIFFERENT_DB:g} dB",
-            of_different(doubted, DIFFERENT_DB), percent=True,
+            among(_differ, doubted), percent=True,
         ),
         Goal("no valid test, of all", doubted, percent=True),
         Goal(
-            f"differ by {DIFFERENT_DB:g} dB", share(lambda each: each.differ_db >= DIFFERENT_DB),
+            f"differ by {DIFFERENT_DB:g} dB", mean_of(_differ),
             percent=True,
         ),
         _SECONDS,
@@ -212,8 +221,8 @@ _VALID: Final = (
             Goal("silently wrong", silently_wrong, high=SILENTLY_WRONG_MAX, percent=True),
             Goal("a supposition is far off, outside its band", inferred_wrong, percent=True),
             *(
-                Goal(f"silently wrong: {family}", of_family(family, silently_wrong), percent=True)
-                for family in ODD_EARS
+                Goal(f"silently wrong: {each}", among(_is_of(each), silently_wrong), percent=True)
+                for each in ODD_EARS
             ),
         ),
         ears=ODD, ears_factor=len(ODD_EARS),

@@ -8,7 +8,6 @@ import numpy as np
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import (
-    EARS,
     Ear,
     Listener,
     Noise,
@@ -88,13 +87,6 @@ class Sitting:
     air_bone_gap_db: Mapping[Ear, float] = field(default_factory=dict)
     operator: Operator = NOBODY
     change: Change | None = None
-
-    @classmethod
-    def of_one_shape(
-        cls, truth: Audiogram, answering: Answering, seed: int, tested: str = RIGHT
-    ) -> "Sitting":
-        """Return that of somebody whose ears are alike."""
-        return cls(dict.fromkeys(EARS, truth), answering, seed, tested)
 
     def test(self) -> SimulatedTest:
         """Return a test that has not begun."""

@@ -29,6 +29,7 @@ from host_tools.research.study.time_ledger import (
     VOID,
     TimedTest,
 )
+from host_tools.terminal import markdown
 
 SCORED: Final = [AUDIOGRAM_FREQUENCIES_HZ.index(int(hz)) for hz in SCORED_HZ]
 # Why an ear ended at the cap of tones.
@@ -211,13 +212,7 @@ def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     for way, parts in WAYS.items():
         cells.append([f"**seconds {way}**", *("" for _ in rows)])
         cells += [[words, *(_share(row, name) for row in rows)] for name, words in parts]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        f"| {' | '.join(cell.ljust(w) for cell, w in zip(row, widths, strict=True))} |"
-        for row in cells
-    ]
-    lines.insert(1, "|".join(["", *("-" * (width + 2) for width in widths), ""]))
-    return lines
+    return markdown(cells)
 
 
 def _number(value: float | None, unit: str = "") -> str:

@@ -53,11 +53,6 @@ class TimeLedger:
         self._checks = self._checks_asked()
         self._last_part = PARTS[0]
 
-    @property
-    def total_us(self) -> int:
-        """Return the time of the test."""
-        return sum(self.spent_us.values())
-
     def spent_on(self, *names: str) -> int:
         """Return the microseconds of these parts and kinds."""
         return sum(us for pair, us in self.spent_us.items() if set(names) & set(pair))

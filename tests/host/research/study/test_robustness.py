@@ -31,16 +31,14 @@ from host_tools.research.study.robustness import (
     Found,
     Goal,
     coverage,
-    coverage_accepted,
     coverage_low,
     lowest_mass,
     mean_mass,
     read_off,
     rmse,
-    rmse_accepted,
     share_thin,
 )
-from host_tools.research.study.robustness_cases import BY_NAME, CASES
+from host_tools.research.study.robustness_cases import BY_NAME, CASES, accepted
 from host_tools.research.study.robustness_exact import (
     Suspects,
     exact_posterior,
@@ -83,9 +81,9 @@ class TestArithmetic:
         bad = found([0, 30, 30], [0, 0, 0], END, refused=True)
         good = found([0, 3, 3], [0, 1, 1], END)
 
-        assert rmse_accepted([bad, good]) == 3.0
-        assert coverage_accepted([bad, good]) == 1.0
-        assert math.isnan(rmse_accepted([bad]))
+        assert accepted(rmse(END))([bad, good]) == 3.0
+        assert accepted(coverage(END))([bad, good]) == 1.0
+        assert math.isnan(accepted(rmse(END))([bad]))
         rows = read_off(BY_NAME["bursts-test"], [bad])
         assert [row["met"] for row in rows] == [True, True, None]
         assert [row["shown"] for row in rows] == ["-", "-", "100%"]
@@ -260,8 +258,8 @@ class TestWholeSessions:
         plain = Answering(2.0, 0.0, 0.0)
         misses_all = Answering(2.0, 0.0, 0.0, kind_named("lapses=.99"))
 
-        heard = run_procedure(Sitting.of_one_shape(truth, plain, 1))
-        missed = run_procedure(Sitting.of_one_shape(truth, misses_all, 1))
+        heard = run_procedure(Sitting(dict.fromkeys(EARS, truth), plain, 1))
+        missed = run_procedure(Sitting(dict.fromkeys(EARS, truth), misses_all, 1))
 
         assert np.abs(heard.error_db[END]).max() < 15.0
         assert np.isnan(missed.error_db[END]).sum() > np.isnan(heard.error_db[END]).sum()
