@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, UNTESTED, Condition
 from bench.benefit.judging import Judged
@@ -15,15 +15,14 @@ from host_tools.drawings.drawing import (
     GREY,
     INK,
     in_style,
-    label_ends,
+    name_lines,
     new_figure,
     save,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-NAMES_APART: Final = 0.045  # of the height
+    from matplotlib.lines import Line2D
 
 
 def draw(entries: Sequence[Judged], path: Path) -> None:
@@ -48,6 +47,7 @@ def draw(entries: Sequence[Judged], path: Path) -> None:
         left.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
         for axes in (left, right):
             _levels(axes, flat)
+        drawn: list[Line2D] = []
         for i, (method, conditions) in enumerate(lines.items()):
             seconds = [scores.seconds(c, ears) for c in conditions]
             style = {
@@ -59,15 +59,14 @@ def draw(entries: Sequence[Judged], path: Path) -> None:
                 "ms": 4,
             }
             left.plot(COUNTS, heights[method], **style)
-            right.plot(seconds, heights[method], **style)
+            drawn += right.plot(seconds, heights[method], label=method, **style)
         left.set_xlim(0, COUNTS[-1])
         left.set_xticks([0, *COUNTS])
         left.set_xlabel("tones")
         right.set_xlim(left=0.0)
         right.set_xlabel("seconds of the test of an ear")
         left.set_ylabel(f"HASPI in {COMPARED_IN}, median of {len(ears)} ears")
-        ends = [(heights[m][-1], m, colour_of(m, i)) for i, m in enumerate(lines)]
-        label_ends(right, right.get_xlim()[1], ends, NAMES_APART * (high - low))
+        name_lines(figure, drawn)
         save(figure, path)
 
 

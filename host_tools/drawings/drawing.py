@@ -1,17 +1,20 @@
 """How pictures are drawn: one style, and files with the same bytes every time."""
 
+from collections.abc import Sequence
 from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools.drawings.symbols import ear_colour
 from host_tools.files import written
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # Okabe & Ito 2008: people with any colour vision can tell these apart.
 BLUE: Final = "#0072B2"
@@ -133,66 +136,7 @@ def save(figure: "Figure", path: Path) -> None:
         figure.savefig(unfinished, format=kind, metadata=METADATA[kind], dpi=DOTS_PER_INCH)
 
 
-def apart(wanted: list[float], least: float, low: float, high: float) -> list[float]:
-    """Return places as near as possible to those wanted, in their order and `least` apart.
-
-    Parameters
-    ----------
-    wanted : list of float
-        In any order.
-    least : float
-        The distance; it is reduced if they do not fit between `low` and `high`.
-    """
-    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
-    least = min(least, (high - low) / max(len(wanted) - 1, 1))
-    # Labels that touch form a cluster, which lies as near to the wanted places as possible.
-    clusters: list[list[int]] = []
-    for i in order:
-        clusters.append([i])
-        while len(clusters) > 1 and (
-            _first(clusters[-1], wanted, least, low, high)
-            < _first(clusters[-2], wanted, least, low, high) + least * len(clusters[-2]) - 1e-12
-        ):
-            clusters[-2:] = [clusters[-2] + clusters[-1]]
-    places = [0.0] * len(wanted)
-    for cluster in clusters:
-        first = _first(cluster, wanted, least, low, high)
-        for k, i in enumerate(cluster):
-            places[i] = first + k * least
-    return places
-
-
-def _first(cluster: list[int], wanted: list[float], least: float, low: float, high: float) -> float:
-    middle = sum(wanted[i] - k * least for k, i in enumerate(cluster)) / len(cluster)
-    return max(low, min(middle, high - least * (len(cluster) - 1)))
-
-
-def label_ends(axes: "Axes", x: float, ends: list[tuple[float, str, str]], least: float) -> None:
-    """Write a name at the right end of each line; names that would touch are moved apart.
-
-    Parameters
-    ----------
-    axes : Axes
-        Whose limits are set.
-    x : float
-        Where the lines end.
-    ends : list of (y, name, colour)
-    least : float
-        Between two names, in units of y.
-    """
-    low, high = axes.get_ylim()
-    places = apart([y for y, _, _ in ends], least, low, high)
-    for (y, name, colour), place in zip(ends, places, strict=True):
-        axes.annotate(
-            name,
-            xy=(x, y),
-            xytext=(1.08, place),
-            textcoords=("axes fraction", "data"),
-            va="center",
-            color=colour,
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-", "color": colour, "lw": 0.7, "shrinkA": 1, "shrinkB": 1,
-                "relpos": (0.0, 0.5),
-            },
-        )  # fmt: skip
+def name_lines(figure: "Figure", lines: Sequence["Line2D"]) -> None:
+    """Name lines beside the figure, in their colours and in the order in which they end."""
+    by_end = sorted(lines, key=lambda line: -float(np.asarray(line.get_ydata(), float)[-1]))
+    figure.legend(handles=by_end, loc="outside right center", labelcolor="linecolor", frameon=False)

@@ -15,7 +15,7 @@ from host_tools.drawings.drawing import (
     ORANGE,
     PALE,
     in_style,
-    label_ends,
+    name_lines,
     new_figure,
     save,
 )
@@ -111,20 +111,22 @@ def coverage_figure(results: Results) -> "Figure | None":
     tones = np.arange(results.tones + 1)
     for axes, nominal in zip(figure.subplots(1, 2), (95, 50), strict=True):
         axes.axhline(nominal, color=INK, lw=1.2)
-        ends = []
+        lines = []
         for i, method in enumerate(methods):
             percent = 100.0 * results.mean(method, f"covered_{nominal}")
             colour, dash = COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]
             width = 1.5 if i else 2.4
-            axes.plot(tones, percent, color=colour, lw=width, linestyle=dash, zorder=3 - 0.01 * i)
-            ends.append((float(percent[-1]), method, colour))
+            lines += axes.plot(
+                tones, percent, color=colour, lw=width, linestyle=dash, zorder=3 - 0.01 * i,
+                label=method,
+            )  # fmt: skip
         axes.set_xlim(0, results.tones)
         axes.set_ylim(0, 100)
         axes.set_xlabel("tones")
         axes.set_yticks([0, 25, 50, 75, nominal] if nominal > 75 else [0, 25, nominal, 75, 100])
         axes.set_title(f"% of thresholds within the {nominal} % band", loc="left")
         axes.grid(axis="y")
-        label_ends(axes, results.tones, ends, 4.7)
+    name_lines(figure, lines)
     return figure
 
 

@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from host_tools.drawings.drawing import apart
 from host_tools.main import main
 from host_tools.research.study.figures import (
     STAGES,
@@ -167,25 +164,6 @@ def test_no_picture_of_coverage_without_bands() -> None:
 
     WithoutBands.methods = ("method-7",)
     assert coverage_figure(WithoutBands()) is None  # type: ignore[arg-type]
-
-
-@given(
-    wanted=st.lists(st.floats(0.0, 100.0), min_size=1, max_size=12),
-    least=st.floats(0.1, 20.0),
-)
-def test_labels_keep_apart_and_in_order(wanted: list[float], least: float) -> None:
-    places = apart(wanted, least, 0.0, 100.0)
-
-    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
-    gap = min(least, 100.0 / max(len(wanted) - 1, 1))
-    assert all(places[b] - places[a] >= gap - 1e-9 for a, b in pairwise(order))
-    assert all(-1e-9 <= place <= 100.0 + 1e-9 for place in places)
-
-
-def test_labels_that_do_not_touch_stay_where_they_are() -> None:
-    assert apart([50.0, 10.0, 90.0], 5.0, 0.0, 100.0) == [50.0, 10.0, 90.0]
-    assert apart([50.0, 50.0], 10.0, 0.0, 100.0) == [45.0, 55.0]
-    assert apart([100.0, 99.0], 10.0, 0.0, 100.0) == [100.0, 90.0]
 
 
 def test_drawing_needs_no_screen() -> None:
