@@ -22,7 +22,7 @@ from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnection
 from firmware_py.operator.instrument import Instrument
 from firmware_py.operator.manual_tone import ManualTone
-from firmware_py.operator.replies import pairs
+from firmware_py.operator.replies import unasked_line
 from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
@@ -36,7 +36,7 @@ from firmware_py.platform.ports import CLOSE_S, WRITE_TIMEOUT_S, Port, PortError
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
-from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
+from firmware_py.procedure.tells import AnswerTold, EarOverTold, ErrorTold, ToneTold
 from firmware_py.sessions.driver import Driver
 from firmware_py.sessions.resumption import doing_words
 from firmware_py.sessions.runner import Runner
@@ -346,7 +346,7 @@ class Firmware:
 
     def _tell(self, what: str, about: dict[str, Any]) -> None:
         if self._instrument.events_on:
-            self._operator.say(f"! {what} {pairs(about)}".rstrip())
+            self._operator.say(unasked_line(what, about))
 
     def _report_all(self, errors: Iterable[tuple[int, str]]) -> None:
         for error in errors:
@@ -354,7 +354,7 @@ class Firmware:
 
     def _report(self, number: int, words: str) -> None:
         self._console.errors.add(ConsoleError(number, words))
-        self._tell("error", {"number": number, "words": words})
+        self._tell(ErrorTold.WHAT, ErrorTold(number, words).figures())
 
     def _last_words(self, code: int, number: int, words: str) -> FirmwareError:
         """Say on the console, asked or not, why the firmware ends."""

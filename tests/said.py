@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from firmware_py.operator.replies import unasked_line
 from firmware_py.procedure.reasons import (
     DATES,
     SEVERAL,
@@ -12,6 +13,7 @@ from firmware_py.procedure.reasons import (
     reason,
     reasons_at,
 )
+from firmware_py.procedure.tells import Tell
 from firmware_py.procedure.words import say
 
 _REASONS: Final[dict[str, Reason | list[Reason]]] = {
@@ -30,6 +32,11 @@ def said(recorded: Any) -> str:
     """Return one reason in words, or several in one line."""
     several = recorded if isinstance(recorded, list) else [recorded]
     return say(reasons_at("recorded", several))
+
+
+def line_of(told: Tell) -> str:
+    """Return the line in which the console tells it unasked."""
+    return unasked_line(told.WHAT, told.figures())
 
 
 def each_said(recorded: list[Any]) -> list[str]:

@@ -244,6 +244,11 @@ def pairs(about: Mapping[str, Any]) -> str:
     return " ".join(told)
 
 
+def unasked_line(what: str, about: Mapping[str, Any]) -> str:
+    """Return the line that tells what happened, unasked."""
+    return f"! {what} {pairs(about)}".rstrip()
+
+
 def _word(value: Any) -> str:
     """Return a value for an unasked line: without spaces, or in quotes."""
     if isinstance(value, Reason | tuple):

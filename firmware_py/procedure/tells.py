@@ -1,7 +1,7 @@
 """What an operator is told as it happens, each with its figures."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome, Why
@@ -11,6 +11,12 @@ from firmware_py.procedure.route import Route, written
 
 class Tell(Action):
     """Something that is told; its name stands in the console's unasked line."""
+
+    KINDS: ClassVar[dict[str, type["Tell"]]] = {}  # by their names
+
+    def __init_subclass__(cls, what: str = "") -> None:
+        super().__init_subclass__(what)
+        cls.KINDS[what] = cls
 
     def figures(self) -> dict[str, Any]:
         """Return what the line says of it, by name; what is None is left out."""
@@ -162,3 +168,11 @@ class FinishTold(Tell, what="finished"):
 
     outcome: SessionOutcome
     why: Reasons
+
+
+@dataclass(frozen=True)
+class ErrorTold(Tell, what="error"):
+    """Something is wrong with the device; it is in the list of errors, too."""
+
+    number: int
+    words: str

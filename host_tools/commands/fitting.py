@@ -13,8 +13,10 @@ from device.hearing_aid.sound import write_wav
 from device.simulator.preferences import PEOPLE, SimulatedWearer, drawn_wish_db
 from device.simulator.talker import made_up_speech
 from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.tells import Tell
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.procedure.tuning.tells import SpeechTold
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
@@ -24,8 +26,7 @@ from host_tools.commands.replay.tuning_picture import draw_tuning
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import show_verdict, teller
 from host_tools.devices.simulation import started
-from host_tools.devices.told import Told
-from host_tools.devices.tuning import FINDINGS, Person, show_result, tune
+from host_tools.devices.tuning import FINDINGS, Person, setting_of, show_result, tune
 from host_tools.errors import HostError
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import read_true_session
@@ -138,12 +139,12 @@ def answering(wearer: SimulatedWearer, listen: Callable[[str], None]) -> Person:
     """Return a person who answers at the console as soon as both sounds were begun."""
     heard: dict[str, list[float]] = {}
 
-    def answer(what: str, about: Told) -> str:
+    def answer(what: str, told: Tell | None) -> str:
         listen(what)
-        if what != "speech":
+        if not isinstance(told, SpeechTold):
             return ""
-        heard[about["place"]] = [about.number(d.name) for d in DIMENSIONS]
-        if about["place"] != "second":
+        heard[told.place] = setting_of(told)
+        if told.place != "second":
             return ""
         return f"TUNE:ANSW {wearer.answer(heard['first'], heard['second'])}"
 

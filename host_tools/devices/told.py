@@ -5,20 +5,28 @@ What is missing, or is not what it has to be, is a `HostError` that names it.
 
 import json
 import math
+import re
 import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from enum import StrEnum
+from types import UnionType
 from typing import Any, Final
 
+from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.reading import NUMBERS
+from firmware_py.procedure.reasons import Reason, Reasons, reasons_at
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gathered, written
+from firmware_py.procedure.tells import Tell
 from host_tools.errors import HostError
 
 UNASKED: Final = "!"
 DIGITS_MAX: Final = 18
+HEARD: Final[dict[str, bool | None]] = {"true": True, "false": False, UNSURE: None}
+_REASONS: Final = re.compile(r" reasons=(\S*)$")
 
 
 def not_understood(command: str, why: str) -> HostError:
@@ -115,15 +123,41 @@ def told_word(command: str, answer: str, allowed: Collection[str]) -> str:
     return Told(command, {"it": answer}).one_of("it", allowed)
 
 
-def told_unasked(line: str) -> tuple[str, Told]:
-    """Take a line that came unasked, ``! tone ear=left``: what it tells, and its fields.
+def told_unasked(line: str) -> tuple[str, Tell | None]:
+    """Take a line that came unasked, ``! tone ear=left``: its name, and what it tells.
 
-    Nothing of a line that was asked for.
+    "" of a line that was asked for; None of one that tells nothing of a test, a tuning or an error.
     """
     if not line.startswith(UNASKED):
-        return "", Told(UNASKED, {})
+        return "", None
     what, _, rest = line.removeprefix(UNASKED).strip().partition(" ")
-    return what, told_pairs(f"{UNASKED} {what}", rest)
+    if (kind := Tell.KINDS.get(what)) is None:
+        return what, None
+    about, why = told_pairs(f"{UNASKED} {what}", rest), _REASONS.search(rest)
+    with understanding(f"{UNASKED} {what}"):
+        reasons = reasons_at("reasons", json.loads(why[1])) if why else ()
+        told = {each.name: _told(each.name, each.type, about, reasons) for each in fields(kind)}
+        return what, kind(**told)
+
+
+def _told(name: str, kind: Any, about: Told, reasons: Reasons) -> Any:
+    """Return what is told of a field of this type."""
+    if kind == Reasons:
+        return reasons
+    if kind == bool | None:
+        return HEARD[about.one_of(name, HEARD)]
+    if isinstance(kind, UnionType):
+        return _told(name, kind.__args__[0], about, reasons) if name in about else None
+    if kind is Reason:
+        (first,) = reasons[:1]
+        return first
+    if kind is int:
+        return about.whole(name)
+    if kind is float:
+        return about.number(name)
+    if issubclass(kind, StrEnum):
+        return kind(about.one_of(name, [*kind]))
+    return about.route if kind is Route else about[name]
 
 
 def told_result(answer: str) -> SessionResult:

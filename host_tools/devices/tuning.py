@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.inference.preference.regret import off_db
+from firmware_py.procedure.tells import BoardLostTold, ErrorTold, PauseTold, Tell
+from firmware_py.procedure.tuning import tells
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
@@ -12,7 +14,7 @@ from firmware_py.procedure.words import say
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.patience import Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
-from host_tools.devices.told import Told, told_unasked, understanding
+from host_tools.devices.told import told_unasked, understanding
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
 from host_tools.terminal import show
@@ -22,8 +24,6 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
 
 UNDER_WAY: Final = ("state=playing", "state=gap", "state=window", "state=between", "state=waiting")
 PAUSED: Final = "state=paused"
-NOBODY: Final = "nobody-answers"
-PAUSED_TOLD: Final = "paused"
 WORDS: Final[Mapping[str, str]] = {
     "first": "the first is better",
     "second": "the second is better",
@@ -34,11 +34,11 @@ FINDINGS: Final[Mapping[str, str]] = {
     Finding.UNSURE: "a wish was found, less surely than it should be",
     Finding.NONE: "no wish shows: the prescription stays",
 }
-# Takes a line that the firmware says unasked, and returns a line to type, or "".
-Person = Callable[[str, Told], str]
+# Takes the name of what is told unasked, and what it tells; returns a line to type, or "".
+Person = Callable[[str, Tell | None], str]
 
 
-def nobody(_what: str, _about: Told) -> str:
+def nobody(_what: str, _told: Tell | None) -> str:
     """Leave the answers to whoever has the button."""
     return ""
 
@@ -137,14 +137,15 @@ def _follow(
     wait, nobody_answers = next_line(), False
     while True:
         for line in console.lines(0.1):
-            what, about = told_unasked(line)
+            what, told = told_unasked(line)
             if not what:
                 continue
-            nobody_answers = what == NOBODY or (nobody_answers and what == PAUSED_TOLD)
-            _show(what, about, screen)
+            still = nobody_answers and isinstance(told, PauseTold)
+            nobody_answers = isinstance(told, tells.NobodyTold) or still
+            _show(told, screen)
             if what == "tuning-over":
                 return
-            if answer := person(what, about):
+            if answer := person(what, told):
                 console.send(answer)
             wait = next_line()
         aid.check()
@@ -157,24 +158,28 @@ def _follow(
             raise HostError(f"the tuning does not go on: {operator.ask('TUNE:STAT?', why)}; {why}")
 
 
-def _show(what: str, about: Told, screen: "Console") -> None:
-    match what:
-        case "speech":
-            values = setting_words([about.number(d.name) for d in DIMENSIONS])
-            show(screen, f"{about['comparison']:>4}  {about['place']:<6}  {values}", "dim")
-        case "comparison":
-            answer = WORDS[about.one_of("answer", WORDS)]
-            off = off_words(about.number("expected_regret"))
-            show(screen, f"{about['comparison']:>4}  {answer:<20}  {off} so far")
-        case "again":
-            show(screen, f"{about['comparison']:>4}  nothing was pressed: once more", "yellow")
-        case _ if what == NOBODY:
+def _show(told: Tell | None, screen: "Console") -> None:
+    match told:
+        case tells.SpeechTold():
+            words = setting_words(setting_of(told))
+            show(screen, f"{told.comparison:>4}  {told.place:<6}  {words}", "dim")
+        case tells.ComparisonTold(comparison, answer, expected_regret):
+            off = off_words(expected_regret)
+            show(screen, f"{comparison:>4}  {WORDS[answer]:<20}  {off} so far")
+        case tells.AgainTold(comparison):
+            show(screen, f"{comparison:>4}  nothing was pressed: once more", "yellow")
+        case tells.NobodyTold():
             words = "nobody answers: the tuning is paused until a button is pressed"
             show(screen, words, "yellow")
-        case "aid-lost" | "board-lost":
-            show(screen, f"{what}: {about['why']}", "yellow")
-        case "error":
-            show(screen, f"error {about['number']}: {about['words']}", "red")
+        case tells.AidLostTold(why) | BoardLostTold(why):
+            show(screen, f"{told.WHAT}: {say(why)}", "yellow")
+        case ErrorTold(number, words):
+            show(screen, f"error {number}: {words}", "red")
+
+
+def setting_of(speech: tells.SpeechTold) -> list[float]:
+    """Return the setting of speech that is told of."""
+    return [getattr(speech, dimension.name) for dimension in DIMENSIONS]
 
 
 def off_words(expected_regret: float) -> str:

@@ -71,8 +71,8 @@ def _kill_until_tuned(
         while not _tuning(rig).complete and (time.monotonic() < until_s or len(kills) >= kills_max):
             for line in rig.console.lines(0.05):
                 taken += line == "OK"
-                what, about = told_unasked(line)
-                if what and (answer := wearer(what, about)):
+                what, told = told_unasked(line)
+                if what and (answer := wearer(what, told)):
                     rig.console.send(answer)
         _kill(rig)
         found = _tuning(rig)

@@ -14,9 +14,11 @@ from rich.console import Console, RenderableType
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram_text import draw_audiogram, legend
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.route import BY_AIR, ROUTES, Route
+from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
 from firmware_py.procedure.words import say
 from host_tools.colours import (
     EAR_STYLES,
@@ -29,11 +31,11 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
 from host_tools.commands.watch.view import View
 from host_tools.devices.live import TRUTH_WORDS, show_result, show_verdict
-from host_tools.devices.told import Told
 from host_tools.devices.told_live import Progress, show_line
 from host_tools.recordings.replayed import Verdict, replay_journal
 from tests.budget import quick
 from tests.host.journals import recorded
+from tests.said import line_of
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 UNTESTED: Final = "silent-ear"
@@ -276,11 +278,11 @@ def test_whoever_listens_is_warned_in_yellow(
 def test_an_answer_names_its_ear_in_its_colour() -> None:
     for ear in (RIGHT, LEFT):
         screen, said = terminal(80)
-        progress = Progress(Told("tone", {"frequency_hz": "1000.000", "level_db_hl": "40.000"}))
-        line = f"number=3 ear={ear} purpose=measure heard=true half_width_db=8.25"
-        show_line(f"! answer {line}", progress, screen)
-        why = "95 % band at most +-7.3 dB (250 Hz)"
-        show_line(f'! ear-over ear={ear} outcome=measured why="{why}"', progress, screen)
+        progress = Progress(ToneTold(3, ear, Purpose.MEASURE, 1000.0, 40.0))
+        answer = AnswerTold(3, ear, Purpose.MEASURE, heard=True, half_width_db=8.25)
+        show_line(line_of(answer), progress, screen)
+        why = reason(Code.NARROW_ENOUGH, half_width_db=7.3, frequency_hz=250)
+        show_line(line_of(EarOverTold(ear, Outcome.MEASURED, (why,))), progress, screen)
         plain = "".join(character for character, _ in coloured(said.getvalue()))
         assert plain == (
             f"   3  {ear!s:<5}   1000 Hz   40 dB HL  heard      ± 8.2 dB\n"

@@ -23,6 +23,7 @@ from host_tools.commands.console.lines import PIN_HEADER, is_pin, words_of
 from host_tools.commands.console.visit import events_as_found, leave
 from host_tools.devices.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
 from host_tools.devices.patience import Wait
+from host_tools.devices.told import UNASKED
 from host_tools.errors import HostError
 from host_tools.files import user_directory
 from host_tools.terminal import say
@@ -47,7 +48,6 @@ QUIET_S: Final = 0.1
 POLL_S: Final = 0.02
 BEGIN_ANEW: Final = b"\x15\r"  # ^U: forget what somebody typed by half
 WAKE: Final = "*IDN?"
-UNASKED: Final = "!"
 PROMPT: Final = "> "
 LINE_BYTES_MAX: Final = 1_000_000  # a result of both ears has some 20,000
 

@@ -6,14 +6,13 @@ from contextlib import ExitStack
 
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.grammar import COMMAND_PROTECTED
-from firmware_py.procedure.outcomes import UNSURE, Purpose
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presenter import FINISHED
+from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found
 from host_tools.commands.watch.view import Answered, View, under_way
-from host_tools.devices.told import Told, told_pairs, told_result, told_unasked
-
-HEARD: dict[str, bool | None] = {"true": True, "false": False, UNSURE: None}
+from host_tools.devices.told import told_pairs, told_result, told_unasked
 
 
 class PortWatch:
@@ -35,7 +34,7 @@ class PortWatch:
         self._lines: queue.Queue[str] = queue.Queue()
         self._talk = Talk(url, self._lines.put)
         self._answers: list[Answered] = []
-        self._tone = Told("! tone", {})
+        self._tone: ToneTold | None = None
         self._refused = False  # what was found in this session, for want of the PIN
         self._began_s = time.monotonic()
         with ExitStack() as undo:
@@ -90,12 +89,12 @@ class PortWatch:
 
     def _take(self, line: str) -> bool:
         """Take in what was told; return whether there is something new to look at."""
-        what, about = told_unasked(line)
-        if what in ("tone", "catch"):
-            self._tone = about
+        what, told = told_unasked(line)
+        if isinstance(told, ToneTold | CatchTold):
+            self._tone = told if isinstance(told, ToneTold) else None
             return False
-        if what == "answer":
-            self._answers.append(_answered(self._tone, about))
+        if isinstance(told, AnswerTold):
+            self._answers.append(_answered(self._tone, told))
         elif what == "session":
             self._answers = []
             self._refused = False
@@ -103,19 +102,15 @@ class PortWatch:
         return True
 
 
-def _answered(tone: Told, answer: Told) -> Answered:
-    figures = Told("", {}) if answer["purpose"] == Purpose.CATCH else tone
+def _answered(tone: ToneTold | None, answer: AnswerTold) -> Answered:
+    of = None if answer.purpose == Purpose.CATCH else tone
     return Answered(
-        number=answer.whole("number"),
+        number=answer.number,
         route=answer.route,
-        purpose=answer["purpose"],
-        frequency_hz=_number(figures, "frequency_hz"),
-        level_db_hl=_number(figures, "level_db_hl"),
-        heard=HEARD[answer.one_of("heard", HEARD)],
-        information_bits=_number(figures, "information_bits"),
-        half_width_db=_number(answer, "half_width_db"),
+        purpose=answer.purpose,
+        frequency_hz=of.frequency_hz if of else None,
+        level_db_hl=of.level_db_hl if of else None,
+        heard=answer.heard,
+        information_bits=of.information_bits if of else None,
+        half_width_db=answer.half_width_db,
     )
-
-
-def _number(about: Told, name: str) -> float | None:
-    return about.number(name) if name in about else None

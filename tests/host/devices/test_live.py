@@ -9,10 +9,28 @@ from typing import cast
 import pytest
 from rich.console import Console
 
+from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.tells import (
+    BoardLostTold,
+    EarCheckTold,
+    EarphonesTold,
+    EquipmentCheckTold,
+    GoingOnTold,
+    ListenerCheckTold,
+    Tell,
+    ToneTold,
+)
+from firmware_py.procedure.words import say
 from host_tools.devices import live
 from host_tools.devices.patience import SILENT_S_MAX, Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.errors import HostError
+from tests.said import line_of
+
+SILENT = reason(Code.FELL_SILENT, count=9)
+A_TONE = ToneTold(3, Route("left"), Purpose.MEASURE, 1000.0, 40.0)
 
 LOOKS_PER_SILENCE = 6
 
@@ -79,7 +97,7 @@ def test_a_line_begins_a_wait_anew(console: ConsoleLine) -> None:
     port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
     followed = follow(console, firmware)
     for _ in range(3 * LOOKS_PER_SILENCE):
-        os.write(port, b"! tone number=3\r\n")
+        os.write(port, f"{line_of(A_TONE)}\r\n".encode())
         while next(followed) == "":
             continue
     os.write(port, b"! session-over session=1\r\n")
@@ -88,38 +106,40 @@ def test_a_line_begins_a_wait_anew(console: ConsoleLine) -> None:
     os.close(port)
 
 
-@pytest.mark.parametrize("what", ["listener-check", "equipment-check"])
+@pytest.mark.parametrize("what", [ListenerCheckTold, EquipmentCheckTold])
 def test_a_check_is_shown_as_a_sentence(
-    console: ConsoleLine, what: str, capsys: pytest.CaptureFixture[str]
+    console: ConsoleLine,
+    what: type[ListenerCheckTold | EquipmentCheckTold],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
     said = (
-        f'! {what} ear=left why="nobody heard a tone"',
-        "! continued",
+        line_of(what(Route("left"), (SILENT,))),
+        line_of(GoingOnTold()),
         "! session-over session=1",
     )
     os.write(port, "".join(f"{line}\r\n" for line in said).encode())
     firmware = cast(FirmwareProcess, Standing())
     list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100)))
     assert capsys.readouterr().out.splitlines() == [
-        "left ear, broken off: nobody heard a tone", "the test goes on",
+        f"left ear, broken off: {say(SILENT)}", "the test goes on",
     ]  # fmt: skip
     os.close(port)
 
 
 @pytest.mark.parametrize(
-    ("what", "shown"),
+    ("told", "shown"),
     [
-        ("ear-check", "ask the listener"),
-        ("earphones", "ask the listener"),
-        ("board-lost", "the tone generator is lost: ask the listener"),
+        (EarCheckTold(SILENT), say(SILENT)),
+        (EarphonesTold(SILENT), say(SILENT)),
+        (BoardLostTold((SILENT,)), f"the tone generator is lost: {say(SILENT)}"),
     ],
 )
 def test_what_the_operator_is_to_do_is_shown(
-    console: ConsoleLine, what: str, shown: str, capsys: pytest.CaptureFixture[str]
+    console: ConsoleLine, told: Tell, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
-    os.write(port, f'! {what} why="ask the listener"\r\n! session-over session=1\r\n'.encode())
+    os.write(port, f"{line_of(told)}\r\n! session-over session=1\r\n".encode())
     firmware = cast(FirmwareProcess, Standing())
     list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100)))
     assert capsys.readouterr().out.splitlines() == [shown]

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from dataclasses import fields
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,10 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 from rich.console import Console
 
+from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome, Why
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.tells import Tell
 from host_tools.commands import update
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found, unlock
@@ -21,6 +26,7 @@ from host_tools.devices.tuning import _show
 from host_tools.devices.unfinished import why_of
 from host_tools.errors import HostError
 from tests.budget import examples
+from tests.said import line_of
 
 BUNDLE = update.MAGIC + b"a system"
 STRANGE = st.one_of(
@@ -114,7 +120,7 @@ def test_whatever_a_device_answers_is_taken_or_refused_in_words(answer: str) -> 
             pass
 
     def tell(what: str) -> None:
-        _show(*told_unasked(f"! {what} {answer}"), screen)
+        _show(told_unasked(f"! {what} {answer}")[1], screen)
 
     takes: tuple[Callable[[], object], ...] = (
         lambda: update.begin(talk, BUNDLE),
@@ -146,3 +152,19 @@ def test_numbers_are_numbers_within_bounds() -> None:
             told.whole(name, 0, 9)
     assert told_values("Q?", "none", "state", "words") == {"state": "none"}
     assert told_values("Q?", "none,1, 2", "state", "words")["words"] == "1, 2"
+
+
+SILENT = reason(Code.FELL_SILENT, count=9)
+TOLD: dict[Any, Any] = {
+    int: 3, float: -1.5, str: "left", bool | None: None, int | None: 7, float | None: 2.5,
+    Route: Route("left"), Reason: SILENT,
+    Reasons: (SILENT, SILENT), Reason | None: None, Purpose: Purpose.CATCH,
+    Outcome: Outcome.MEASURED, SessionOutcome: SessionOutcome.COMPLETE, Why | None: Why.RETEST,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", Tell.KINDS)
+def test_what_is_told_unasked_is_read_as_it_was_told(what: str) -> None:
+    kind = Tell.KINDS[what]
+    told = kind(**{each.name: TOLD[each.type] for each in fields(kind)})
+    assert told_unasked(line_of(told)) == (what, told)
