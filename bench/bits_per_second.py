@@ -15,7 +15,7 @@ import numpy as np
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.trial_time import TrialTime
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from host_tools.research.study.ears import HELD_OUT, JITTER_DB, ears_of, read_table
 from host_tools.research.study.listener import Answering, Ear, Listener
 
@@ -59,7 +59,7 @@ def main() -> None:
     answering = Answering(arguments.noise, lapse_rate=0.01, false_alarm_rate=0.01)
     time = TrialTime(arguments.answered, arguments.silent)
     found = np.array([
-        [seconds_to(ear.jittered(1, JITTER_DB), answering, 1, time, by) for by in (None, time)]
+        [seconds_to(ear.jitter(1, JITTER_DB), answering, 1, time, by) for by in (None, time)]
         for ear in ears
     ])  # fmt: skip
     print("| half width, dB | reached | bits, s | bits per second, s | saved, s (SE) | saved |")
@@ -76,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

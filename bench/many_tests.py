@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from tests.firmware.rig import Process, Rig
 
 UNLIMITED: Final = "[device]\nmemory_reserve_mb = 0\n"  # to trace takes memory, too
@@ -26,7 +26,7 @@ def memory_mb(pid: int) -> tuple[float, float]:
     return int(kib["VmRSS"]) * 1024 / 1e6, int(kib["VmHWM"]) * 1024 / 1e6
 
 
-def traced(rig: Rig, process: Process, where: Path) -> str:
+def trace(rig: Rig, process: Process, where: Path) -> str:
     """Return what the process says that its objects have."""
     os.kill(process.pid, signal.SIGUSR1)
     rig.wait(where.exists)
@@ -52,10 +52,10 @@ def main(arguments: list[str]) -> int:
             rig.until("! session-over")
             if number == 1 or number % given.each == 0:
                 now_mb, peak_mb = memory_mb(process.pid)
-                words = f"; {traced(rig, process, where)}" if given.traced else ""
+                words = f"; {trace(rig, process, where)}" if given.traced else ""
                 print(f"{number} tests: {now_mb:.2f} MB, peak {peak_mb:.2f} MB{words}", flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

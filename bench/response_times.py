@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.ears import HELD_OUT, JITTER_DB, ears_of, read_table
 from host_tools.research.study.listener import Answering, Ear, Listener, uniforms
@@ -85,7 +85,7 @@ def main() -> None:
     times = Times(arguments.slope, arguments.flat_from, arguments.log_sd)
     how = answering, times, arguments.told
     found = np.array([
-        [session(ear.jittered(1, JITTER_DB), *how, timed) for timed in (False, True)]
+        [session(ear.jitter(1, JITTER_DB), *how, timed) for timed in (False, True)]
         for ear in ears
     ])  # fmt: skip
     print(f"{len(ears)} ears, noise {arguments.noise:g} dB, slope {arguments.slope:g}")
@@ -103,4 +103,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

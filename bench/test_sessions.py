@@ -25,7 +25,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def listed(directory: Path) -> int:
+def list_sessions(directory: Path) -> int:
     """List the directory, and return how many lines that is."""
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(io.StringIO()):
@@ -37,6 +37,6 @@ def listed(directory: Path) -> int:
 @pytest.mark.parametrize("indexed", [False, True], ids=["every file read", "from the index"])
 def test_list(benchmark: Any, archive: Path, indexed: bool) -> None:
     if indexed:
-        listed(archive)
-    lines = benchmark.pedantic(listed, args=(archive,), rounds=3 if indexed else 1)
+        list_sessions(archive)
+    lines = benchmark.pedantic(list_sessions, args=(archive,), rounds=3 if indexed else 1)
     assert lines == JOURNALS + 1

@@ -31,7 +31,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="the device is a Linu
 
 
 @pytest.fixture
-def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def _compile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have Numba run the kernels, from its cache, and no SciPy, which a device does not have."""
     monkeypatch.setenv("PYTHONPATH", WITHOUT_SCIPY)
     monkeypatch.setenv("GP_PTA_KERNELS", "jit")
@@ -80,7 +80,7 @@ def measure_to_first_tone(
 
 
 @linux
-@pytest.mark.usefixtures("_compiled")
+@pytest.mark.usefixtures("_compile")
 def test_start_compiled_before(benchmark: Any, tmp_path: Path) -> None:
     measure_to_first_tone(benchmark, "Numba, cached", tmp_path / "data", lambda rig: rig.start())
 
@@ -90,7 +90,7 @@ def test_start_of_an_image(benchmark: Any, image: Image, tmp_path: Path) -> None
 
 
 @linux
-@pytest.mark.usefixtures("_compiled")
+@pytest.mark.usefixtures("_compile")
 def test_memory_compiled_before(benchmark: Any, tmp_path: Path) -> None:
     """Both ears of a simulated listener; the time is that of the demonstration."""
     environment = {**os.environ, "PEAK_MEMORY_NOTES": str(tmp_path / "notes")}

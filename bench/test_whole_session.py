@@ -46,7 +46,7 @@ def test_both_ears(benchmark: Any) -> None:
 
 
 @pytest.fixture
-def begun(tmp_path: Path) -> Path:
+def half_session(tmp_path: Path) -> Path:
     """Return the data directory of a session that ended, with the power, after 40 tones."""
     world = World(tmp_path / "begun", a_listener(AUDIOGRAM))
     world.begin(Settings.from_record({"ears": "both", "stop_half_width_db": 4.0}))
@@ -55,12 +55,14 @@ def begun(tmp_path: Path) -> Path:
     return world.directory
 
 
-def test_resume(benchmark: Any, begun: Path) -> None:
+def test_resume(benchmark: Any, half_session: Path) -> None:
     """Read the journal and feed it through the procedure, until the next tone may be asked."""
     numbers = count()
 
     def on_a_new_disk() -> tuple[tuple[Path], dict[str, Any]]:
-        return (shutil.copytree(begun, begun.with_name(f"resumed-{next(numbers)}")),), {}
+        return (
+            shutil.copytree(half_session, half_session.with_name(f"resumed-{next(numbers)}")),
+        ), {}
 
     def resume(directory: Path) -> None:
         data = DataDirectory(directory)
@@ -73,7 +75,7 @@ def test_resume(benchmark: Any, begun: Path) -> None:
 
     benchmark.group = "session"
     benchmark.pedantic(resume, setup=on_a_new_disk, rounds=5, warmup_rounds=1)
-    (journal,) = begun.glob("*.journal")
+    (journal,) = half_session.glob("*.journal")
     plays = [a for a in records_of(journal, "output") if a["what"] == "play"]
     assert len(plays) == TONES
     note(benchmark, f"resume of a session of {TONES} tones")

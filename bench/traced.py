@@ -10,7 +10,7 @@ import tracemalloc
 from pathlib import Path
 
 from firmware_py.main import main
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 
 def write_down(where: Path) -> None:
@@ -31,4 +31,4 @@ def run() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(run))
+    sys.exit(run_program(run))

@@ -290,14 +290,14 @@ class Firmware:
     def _notice(self, notice: Notice) -> None:
         match notice:
             case Greeted(board, version, serial=serial):
-                if self._board.greeted(f"{board} {version}") and not self._board.waits:
+                if self._board.meet(f"{board} {version}") and not self._board.waits:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
                 self._report_all(self._watch.look_at_calibration())
                 for each in self._runner.differences()[-1:]:
                     self._report(grammar.TONE_GENERATOR_CHANGED, each.words)
             case Lost(why, disbelieved):
-                if self._board.lost(why, disbelieved=disbelieved):
+                if self._board.note_loss(why, disbelieved=disbelieved):
                     self._report(grammar.TONE_GENERATOR_LOST, f"tone generator lost: {why}")
             case Refused("tone", "noise") if self._runner.running:
                 pass  # one of the test is asked again with its noise, if it is still wanted
@@ -306,7 +306,7 @@ class Firmware:
                     grammar.TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip()
                 )
             case UnknownEvent(verb=verb, why=why):
-                if why and self._board.refused(why):
+                if why and self._board.note_refusal(why):
                     self._report(grammar.TONE_GENERATOR_WRONG, f"tone generator: {why}")
                 self._tell("foreign-event", {"verb": verb})
             case TimeTold():  # by which a silence counts as not heard

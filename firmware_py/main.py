@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from firmware_py import __version__
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
-from firmware_py.platform.program import ended, forget_stdout, refusal
+from firmware_py.platform.program import forget_stdout, refusal, run_program
 from firmware_py.procedure.printable import printable
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class MakeKey(OfFile):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the firmware and return its exit code."""
-    return ended(lambda: _program(argv), "gp-pta-device")
+    return run_program(lambda: _program(argv), "gp-pta-device")
 
 
 def _program(argv: Sequence[str] | None) -> int:
@@ -366,7 +366,7 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
 
     if arguments.clock is None:
         return SteadyClock(arguments.speed)
-    return BoardClock(BoardTime.opened(arguments.clock).us)
+    return BoardClock(BoardTime.open(arguments.clock).us)
 
 
 def _say_at_console(url: str, words: str) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from firmware_py.platform.named_file import opened
+from firmware_py.platform.named_file import open_named
 from host_tools.errors import HostError
 
 UNFINISHED: Final = ".part"
@@ -49,7 +49,7 @@ def check_name(
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file; `OSError` if it cannot be read."""
-    with opened(path) as file:
+    with open_named(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -73,7 +73,7 @@ def cannot_be_read(directory: Path, error: OSError) -> HostError:
 
 
 @contextmanager
-def written(path: Path, *, for_all: bool = False) -> Iterator[Path]:
+def file_to_write(path: Path, *, for_all: bool = False) -> Iterator[Path]:
     """Yield a temporary name to write to; the file is renamed to `path` once it is on the disk.
 
     There is an empty file of that name then, and none that a killed process left. If the writing
@@ -112,5 +112,5 @@ def write_text(path: Path, text: str, *, for_all: bool = False) -> None:
 
 def write_bytes(path: Path, content: bytes, *, for_all: bool = False) -> None:
     """Write a file, whole or not at all; for its owner only, or for all."""
-    with written(path, for_all=for_all) as unfinished:
+    with file_to_write(path, for_all=for_all) as unfinished:
         unfinished.write_bytes(content)

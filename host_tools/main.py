@@ -9,7 +9,7 @@ from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py.inference.library import LibraryError
-from firmware_py.platform.program import ended, is_of_output, refusal
+from firmware_py.platform.program import is_of_output, refusal, run_program
 from host_tools.commands import (
     cable,
     completion,
@@ -74,7 +74,7 @@ def parser() -> CommandParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    return ended(lambda: _command(argv), "gp-pta")
+    return run_program(lambda: _command(argv), "gp-pta")
 
 
 def _command(argv: Sequence[str] | None) -> int:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from host_tools.extras import DISTRIBUTION, EXTRA_FOR
 from host_tools.main import COMMANDS, parser
 from host_tools.parser import CommandParser
@@ -90,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

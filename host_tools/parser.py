@@ -75,7 +75,7 @@ class CommandParser(argparse.ArgumentParser):
             if name == "--":
                 return
             if name.startswith("--") and not any(option.startswith(name) for option in known):
-                meant = _meant(name, known)
+                meant = _guess(name, known)
                 if meant:
                     self.error(f"{name} is no option{meant}")
 
@@ -84,7 +84,7 @@ class CommandParser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        meant, allowed = _meant(str(value), choices), ", ".join(choices)
+        meant, allowed = _guess(str(value), choices), ", ".join(choices)
         if self.commands:
             self.error(f"{value} is no command{meant or f'; commands are {allowed}'}")
         name = action.option_strings[-1] if action.option_strings else action.dest
@@ -118,7 +118,7 @@ def parser_of(commands: Iterable[Command]) -> CommandParser:
     return p
 
 
-def _meant(typed: str, known: Iterable[str]) -> str:
+def _guess(typed: str, known: Iterable[str]) -> str:
     """Return a question whether the nearest name was meant; "" if none is near."""
     names = {name.lstrip("-"): name for name in known}  # that both begin with dashes is no likeness
     near = get_close_matches(typed.lstrip("-"), names, n=1)

@@ -47,7 +47,7 @@ def markdown(cells: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
-def watched(items: Iterable[Item], total: int, words: str) -> Iterator[Item]:
+def show_progress(items: Iterable[Item], total: int, words: str) -> Iterator[Item]:
     """Yield the items; after a second a terminal's standard error shows how many are done."""
     from rich.console import Console
     from rich.progress import Progress

@@ -53,7 +53,7 @@ def tree() -> str:
     return f"{digest:08x}"
 
 
-def passed(name: str, command: Sequence[str], environment: dict[str, str], now: str) -> bool:
+def run_step(name: str, command: Sequence[str], environment: dict[str, str], now: str) -> bool:
     """Run a step that has not passed yet with these files, and note that it passed."""
     note = NOTES / name
     if note.exists() and note.read_text() == now:
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown := [name for name in wanted if name not in known]:
         p.error(f"there is no step {unknown[0]!r}; there are {', '.join(known)}")
     now = tree()
-    failed = [name for name in wanted if not passed(name, *known[name], now)]
+    failed = [name for name in wanted if not run_step(name, *known[name], now)]
     print(f"{len(wanted) - len(failed)} steps passed; failed: {', '.join(failed) or 'none'}")
     return int(bool(failed))
 

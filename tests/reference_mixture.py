@@ -324,10 +324,10 @@ def importance_sampling(
     w = sample_mixture(q_weight / q_weight.sum(), q_mean, q_covariance, particles, rng)
     log_q = log_mixture(w, q_weight / q_weight.sum(), q_mean, q_covariance)
     log_w = data.log_prior(w) + data.log_likelihood(w) - log_q
-    return weighted(w, log_w)
+    return weigh(w, log_w)
 
 
-def weighted(w: FloatArray, log_w: FloatArray) -> Sampled:
+def weigh(w: FloatArray, log_w: FloatArray) -> Sampled:
     """Return the moments of samples with these log weights."""
     share = np.exp(log_w - logsumexp(log_w))
     mean = share @ w

@@ -28,7 +28,7 @@ _REASONS: Final[dict[str, Reason | list[Reason]]] = {
 _NUMBERS: Final = {"half_width_db": 4.96, "information_bits": 0.025, "difference_db": -12.4}
 
 
-def said(recorded: Any) -> str:
+def reason_words(recorded: Any) -> str:
     """Return one reason in words, or several in one line."""
     several = recorded if isinstance(recorded, list) else [recorded]
     return say(reasons_at("recorded", several))
@@ -40,7 +40,7 @@ def line_of(told: Tell) -> str:
 
 
 def each_said(recorded: list[Any]) -> list[str]:
-    return [said(each) for each in recorded]
+    return [reason_words(each) for each in recorded]
 
 
 def example(code: Code) -> Reason:

@@ -15,7 +15,7 @@ from firmware_py.procedure.printable import printable
 from host_tools.main import COMMANDS as HOST_COMMANDS
 from tests.fuzz.commands import COMMANDS, SLOW, check, is_harmless
 from tests.fuzz.hostile import NAMES, journals_full_of
-from tests.fuzz.served import DATA, told_by
+from tests.fuzz.served import DATA, answers_to
 from tests.journal.simulated_disk import SimulatedDisk
 
 ROOT: Final = Path(__file__).parents[1]
@@ -80,7 +80,7 @@ def test_no_command_of_the_console_lets_anything_act() -> None:
             for number in range(1, len(some) + 1)
         ]
         lines = [*TYPED[:-2], *asked, *["SYST:ERR?"] * 20, "SYST:EVEN OFF", *TYPED[-2:]]
-        told = told_by(disk, lines, CalibrationOnFile(fault=f"{ACTING}.toml: cannot be read"))
+        told = answers_to(disk, lines, CalibrationOnFile(fault=f"{ACTING}.toml: cannot be read"))
         assert all(is_harmless(each) for line in told for each in line)
         entries = told[-2].split(";")
         assert len(entries) == len(some), "each is one entry"

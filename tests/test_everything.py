@@ -24,10 +24,10 @@ def test_a_step_is_run_again_only_where_it_failed_or_a_file_changed(
 ) -> None:
     monkeypatch.setattr(everything, "NOTES", tmp_path / "notes")
 
-    assert not everything.passed("link", FAILS, {}, "tree 1")
-    assert everything.passed("link", PASSES, {}, "tree 1")
-    assert everything.passed("link", FAILS, {}, "tree 1"), "it passed with these files"
-    assert not everything.passed("link", FAILS, {}, "tree 2")
+    assert not everything.run_step("link", FAILS, {}, "tree 1")
+    assert everything.run_step("link", PASSES, {}, "tree 1")
+    assert everything.run_step("link", FAILS, {}, "tree 1"), "it passed with these files"
+    assert not everything.run_step("link", FAILS, {}, "tree 2")
 
     said = capfd.readouterr().out
     assert said.count("link: exit 3") == 2

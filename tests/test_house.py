@@ -441,7 +441,7 @@ def _module(path: str) -> str:
 def circles(imports: dict[str, set[str]]) -> list[set[str]]:
     """Return the sets of modules that import one another, directly or not."""
 
-    def reached(start: str) -> set[str]:
+    def reach_from(start: str) -> set[str]:
         found: set[str] = set()
         waiting = [start]
         while waiting:
@@ -450,7 +450,7 @@ def circles(imports: dict[str, set[str]]) -> list[set[str]]:
             waiting += new
         return found
 
-    reach = {module: reached(module) for module in imports}
+    reach = {module: reach_from(module) for module in imports}
     found: list[set[str]] = []
     for module in imports:
         circle = {other for other in reach[module] if module in reach[other]}
@@ -471,7 +471,7 @@ def test_no_modules_import_one_another() -> None:
     assert circles(graph) == []
 
 
-def crowded(paths: Iterable[str]) -> set[str]:
+def common_names(paths: Iterable[str]) -> set[str]:
     """Return the names that too many files have; a test has that of what it tests."""
     names = Counter(path.rpartition("/")[2] for path in paths)
     return {
@@ -483,7 +483,7 @@ def crowded(paths: Iterable[str]) -> set[str]:
 
 def test_a_name_of_a_file_has_few_meanings() -> None:
     tops = ("firmware_py", "device", "host_tools", "bench", "tests")
-    assert crowded(str(path) for top in tops for path in (ROOT / top).rglob("*.py")) == set()
+    assert common_names(str(path) for top in tops for path in (ROOT / top).rglob("*.py")) == set()
 
 
 def test_a_program_starts_at_its_very_end() -> None:
@@ -518,7 +518,7 @@ def test_the_alarms_ring() -> None:
     ]
     assert private_accesses("x.py", "class A:\n    def f(self, b):\n        self._v = b._v") == []
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
-    assert crowded(["a/x.py", "a/y.py", "b/x.py", "c/d/x.py"]) == set()
-    assert crowded(["a/x.py", "a/y.py", "b/x.py", "c/d/x.py", "x.py"]) == {"x.py"}
+    assert common_names(["a/x.py", "a/y.py", "b/x.py", "c/d/x.py"]) == set()
+    assert common_names(["a/x.py", "a/y.py", "b/x.py", "c/d/x.py", "x.py"]) == {"x.py"}
     opened = ["open(a)", "a.open('rb')", "a.open(encoding='x')", "a.read_text()", "os.open(a, 0)"]
     assert reads("\n".join([*opened, "a.open()", "b.open(a, writable=True)"])) == opened

@@ -53,12 +53,12 @@ def own_conditions(ear: Ear, number: int) -> Iterator[Aided]:
     truth = np.array([ear.audiogram.threshold_db_hl(f) for f in FREQUENCIES_HZ])
     fit = _fit(truth, TRUE)
     yield Aided(Condition(TRUE), fit)
-    yield Aided(Condition(TRUE, tuned=True), tuned_as_wished(fit, number))
+    yield Aided(Condition(TRUE, tuned=True), tune_as_wished(fit, number))
     *_, last = tested = list(tested_conditions(OWN, ear, COUNTS, Learned()))
     yield from tested
     assert last.fit is not None
     condition = Condition(OWN, last.condition.tones, tuned=True)
-    yield Aided(condition, tuned_as_wished(last.fit, number), last.seconds)
+    yield Aided(condition, tune_as_wished(last.fit, number), last.seconds)
 
 
 def tested_conditions(
@@ -75,7 +75,7 @@ def compared_methods(has_learned: bool) -> tuple[str, ...]:
     return tuple(m for m in COMPARED if has_learned or m not in METHODS_LEARNED)
 
 
-def tuned_as_wished(fit: Fit, number: int) -> Fit:
+def tune_as_wished(fit: Fit, number: int) -> Fit:
     """Return a fit with the wishes of person `number`, as far as the fit lets them come true."""
     wish_db = drawn_wish_db([d.wish_sd_db for d in DIMENSIONS], number)
     ranges_db = fit.ranges_db()
@@ -84,7 +84,7 @@ def tuned_as_wished(fit: Fit, number: int) -> Fit:
         low_db, high_db = ranges_db[dimension.name]
         low, high = math.ceil(low_db / STEP_DB), math.floor(high_db / STEP_DB)
         steps[dimension.name] = STEP_DB * min(max(round(wanted_db / STEP_DB), low), high)
-    return fit.tuned(Setting(**steps))
+    return fit.tune(Setting(**steps))
 
 
 def _fit(thresholds_db_hl: FloatArray, source: str) -> Fit:

@@ -17,14 +17,14 @@ from clarity.evaluator.hasqi import hasqi_v2
 from clarity.utils.audiogram import Audiogram
 from scipy.signal import oaconvolve
 
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 FloatArray = npt.NDArray[np.float64]
 
 SEED = 1
 
 
-def convolved(columns: FloatArray, filter_column: FloatArray, mode: str) -> FloatArray:
+def convolve(columns: FloatArray, filter_column: FloatArray, mode: str) -> FloatArray:
     """Return columns, (m, n), convolved with one, (k, 1): what HASPI does sample by sample.
 
     By spectra it takes half of the time for a whole score, which differs by less than 1e-9.
@@ -67,10 +67,10 @@ def scores(sound: dict[str, Any]) -> dict[str, float]:
 
 def main() -> None:
     """Judge until the input ends."""
-    ebm.convolve2d = convolved
+    ebm.convolve2d = convolve
     for line in sys.stdin:
         print(json.dumps(scores(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

@@ -165,7 +165,7 @@ class Case:
         """Return what the store has of each scene, all of which is known."""
         return [self._entry(scene, store.get(self.key(scene))) for scene in self.scenes]
 
-    def judged(self, store: Store, judge: Judge, installation: Installation) -> list[Judged]:
+    def judge(self, store: Store, judge: Judge, installation: Installation) -> list[Judged]:
         """Return what is said of each scene; only what is not in the store is asked."""
         known = [store.get(self.key(scene)) for scene in self.scenes]
         missing = [

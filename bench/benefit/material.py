@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
-from device.hearing_aid.sound import read_wav, resampled
+from device.hearing_aid.sound import read_wav, resample
 from device.speech import CONVERSATION_DB_SPL, FloatArray
 
 SENTENCES: Final = (
@@ -84,7 +84,7 @@ def scene(kind: str, number: int) -> Scene:
     how = KINDS[kind]
     place = number + list(KINDS).index(kind)
     voice = VOICES[place % len(VOICES)]
-    clean = spoken(SENTENCES[place % len(SENTENCES)], voice)
+    clean = speak(SENTENCES[place % len(SENTENCES)], voice)
     lead, tail = round(LEAD_S * SAMPLE_RATE_HZ), round(TAIL_S * SAMPLE_RATE_HZ)
     heard = np.concatenate([clean[-lead:], clean, np.zeros(tail)])
     heard *= 10.0 ** (0.05 * (how.speech_db_spl - CONVERSATION_DB_SPL))
@@ -92,7 +92,7 @@ def scene(kind: str, number: int) -> Scene:
         if kind == NOISE:
             background = noise_like(voice, len(heard), place)
         else:
-            other = spoken(OTHER_SENTENCE, VOICES[(place + 1) % len(VOICES)])
+            other = speak(OTHER_SENTENCE, VOICES[(place + 1) % len(VOICES)])
             background = np.resize(other, len(heard))
         heard += at_level(background, how.speech_db_spl - how.above_background_db)
     return Scene(kind, clean, heard)
@@ -106,21 +106,21 @@ def at_level(samples: FloatArray, level_db_spl: float) -> FloatArray:
 
 
 @cache
-def spoken(text: str, voice: str) -> FloatArray:
+def speak(text: str, voice: str) -> FloatArray:
     """Return speech at 65 dB SPL, (n,), without silence before and after it."""
     with tempfile.TemporaryDirectory(prefix="gp-pta-speech-") as place:
         path = Path(place) / "speech.wav"
         command = ["espeak-ng", "-v", voice, "-s", str(WORDS_PER_MINUTE), "-w", str(path), text]
         _run(command)
         samples, rate_hz = read_wav(path)
-    mono = resampled(samples[:, 0], rate_hz, SAMPLE_RATE_HZ)
+    mono = resample(samples[:, 0], rate_hz, SAMPLE_RATE_HZ)
     loud = np.flatnonzero(np.abs(mono) > np.abs(mono).max() * 10.0 ** (-0.05 * SILENT_DB))
     return at_level(mono[loud[0] : loud[-1] + 1], CONVERSATION_DB_SPL)
 
 
 def noise_like(voice: str, frames: int, seed: int) -> FloatArray:
     """Return steady noise, (frames,), with the long-term spectrum of a voice."""
-    speech = np.concatenate([spoken(text, voice) for text in SENTENCES])
+    speech = np.concatenate([speak(text, voice) for text in SENTENCES])
     spectrum = np.fft.rfft(speech)
     turns = np.random.default_rng(seed).random(len(spectrum))
     return np.fft.irfft(np.abs(spectrum) * np.exp(2j * np.pi * turns), len(speech))[:frames]

@@ -28,7 +28,7 @@ from bench.benefit.material import COMPARED_IN, KINDS, NOISE, QUIET, TALKER, Spe
 from bench.benefit.picture import draw
 from bench.benefit.tables import tables
 from device.hearing_aid.openmha import Installation, OpenMhaError
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA
 from host_tools.research.methods.registry import Learned, learn
@@ -61,7 +61,7 @@ def ears_and_learned(audiograms: str, each: int) -> tuple[list[Ear], Learned | N
         return list(standard_ears()), None
     table = read_table(Path(audiograms), "audiograms")
     drawn, _ = ears_of(table.part(HELD_OUT), each)
-    ears = [ear.jittered(SEED, JITTER_DB) for ear in drawn if ear.stratum != WITHOUT_LOSS]
+    ears = [ear.jitter(SEED, JITTER_DB) for ear in drawn if ear.stratum != WITHOUT_LOSS]
     by_stratum = [[ear for ear in ears if ear.stratum == stratum] for stratum in STRATA[1:]]
     in_turn = [part[i] for i in range(each) for part in by_stratum if i < len(part)]
     return in_turn, learn(compared_methods(True), table.part(TRAIN))
@@ -104,10 +104,10 @@ def judge_all(wanted: Sequence[Case], store: Store, python: str, judges: int) ->
     installation = Installation()
     free: queue.Queue[Judge] = queue.Queue()
 
-    def judged(number: int, case: Case) -> list[Judged]:
+    def judge_case(number: int, case: Case) -> list[Judged]:
         judge = free.get()
         try:
-            found = case.judged(store, judge, installation)
+            found = case.judge(store, judge, installation)
         finally:
             free.put(judge)
         passed_s = time.monotonic() - began_s
@@ -118,7 +118,7 @@ def judge_all(wanted: Sequence[Case], store: Store, python: str, judges: int) ->
         for _ in range(judges):
             free.put(stack.enter_context(Judge(python)))
         pool = stack.enter_context(ThreadPoolExecutor(judges))
-        pending = [pool.submit(judged, number, case) for number, case in enumerate(wanted)]
+        pending = [pool.submit(judge_case, number, case) for number, case in enumerate(wanted)]
         try:
             return [entry for each in pending for entry in each.result()]
         except BaseException:
@@ -169,4 +169,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

@@ -53,7 +53,7 @@ def thresholds_after(
             at = (stimulus.frequency_hz, stimulus.level_db_hl)
             heard = listener.hears(tone, *at)
             method.observe(*at, heard)
-            clock.played(tone, heard)
+            clock.play(tone, heard)
         if tone + 1 in counts:
             thresholds_db_hl = np.array(method.threshold(FREQUENCIES_HZ)[0])
             found.append(Found(tone + 1, clock.seconds, thresholds_db_hl))

@@ -21,12 +21,12 @@ from typing import Any, Final
 
 from bench.counting.driver import calls_of, write_driver
 from bench.sessions import answers_of, estimator_before
-from device.image.compile import optimised
+from device.image.compile import optimise
 from device.image.kernels import export
 from device.image.targets import TARGETS
 from device.simulator.preferences import SimulatedWearer
 from firmware_py.inference.preference.estimator import PreferenceEstimator
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 HERE: Final = Path(__file__).parent
@@ -78,7 +78,7 @@ def instructions(target: str, text: str, trials: Mapping[str, Sequence[int]] = T
     subprocess.CalledProcessError
         If something cannot be compiled or run.
     """
-    module, machine = optimised(text, {}, TARGETS[target])
+    module, machine = optimise(text, {}, TARGETS[target])
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         (directory / "kernels.o").write_bytes(machine.emit_object(module))
@@ -145,7 +145,7 @@ def _count(target: str, directory: Path, arguments: list[str]) -> int:
     return int(found[1])
 
 
-def kept(file: Path = FILE) -> dict[str, Counts]:
+def read_counts(file: Path = FILE) -> dict[str, Counts]:
     """Return the counts of the file, by target."""
     counts: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     return counts
@@ -189,7 +189,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--update", action="store_true", help=f"keep the counts in {FILE.name}")
     arguments = parser.parse_args(argv)
-    before = kept()
+    before = read_counts()
     counts = dict(before)
     text = export()
     for target in LINKERS:
@@ -209,4 +209,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

@@ -58,7 +58,7 @@ class UtilityOfBest(AnalyticExpectedUtilityOfBestOption):  # type: ignore[misc]
         assert X_pending is None
 
 
-def tuned(person: Person, counts: list[int]) -> dict[int, list[float]]:
+def tune(person: Person, counts: list[int]) -> dict[int, list[float]]:
     """Return the best setting, dB, after so many comparisons."""
     torch.manual_seed(person.seed)
     strategy = SequentialStrategy.from_config(Config(config_str=CONFIG))
@@ -85,6 +85,6 @@ if __name__ == "__main__":
     everybody = []
     for number, record in enumerate(given["people"], 1):
         started = time.monotonic()
-        everybody.append(tuned(Person(**record), given["counts"]))
+        everybody.append(tune(Person(**record), given["counts"]))
         print(f"person {number}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     json.dump(everybody, sys.stdout)

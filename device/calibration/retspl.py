@@ -28,7 +28,7 @@ class ReferenceLevels:
     source: str
     levels_db_spl: dict[int, float]  # 125 to 8000 Hz, as published
 
-    def completed(self) -> "ReferenceLevels":
+    def complete(self) -> "ReferenceLevels":
         """Return it with a level at every frequency of a calibration.
 
         What was not published is on the line over log frequency between its neighbours, and the
@@ -158,4 +158,4 @@ def reference_levels(name: str) -> ReferenceLevels:
         raise UnknownTransducerError(
             f"transducer is {name!r}; allowed are {', '.join(sorted(TABLES))}"
         )
-    return TABLES[name].completed()
+    return TABLES[name].complete()

@@ -22,7 +22,7 @@ from device.card.slot import make_slot
 from device.card.u_boot import PI_BYTES, PI_FILE, environment_of
 from device.card.unpack import Tree
 from firmware_py import __version__
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 HERE: Final = Path(__file__).parent
 REPOSITORY: Final = HERE.parents[1]
@@ -70,7 +70,7 @@ def make(out: Path, keys: Path, page: Path, *, raspberry_pi: bool) -> Path:
     epoch = _epoch()
     version = version_of(epoch)
     make_keys(keys)
-    locked = packages.listed()
+    locked = packages.read_packages()
     files = packages.fetch(locked, out / "packages")
     (kernel_package,) = (file for name, file in files.items() if name.startswith("linux-image"))
     kernel = Kernel(kernel_package, work / "kernel")
@@ -252,4 +252,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

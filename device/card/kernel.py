@@ -41,7 +41,11 @@ class Kernel:
     def write_modules(self, root: Path, *, first_only: bool) -> None:
         """Write the modules of the list, and what they depend on, below a directory."""
         target = root / "usr/lib/modules" / self.version
-        names = listed("first", "asked") if first_only else listed("first", "asked", "later")
+        names = (
+            read_modules("first", "asked")
+            if first_only
+            else read_modules("first", "asked", "later")
+        )
         for path in sorted(with_needs(names, self._needs)):
             file = target / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +82,7 @@ def with_needs(names: Iterable[str], needs: Mapping[str, Sequence[str]]) -> set[
     return found
 
 
-def listed(*whens: str) -> list[str]:
+def read_modules(*whens: str) -> list[str]:
     """Return the modules of the list that are marked so."""
     names = []
     for line in MODULES.read_text(encoding="ascii").splitlines():
@@ -115,7 +119,7 @@ def make_initramfs(tree: Tree, kernel: Kernel, verity: str, place: Path, epoch: 
         (root / name).mkdir()
     shutil.copyfile(INIT, root / "init")
     (root / "init").chmod(0o755)
-    (root / "modules").write_text("".join(f"{name}\n" for name in listed("first")))
+    (root / "modules").write_text("".join(f"{name}\n" for name in read_modules("first")))
     (root / "verity").write_text(f"{verity}\n")
     packed = place / "initramfs.zst"
     _pack(root, packed, epoch)

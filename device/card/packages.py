@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from device.card.errors import CardError
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 HERE: Final = Path(__file__).parent
 WANTED: Final = HERE / "packages.txt"
@@ -62,7 +62,7 @@ class Package:
         return urllib.parse.unquote(Path(self.path).name)
 
 
-def listed() -> list[Package]:
+def read_packages() -> list[Package]:
     """Return the packages of the list."""
     lines = LOCK.read_text(encoding="ascii").splitlines()
     return [Package(*line.split()) for line in lines if not line.startswith("#")]
@@ -184,4 +184,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

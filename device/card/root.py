@@ -70,7 +70,7 @@ def make_root(
 
 
 def _link_small_programs(root: Path) -> None:
-    for line in _emulated(root, "usr/bin/busybox", "--list-full").splitlines():
+    for line in _emulate(root, "usr/bin/busybox", "--list-full").splitlines():
         path = root / "usr" / line.removeprefix("usr/")
         if not path.exists() and not path.is_symlink():
             path.parent.mkdir(exist_ok=True)
@@ -110,13 +110,13 @@ def _install_firmware(root: Path, image: Path) -> None:
 def _compile(root: Path) -> None:
     """Have Python's byte code there: who only reads would compile it at every start."""
     for place in ("usr/lib/python3.11", "opt/gp-pta"):
-        _emulated(
+        _emulate(
             root, PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash",
             "-s", str(root), str(root / place),
         )  # fmt: skip
 
 
-def _emulated(root: Path, program: str, *words: str) -> str:
+def _emulate(root: Path, program: str, *words: str) -> str:
     done = subprocess.run(
         [EMULATOR, "-L", root, root / program, *words], capture_output=True, text=True, check=False,
         env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},

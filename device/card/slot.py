@@ -51,7 +51,7 @@ def make_slot(tree: Tree, kernel: Kernel, root: Path, place: Path, epoch: int) -
     CardError
         If something does not fit.
     """
-    slot = _squashed(root, place / "slot", epoch)
+    slot = _squash(root, place / "slot", epoch)
     blocks = slot.stat().st_size // BLOCK_BYTES
     verity = _with_hashes(slot, blocks)
     _refuse_more("the root and its hashes", slot.stat().st_size, FIT_AT)
@@ -71,7 +71,7 @@ def make_slot(tree: Tree, kernel: Kernel, root: Path, place: Path, epoch: int) -
     return slot
 
 
-def _squashed(root: Path, target: Path, epoch: int) -> Path:
+def _squash(root: Path, target: Path, epoch: int) -> Path:
     target.unlink(missing_ok=True)
     subprocess.run(
         [

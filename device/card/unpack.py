@@ -64,7 +64,7 @@ class Tree:
         }
 
         def add(user: str, content: bytes) -> None:
-            for needed in _needed(content):
+            for needed in _libraries_of(content):
                 if needed in libraries:
                     wanted.add(libraries[needed])
                 elif needed not in there:
@@ -111,11 +111,11 @@ def _members(package: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
             if member.isdir():
                 continue
             linked = tar.extractfile(member) if member.isfile() or member.islnk() else None
-            member.name = _merged(member.name)
+            member.name = _merge(member.name)
             yield member, linked.read() if linked else b""
 
 
-def _merged(name: str) -> str:
+def _merge(name: str) -> str:
     name = name.removeprefix("./")
     return f"usr/{name}" if name.partition("/")[0] in MERGED else name
 
@@ -123,10 +123,10 @@ def _merged(name: str) -> str:
 def _target(member: tarfile.TarInfo) -> str:
     """Return the path that a link means."""
     where = os.path.join(os.path.dirname(f"/{member.name}"), member.linkname)
-    return _merged(os.path.normpath(where).lstrip("/"))
+    return _merge(os.path.normpath(where).lstrip("/"))
 
 
-def _needed(content: bytes) -> list[str]:
+def _libraries_of(content: bytes) -> list[str]:
     """Return the names of the libraries that a program or library is linked with."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(content)

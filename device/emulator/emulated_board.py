@@ -76,7 +76,7 @@ class EmulatedLine:
 
     def transmit(self, frames_max: int | None = None) -> bytes:
         """Hand over what the board has sent, whatever it is."""
-        return self._pico.received()
+        return self._pico.take_output()
 
 
 class EmulatedBoard(EmulatedLine):
@@ -116,7 +116,7 @@ class EmulatedBoard(EmulatedLine):
 
     def transmit(self, frames_max: int | None = None) -> bytes:
         """Hand over what the board has sent, whole lines."""
-        data = self._pico.received()
+        data = self._pico.take_output()
         for verb, fields in _frames(self._from_board, data):
             if verb == "tone-on":
                 self._listen(fields["id"])

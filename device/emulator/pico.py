@@ -145,7 +145,7 @@ class EmulatedPico:
         elif idle and data:
             self._byte_alarm.schedule(self._byte_ns)
 
-    def received(self) -> bytes:
+    def take_output(self) -> bytes:
         """Return what the board has sent since the last time."""
         data = bytes(self._incoming)
         self._incoming.clear()
@@ -177,14 +177,14 @@ class EmulatedPico:
         self._usb.on_serial_data = self._incoming.extend
         answer_others = controller.on_endpoint_read
 
-        def asked(endpoint: int, count: int) -> None:
+        def on_read(endpoint: int, count: int) -> None:
             if endpoint == self._usb._out_endpoint:
                 self._usb_asked_bytes = count
                 self._answer_usb()
             else:
                 answer_others(endpoint, count)
 
-        controller.on_endpoint_read = asked
+        controller.on_endpoint_read = on_read
 
     def _answer_usb(self) -> None:
         count = min(self._usb_asked_bytes, len(self._outgoing))
@@ -200,10 +200,10 @@ class EmulatedPico:
         changes: list[tuple[float, int, bool]] = []
 
         def watch_one(pin: int) -> None:
-            def changed(state: GPIOPinState, _before: GPIOPinState) -> None:
+            def on_change(state: GPIOPinState, _before: GPIOPinState) -> None:
                 changes.append((self.now_us, pin, state == GPIOPinState.HIGH))
 
-            self._chip.gpio[pin].add_listener(changed)
+            self._chip.gpio[pin].add_listener(on_change)
 
         for pin in pins:
             watch_one(pin)
@@ -235,7 +235,7 @@ class EmulatedPico:
         until_us = self.now_us + wait_us
         while token not in self._incoming:
             if self.now_us >= until_us:
-                raise GuestError(f"{token!r} did not come; what did: {self.received()!r}")
+                raise GuestError(f"{token!r} did not come; what did: {self.take_output()!r}")
             self.run(WAIT_STEP_US)
         end = self._incoming.index(token) + len(token)
         data = bytes(self._incoming[:end])

@@ -40,7 +40,7 @@ def halfway_hz(centers_hz: FloatArray) -> FloatArray:
     return found
 
 
-def held_by_neighbours(center_hz: FloatArray, limits_db_spl: FloatArray) -> FloatArray:
+def hold_by_neighbours(center_hz: FloatArray, limits_db_spl: FloatArray) -> FloatArray:
     """Return the limits that bands can be held to, (..., m): none much above its neighbour's."""
     steps_db = np.minimum(STEP_DB_PER_HZ * np.diff(center_hz), STEP_MAX_DB)
     at_db = np.concatenate(([0.0], np.cumsum(np.floor(TENTHS * steps_db) / TENTHS)))
@@ -53,7 +53,7 @@ def limited_bands(ears: Sequence[EarFit], rate_hz: int) -> tuple[LimitedBands, L
     """Return both sets for ears with the same centres, at a sampling rate."""
     centers_hz = ears[0].table.center_hz
     own_db_spl = np.array([[band.output_max_db_spl for band in ear.bands] for ear in ears])
-    limits_db_spl = held_by_neighbours(centers_hz, own_db_spl)
+    limits_db_spl = hold_by_neighbours(centers_hz, own_db_spl)
     between = np.minimum(limits_db_spl[:, 1:], limits_db_spl[:, :-1])
     lowest_hz = [min(LOW_HZ, LOWEST_SHARE * float(centers_hz[0]))]
     highest_hz = [0.5 * (float(centers_hz[-1]) + 0.5 * rate_hz)]

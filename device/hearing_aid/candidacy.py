@@ -50,16 +50,16 @@ def _of_hearing(ear: Ear) -> list[Finding]:
     if not asked.any():
         return []
     if silent.any() and (silent | np.array(ear.perhaps_silent, dtype=bool))[asked].all():
-        return [Finding(ear.ear, Code.NOTHING_HEARD, _told(frequencies_hz[asked]))]
+        return [Finding(ear.ear, Code.NOTHING_HEARD, _as_floats(frequencies_hz[asked]))]
     if (asked & silent).any():
-        return [Finding(ear.ear, Code.NOT_HEARD_AT, _told(frequencies_hz[asked & silent]))]
+        return [Finding(ear.ear, Code.NOT_HEARD_AT, _as_floats(frequencies_hz[asked & silent]))]
     normal = ear.thresholds_db_hl <= NORMAL_DB_HL
     if not normal[asked].all() or not all(ear.sure):
         return []
     above = np.mean(ear.draws_db_hl > NORMAL_DB_HL, axis=0)
     doubt = asked & (above > UPPER_TAIL)
     return [
-        Finding(ear.ear, Code.NORMAL, _told(frequencies_hz[doubt]), _rounded(1.0 - above[doubt]))
+        Finding(ear.ear, Code.NORMAL, _as_floats(frequencies_hz[doubt]), _round(1.0 - above[doubt]))
     ]
 
 
@@ -77,8 +77,8 @@ def _of_speech(ear: Ear, gain_db: FloatArray) -> list[Finding]:
         (Code.PEAKS_ONLY, ~is_mute & (below >= LIKELY), below),
     ):
         if named.any():
-            at = _told(frequencies_hz[named])
-            found.append(Finding(ear.ear, code, at, _rounded(probability[named])))
+            at = _as_floats(frequencies_hz[named])
+            found.append(Finding(ear.ear, code, at, _round(probability[named])))
     return found
 
 
@@ -90,9 +90,9 @@ def speech_in_thirds_db_spl(
     return levels_db + speech_db_spl - SPECTRUM_DB_SPL
 
 
-def _told(frequencies_hz: FloatArray) -> tuple[float, ...]:
+def _as_floats(frequencies_hz: FloatArray) -> tuple[float, ...]:
     return tuple(map(float, frequencies_hz))
 
 
-def _rounded(probabilities: FloatArray) -> tuple[float, ...]:
+def _round(probabilities: FloatArray) -> tuple[float, ...]:
     return tuple(round(float(each), 2) for each in probabilities)

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from device.hearing_aid.band_limits import LimitedBands, limited_bands
-from device.hearing_aid.filter_bank import corrected
+from device.hearing_aid.filter_bank import correct
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, LEVEL_STEP_DB, EarFit, Fit
 from device.speech import FloatArray
 from firmware_py.procedure.route import LEFT, RIGHT
@@ -112,7 +112,7 @@ def gain_rows(fit: Fit) -> FloatArray:
     """Return those gains as numbers: a row for every band, the left ear's first, over level."""
     return np.concatenate(
         [
-            corrected(
+            correct(
                 ear.table.center_hz, ear.table.gains_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
             )
             for ear in _ears(fit)

@@ -41,7 +41,7 @@ class Compression:
         """Return the gain of each band at each of these levels in it, (..., m, k)."""
         return np.stack([self.gain_at(level) for level in levels_db_spl], axis=-1)
 
-    def held_to(self, gain_max_db: FloatArray) -> Self:
+    def hold_to(self, gain_max_db: FloatArray) -> Self:
         """Return it with no gain above this of each band: it compresses from a higher level on."""
         slope = 1.0 - 1.0 / self.ratio
         # a gain of 0 does not fall, and is below any limit

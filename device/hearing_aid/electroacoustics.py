@@ -29,7 +29,7 @@ from device.hearing_aid.processing import FileAid, file_aid
 from device.simulator.audiograms import audiogram_named
 from device.speech import FloatArray
 from firmware_py.inference.laplace.standard_audiograms import STANDARD_AUDIOGRAMS_DB_HL
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
 
@@ -202,7 +202,7 @@ def loudest(fit: Fit, count: int, seed: int, installation: Installation | None =
     sounds, largest = hostile_sounds(chance), 0.0
     with file_aid(fit, installation) as aid:
         for _ in range(count):
-            aid.fit(fit.tuned(random_setting(fit, chance)))
+            aid.fit(fit.tune(random_setting(fit, chance)))
             largest = max(largest, float(np.abs(aid.process(next(sounds))).max()))
     return largest / output_limit(fit)
 
@@ -257,4 +257,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

@@ -2,7 +2,7 @@
 
 openMHA's bands overlap: between two centres each bin of the spectrum has a share of both, a raised
 cosine over log frequency. So at a low centre, where bins are far apart, the gain is partly that of
-its neighbours. `corrected` solves for the table whose gain at each centre is the one that is asked.
+its neighbours. `correct` solves for the table whose gain at each centre is the one that is asked.
 """
 
 from typing import Final
@@ -63,7 +63,7 @@ def leaks_db(
     return np.maximum(10.0 * np.log10(np.maximum(found, 1e-12)), LEVEL_MIN_DB)
 
 
-def corrected(
+def correct(
     center_hz: FloatArray,
     gains_db: FloatArray,
     rate_hz: int,

@@ -16,7 +16,7 @@ from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.shapes import GainTable
 from device.hearing_aid.whose import UNKNOWN, Whose
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, STEP_DB, Setting
 
@@ -47,7 +47,7 @@ class FitError(ValueError):
 
 def refusal(place: str, value: object, allowed: str) -> FitError:
     """Return the error for a value; `allowed` follows the word "allowed"."""
-    return FitError(f"{place} is {shown(value)}; allowed {allowed}")
+    return FitError(f"{place} is {show(value)}; allowed {allowed}")
 
 
 def _check_number(place: str, value: float, low: float, high: float, unit: str) -> None:
@@ -161,7 +161,7 @@ class EarFit:
         """Return the A-weighted level of conversational speech at the output, over all bands."""
         return self.table.speech_output_db_a()
 
-    def tuned(self, setting: Setting) -> Self:
+    def tune(self, setting: Setting) -> Self:
         """Return the ear with a setting; its gains are held to 0 and to `gain_max_db`."""
         gains_db = self.table.tuned_db(setting, self.gains_max_db)
         bands = tuple(
@@ -213,7 +213,7 @@ class Fit:
                 return each
         raise FitError(f"the fit from {self.source} has no {ear} ear")
 
-    def tuned(self, setting: Setting) -> "Fit":
+    def tune(self, setting: Setting) -> "Fit":
         """Return the fit with a setting (`shapes.py` says what that does).
 
         No gain leaves 0 to `gain_max_db`, and no limit changes.
@@ -226,7 +226,7 @@ class Fit:
         check_setting(setting)
         if setting == PRESCRIPTION:
             return self
-        ears = tuple(ear.tuned(setting) for ear in self.ears)
+        ears = tuple(ear.tune(setting) for ear in self.ears)
         return replace(self, ears=ears, rule=f"{self.rule}; {setting_in_words(setting)}")
 
     def ranges_db(self) -> dict[str, tuple[float, float]]:

@@ -18,8 +18,8 @@ from device.hearing_aid.fit import (
 )
 from device.hearing_aid.for_whom import Finding
 from device.hearing_aid.whose import FIELDS, Whose
-from firmware_py.platform.named_file import TEXT, opened
-from firmware_py.procedure.printable import shown
+from firmware_py.platform.named_file import TEXT, open_named
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 FORMAT: Final = "gp-pta fit"
@@ -95,7 +95,7 @@ def _fit_of_whole(whole: Any) -> Fit:
     found = checksum(whole["fit"])
     if whole["checksum"] != found:
         raise FitError(
-            f"damaged, or changed by hand: its checksum is {shown(whole['checksum'])}, and that "
+            f"damaged, or changed by hand: its checksum is {show(whole['checksum'])}, and that "
             f"of what it says {found!r}"
         )
     return _fit(whole["fit"])
@@ -103,7 +103,7 @@ def _fit_of_whole(whole: Any) -> Fit:
 
 def _content(path: Path) -> bytes:
     try:
-        with opened(path) as file:
+        with open_named(path) as file:
             content = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise FitError(f"cannot be read: {error.strerror}") from None
@@ -159,11 +159,11 @@ def _fit(record: Any) -> Fit:
     names = [dimension.name for dimension in DIMENSIONS]
     _check_fields("uncertainty_db", record["uncertainty_db"], names)
     return Fit(
-        ears=tuple(_ear(ear) for ear in _listed("ears", record["ears"])),
+        ears=tuple(_ear(ear) for ear in _check_list("ears", record["ears"])),
         rule=record["rule"],
         source=record["source"],
         of=_whose(record["of"]),
-        for_whom=tuple(map(_finding, _listed("for_whom", record["for_whom"]))),
+        for_whom=tuple(map(_finding, _check_list("for_whom", record["for_whom"]))),
         uncertainty_db=tuple(record["uncertainty_db"][name] for name in names),
     )
 
@@ -185,19 +185,19 @@ def _finding(record: Any) -> Finding:
 
 def _ear(record: Any) -> EarFit:
     _check_fields("an ear", record, _EAR_FIELDS)
-    bands = tuple(_band(band) for band in _listed("bands", record["bands"]))
+    bands = tuple(_band(band) for band in _check_list("bands", record["bands"]))
     return EarFit(record["ear"], bands, record["output_max_db_spl"])
 
 
 def _band(record: Any) -> BandFit:
     _check_fields("a band", record, _BAND_FIELDS)
-    gains_db = _listed("gains_db", record["gains_db"])
+    gains_db = _check_list("gains_db", record["gains_db"])
     return BandFit(
         record["center_hz"], tuple(gains_db), record["gain_max_db"], record["output_max_db_spl"]
     )
 
 
-def _listed(place: str, value: Any) -> list[Any]:
+def _check_list(place: str, value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > max(BANDS_MAX, len(INPUT_LEVELS_DB_SPL)):
         raise refusal(place, value, "is a list that is not too long")
     return value

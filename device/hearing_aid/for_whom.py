@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import LEFT, RIGHT
 
 FREQUENCIES_MAX: Final = 32  # of a finding, as of a fit
@@ -36,9 +36,9 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.ear not in (LEFT, RIGHT):
-            raise ValueError(f"ear is {shown(self.ear)}; allowed are {LEFT}, {RIGHT}")
+            raise ValueError(f"ear is {show(self.ear)}; allowed are {LEFT}, {RIGHT}")
         if self.code not in [*Code]:
-            raise ValueError(f"code is {shown(self.code)}; allowed are {', '.join(Code)}")
+            raise ValueError(f"code is {show(self.code)}; allowed are {', '.join(Code)}")
         for name, most in (("frequencies_hz", FREQUENCY_MAX_HZ), ("probabilities", 1.0)):
             values = getattr(self, name)
             if (
@@ -47,7 +47,7 @@ class Finding:
                 or any(isinstance(v, bool) or not isinstance(v, int | float) for v in values)
                 or not all(0.0 <= value <= most for value in values)
             ):
-                raise ValueError(f"{name} is {shown(values)}; allowed are numbers up to {most:g}")
+                raise ValueError(f"{name} is {show(values)}; allowed are numbers up to {most:g}")
         if self.probabilities and len(self.probabilities) != len(self.frequencies_hz):
             raise ValueError(
                 f"probabilities are {len(self.probabilities)}; allowed are none, or "
@@ -63,10 +63,10 @@ class Finding:
     def from_record(cls, record: object) -> Self:
         """Check what `as_record` wrote, and take it; `ValueError` names what is wrong."""
         if not isinstance(record, Mapping) or set(record) != set(FIELDS):
-            raise ValueError(f"it is {shown(record)}; allowed is an object of {', '.join(FIELDS)}")
+            raise ValueError(f"it is {show(record)}; allowed is an object of {', '.join(FIELDS)}")
         ear, code, *rows = (record[name] for name in FIELDS)
         if code not in [*Code] or not all(isinstance(row, list) for row in rows):
             raise ValueError(
-                f"it is {shown(record)}; allowed are a code, {', '.join(Code)}, and lists"
+                f"it is {show(record)}; allowed are a code, {', '.join(Code)}, and lists"
             )
         return cls(ear, Code(code), *map(tuple, rows))

@@ -43,7 +43,7 @@ class LastLimiter:
         self.largest = _amplitude(np.array([ear.output_max_db_spl for ear in ears]))
         self._banks = [_Bank(bands) for bands in limited_bands(ears, SAMPLE_RATE_HZ)]
 
-    def held(self, samples: FloatArray) -> FloatArray:
+    def limit(self, samples: FloatArray) -> FloatArray:
         """Return a sound within the limits of each band, and with no larger sample than allowed.
 
         Parameters

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.calibration.retspl import TABLES
-from device.hearing_aid.band_limits import held_by_neighbours
+from device.hearing_aid.band_limits import hold_by_neighbours
 from device.hearing_aid.fit import GAIN_LIMIT_DB, OUTPUT_CEILING_DB_SPL
 from device.speech import FloatArray, speech_in_bands
 
@@ -116,7 +116,7 @@ def limits(center_hz: FloatArray, thresholds_db_hl: FloatArray, coupling: str = 
     discomfort_db_spl = discomfort_db_hl(center_hz, thresholds_db_hl) + field_db_spl(center_hz)
     ceiling_db_spl = output_ceiling_db_spl(center_hz)
     own_db_spl = np.minimum(discomfort_db_spl, ceiling_db_spl).round(1)
-    output_max_db_spl = held_by_neighbours(center_hz, own_db_spl).round(1)
+    output_max_db_spl = hold_by_neighbours(center_hz, own_db_spl).round(1)
     by_neighbour = output_max_db_spl < own_db_spl
     feedback_db: FloatArray = np.interp(
         np.log2(center_hz), np.log2(FEEDBACK_HZ), FEEDBACK_DB[coupling]

@@ -29,7 +29,7 @@ from device.hearing_aid.openmha import LOOPBACK, SOUND_PORT, Engine, Installatio
 from device.hearing_aid.player import FilePlayer, PlayerError
 from device.hearing_aid.sound import SoundError, read_speech
 from device.speech import FloatArray
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 REFUSED: Final = 2
 CHANNELS: Final = 2
@@ -70,7 +70,7 @@ class LiveAid:
         self._sound.settimeout(ANSWER_S_MAX)
         greeting = b""
         while not greeting.endswith(GREETING_END):
-            greeting += self._received(1)
+            greeting += self._receive(1)
             if len(greeting) > GREETING_BYTES_MAX:
                 raise OpenMhaError("openMHA does not come to the end of its greeting")
 
@@ -110,7 +110,7 @@ class LiveAid:
         self._glide()
         try:
             self._sound.sendall(np.ascontiguousarray(block, SAMPLE).tobytes())
-            answer = self._received(BLOCK_BYTES)
+            answer = self._receive(BLOCK_BYTES)
         except OSError as error:
             raise OpenMhaError(f"openMHA is gone: {error}") from None
         heard: FloatArray = np.frombuffer(answer, SAMPLE).reshape(block.shape).astype(np.float64)
@@ -130,7 +130,7 @@ class LiveAid:
         self._rows_db = self._wanted_db if near else self._rows_db
         self._engine.tell(f"{GAIN_TABLE} = {table_text(self._rows_db)}")
 
-    def _received(self, count: int) -> bytes:
+    def _receive(self, count: int) -> bytes:
         answer = b""
         while len(answer) < count:
             more = self._sound.recv(count - len(answer))
@@ -151,7 +151,7 @@ def live_aid(fit: Fit, installation: Installation | None = None) -> Iterator[Liv
             aid.close()
 
 
-def played(fit: Fit, sound: FloatArray, then: Fit | None = None) -> FloatArray:
+def play_through(fit: Fit, sound: FloatArray, then: Fit | None = None) -> FloatArray:
     """Return a sound as the running aid makes it; `then`: the fit that comes halfway, if any."""
     whole = np.concatenate((sound, np.zeros((-len(sound) % BLOCK_FRAMES, CHANNELS))))
     blocks = whole.reshape(-1, BLOCK_FRAMES, CHANNELS)
@@ -176,7 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         fit = read_fit(arguments.fit)
         player = FilePlayer(arguments.out, LastLimiter(fit))
         then = None if arguments.then is None else read_fit(arguments.then)
-        player.play(played(fit, read_speech(arguments.speech), then))
+        player.play(play_through(fit, read_speech(arguments.speech), then))
         player.close()
     except (FitError, SoundError, OpenMhaError, PlayerError, OSError) as error:
         print(f"hearing aid: {error}", file=sys.stderr)
@@ -185,4 +185,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

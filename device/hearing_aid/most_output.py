@@ -21,7 +21,7 @@ from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import FileAid, file_aid
 from device.hearing_aid.rules import CAMFIT, NAL_R
 from device.speech import FloatArray
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 
@@ -118,7 +118,7 @@ def worst(
     found = []
     with file_aid(fit, installation) as aid:
         for setting in settings:
-            tuned = fit.tuned(setting)
+            tuned = fit.tune(setting)
             aid.fit(tuned)
             found += [loudest(aid, tuned, list(make(fit))) for make in (tones, noises)]
     return found
@@ -156,4 +156,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

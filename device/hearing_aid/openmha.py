@@ -111,7 +111,7 @@ class Engine:
         self._sockets: list[socket.socket] = []
         self._start()
         try:
-            self._line = self._connected(self._sockets[0], PORT)
+            self._line = self._connect(self._sockets[0], PORT)
             self._line.settimeout(ANSWER_S_MAX)
             for line in configuration.splitlines():
                 if line.strip() and not line.startswith("#"):
@@ -165,7 +165,7 @@ class Engine:
 
     def sound(self) -> socket.socket:
         """Return the one line that there is for sound, once it listens at `SOUND_PORT`."""
-        return self._connected(self._sockets[1], SOUND_PORT)
+        return self._connect(self._sockets[1], SOUND_PORT)
 
     def close(self) -> None:
         """End the process, and wait for it."""
@@ -212,7 +212,7 @@ class Engine:
                 f"{NEEDED}"
             )
 
-    def _connected(self, line: socket.socket, port: int) -> socket.socket:
+    def _connect(self, line: socket.socket, port: int) -> socket.socket:
         line.settimeout(CONNECT_S_MAX)
         until_s = time.monotonic() + START_S_MAX
         while time.monotonic() < until_s:

@@ -8,7 +8,7 @@ import numpy as np
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.last_limiter import LastLimiter
-from device.hearing_aid.sound import resampled, write_wav
+from device.hearing_aid.sound import resample, write_wav
 from device.sound_card.card import NoSoundError, device_of, library
 from device.speech import FloatArray
 
@@ -34,7 +34,7 @@ class Player(ABC):
 
     def play(self, samples: FloatArray) -> None:
         """Begin to play, (frames, 2), within the limits of the fit; what still plays is ended."""
-        self._begin(self._limiter.held(samples))
+        self._begin(self._limiter.limit(samples))
 
     @abstractmethod
     def _begin(self, samples: FloatArray) -> None:
@@ -125,7 +125,7 @@ class CardPlayer(Player):
             raise PlayerError(f"the sound card {name!r} cannot be used: {error}") from None
 
     def _begin(self, samples: FloatArray) -> None:
-        columns = [resampled(column, SAMPLE_RATE_HZ, CARD_RATE_HZ) for column in samples.T]
+        columns = [resample(column, SAMPLE_RATE_HZ, CARD_RATE_HZ) for column in samples.T]
         most = 10.0 ** (0.05 * CARD_LIMIT_DBFS)
         heard = np.clip(self._scale * np.stack(columns, axis=1), -most, most)
         try:

@@ -72,14 +72,14 @@ def fit_of_thresholds(
     """
     centers_hz = np.asarray(frequencies_hz, dtype=np.float64)
     ears = tuple(
-        fitted_ear(ear, prescribed(centers_hz, np.asarray(thresholds), rule, coupling))
+        fitted_ear(ear, prescribe(centers_hz, np.asarray(thresholds), rule, coupling))
         for ear, thresholds in thresholds_db_hl.items()
     )
     fit = Fit(ears, rule_in_words(rule, coupling), source)
     if draws_db_hl is None:
         return fit
     tables_db = {
-        ear.ear: prescribed(centers_hz, draws_db_hl[ear.ear], rule, coupling).table_db()
+        ear.ear: prescribe(centers_hz, draws_db_hl[ear.ear], rule, coupling).table_db()
         for ear in ears
     }
     return replace(fit, uncertainty_db=uncertainty_db(fit, tables_db))
@@ -90,13 +90,13 @@ def rule_in_words(rule: str, coupling: str) -> str:
     return f"{rule}, {coupling}"
 
 
-def prescribed(
+def prescribe(
     center_hz: FloatArray, thresholds_db_hl: FloatArray, rule: str, coupling: str
 ) -> Prescribed:
     """Return what a rule prescribes for thresholds, (..., m)."""
     target_db = insertion_gain(rule, center_hz, thresholds_db_hl)
     within = limits(center_hz, thresholds_db_hl, coupling)
-    compressed = compression(center_hz, target_db).held_to(within.gain_max_db)
+    compressed = compression(center_hz, target_db).hold_to(within.gain_max_db)
     return Prescribed(target_db, compressed, within)
 
 

@@ -29,8 +29,8 @@ from device.hearing_aid.sound import SoundError, read_speech
 from device.speech import FloatArray
 from firmware_py.link.aid import SOUND_NUMBERS, decimal_between, whole_between
 from firmware_py.link.frames import LineReader
-from firmware_py.platform.named_file import opened
-from firmware_py.platform.program import ended
+from firmware_py.platform.named_file import open_named
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.printable import SHOWN_CHARACTERS
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 
@@ -102,7 +102,7 @@ class Aid:
                     self._play(_number(told), self._setting_of(told))
                 case "set":
                     self.setting = self._setting_of(told)
-                    self._aid.fit(self._fit.tuned(self.setting))
+                    self._aid.fit(self._fit.tune(self.setting))
                 case "stop":
                     self._stop()
                 case _:
@@ -133,7 +133,7 @@ class Aid:
         if setting not in self._made:
             if len(self._made) >= MADE_MAX:
                 self._made.clear()
-            self._aid.fit(self._fit.tuned(setting))
+            self._aid.fit(self._fit.tune(setting))
             self._made[setting] = self._aid.process(self._speech)
         return self._made[setting]
 
@@ -270,7 +270,7 @@ def is_of_this_user(peer: tuple[str, int], here: tuple[str, int], table: Path = 
     """
     wanted = [_in_table(peer), _in_table(here), ESTABLISHED]
     try:
-        with opened(table) as file:
+        with open_named(table) as file:
             rows = [line.decode("ascii").split() for line in file]
     except OSError:
         return False
@@ -335,4 +335,4 @@ def _player(arguments: argparse.Namespace, fit: Fit) -> Player:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

@@ -101,7 +101,7 @@ def read_speech(path: Path) -> FloatArray:
         raise SoundError(
             f"{path} takes {seconds:.2f} s; allowed is speech of {low_s:g} to {high_s:g} s"
         )
-    mono = resampled(samples.mean(axis=1), rate_hz, SAMPLE_RATE_HZ)
+    mono = resample(samples.mean(axis=1), rate_hz, SAMPLE_RATE_HZ)
     mono -= mono.mean()
     rms = float(np.sqrt(np.mean(mono**2)))
     if rms < SILENT_BELOW:
@@ -139,7 +139,7 @@ def _why_no_speech(mono: FloatArray) -> str:
     return ""
 
 
-def resampled(samples: FloatArray, from_hz: int, to_hz: int) -> FloatArray:
+def resample(samples: FloatArray, from_hz: int, to_hz: int) -> FloatArray:
     """Return samples, (frames,), at another rate, by their spectrum."""
     if from_hz == to_hz:
         return samples.copy()

@@ -18,7 +18,7 @@ from device.image.stack import stack_bytes
 from device.image.targets import TARGETS, Target
 from firmware_py import __version__
 from firmware_py.inference.library import BESIDE
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 DEVICES: Final = [target.name for target in TARGETS.values() if target.is_for_devices]
 STACK_BYTES_MAX: Final = 8192  # half of the smallest stack that a thread may have
@@ -147,4 +147,4 @@ def _refuse(error: BuildError) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

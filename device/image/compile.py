@@ -53,7 +53,7 @@ def _internal_but_entries(text: str, also: Iterable[str] = ()) -> Any:
     return module
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_texts(texts: Iterable[str]) -> str:
     """Return LLVM's texts of several parts as one."""
     first, *others = (_internal_but_entries(_NATIVE_TARGET.sub("", text)) for text in texts)
     for other in others:
@@ -75,7 +75,7 @@ def _with_description(text: str, about: dict[str, str]) -> str:
     )
 
 
-def optimised(text: str, about: dict[str, str], target: Target) -> tuple[Any, Any]:
+def optimise(text: str, about: dict[str, str], target: Target) -> tuple[Any, Any]:
     """Return the module as LLVM optimises it for the target, and the target's machine."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -113,7 +113,7 @@ def compile_library(text: str, about: dict[str, str], target: Target, path: Path
     BuildError
         If there is no linker, or it refuses.
     """
-    module, machine = optimised(text, about, target)
+    module, machine = optimise(text, about, target)
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         (directory / "kernels.o").write_bytes(machine.emit_object(module))

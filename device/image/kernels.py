@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from device.image.compile import BuildError, compile_library, joined
+from device.image.compile import BuildError, compile_library, join_texts
 from device.image.targets import Target, target_of_this_machine
 from firmware_py import __version__
 from firmware_py.inference.library import (
@@ -31,7 +31,7 @@ from firmware_py.inference.library import (
     is_made,
     source_digest,
 )
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARY_BYTES_MAX: Final = 205_000
@@ -95,7 +95,7 @@ def export(tell: Callable[[str], None] = lambda line: None) -> str:
         def text_of(part: Sequence[str]) -> str:
             return _export_part(part, Path(place) / f"{part[0]}.ll", tell)
 
-        return joined(pool.map(text_of, PARTS))
+        return join_texts(pool.map(text_of, PARTS))
 
 
 def _export_part(modules: Sequence[str], text: Path, tell: Callable[[str], None]) -> str:
@@ -138,7 +138,7 @@ def make_library(text: str, target: Target, path: Path, source_commit: str) -> d
         "commit": source_commit,
         "target": target.name,
         "sources": source_digest(),
-        **made_by(),
+        **versions_in_use(),
     }
     part = path.with_suffix(".part")
     compile_library(text, about, target, part)
@@ -158,7 +158,7 @@ def refuse_more(what: str, size_bytes: int, most_bytes: int) -> None:
         raise BuildError(f"{what} {size_bytes} bytes; allowed are {most_bytes}")
 
 
-def made_by() -> dict[str, str]:
+def versions_in_use() -> dict[str, str]:
     """Return the versions of everything that determines the bytes of a library."""
     sources = (Path(__file__).with_name(f"{name}.py") for name in ("compile", "export", "targets"))
     return {
@@ -171,7 +171,7 @@ def made_by() -> dict[str, str]:
 
 def is_as_made_now() -> bool:
     """Return whether the library of this checkout is there, and is what would be made now."""
-    return is_made() and made_by().items() <= Library(BESIDE).about.items()
+    return is_made() and versions_in_use().items() <= Library(BESIDE).about.items()
 
 
 def make_beside(tell: Callable[[str], None]) -> None:
@@ -193,7 +193,7 @@ def make_beside(tell: Callable[[str], None]) -> None:
     if target is None:
         tell("there is no library of kernels for this kind of machine: Numba compiles them")
         return
-    with _locked(BESIDE.parent, tell):
+    with _lock(BESIDE.parent, tell):
         if is_as_made_now():
             return
         said: list[str] = []
@@ -208,7 +208,7 @@ def make_beside(tell: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def _locked(directory: Path, tell: Callable[[str], None]) -> Iterator[None]:
+def _lock(directory: Path, tell: Callable[[str], None]) -> Iterator[None]:
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         try:
@@ -243,4 +243,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

@@ -10,7 +10,7 @@ from typing import Final
 
 import llvmlite.binding as llvm
 
-from device.image.compile import DEFINE, BuildError, entries_of, optimised
+from device.image.compile import DEFINE, BuildError, entries_of, optimise
 from device.image.targets import TARGETS, Target
 
 _CALL: Final = re.compile(r'call [^@\n]*@"?([\w.]+)"?\(')
@@ -59,7 +59,7 @@ def stack_bytes(text: str, target: Target) -> dict[str, int]:
 
 def _compile_with_warnings(text: str, target: Target) -> str:
     """Compile, have LLVM warn of every frame, and return the text it compiled."""
-    module, machine = optimised(text, {}, target)
+    module, machine = optimise(text, {}, target)
     optimised_text = DEFINE.sub(r'\g<0> "warn-stack-size"="0"', str(module))
     machine.emit_object(llvm.parse_assembly(optimised_text))
     return optimised_text

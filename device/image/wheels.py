@@ -18,7 +18,7 @@ from device.image.compile import BuildError
 from device.image.kernels import ROOT, commit, export, make_library, refuse_more
 from device.image.targets import TARGETS, Target, target_of_this_machine
 from device.image.wheel_hook import LIBRARY_VARIABLE
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 WHEEL_BYTES_MAX: Final = 2_000_000
 BUILD: Final = (
@@ -119,4 +119,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(main))
+    sys.exit(run_program(main))

@@ -12,7 +12,7 @@ from device.image.build import STACK_BYTES_MAX
 from device.image.kernels import LIBRARY_BYTES_MAX
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
@@ -66,4 +66,4 @@ def table_lines() -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: print(*table_lines(), sep="\n")))
+    sys.exit(run_program(lambda: print(*table_lines(), sep="\n")))

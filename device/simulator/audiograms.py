@@ -28,8 +28,8 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.platform.named_file import TEXT, opened
-from firmware_py.procedure.printable import shown
+from firmware_py.platform.named_file import TEXT, open_named
+from firmware_py.procedure.printable import show
 
 THRESHOLD_DB_HL_MIN: Final = -30.0  # better ears than this are a unit mistake
 THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
@@ -86,7 +86,7 @@ def _both_named(name: str) -> dict[Ear, Audiogram]:
         return dict.fromkeys(EARS, _odd_ear(file_name, row))
     if not re.fullmatch("[1-9][0-9]{0,8}", row, re.ASCII):
         raise AudiogramError(
-            f"row {shown(row)} of {file_name}, allowed is a number from 1 (the row after the "
+            f"row {show(row)} of {file_name}, allowed is a number from 1 (the row after the "
             "header) to 999999999"
         )
     return _from_table(Path(file_name), int(row))
@@ -140,7 +140,7 @@ def _from_cells(cells: dict[str, str], where: str) -> Audiogram:
 def _row_of_table(path: Path, row: int) -> dict[str, str]:
     # The cells of one row by column name.
     try:
-        with TextIOWrapper(opened(path), encoding=TEXT, newline="") as file:
+        with TextIOWrapper(open_named(path), encoding=TEXT, newline="") as file:
             lines = csv.reader(file, strict=True)
             header = [column.strip() for column in next(lines, [])]
             _check_header(path, header)

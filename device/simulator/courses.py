@@ -108,7 +108,7 @@ def human(start: Start) -> Moments:
     """Return one with the criterion of people: of recorded ones, if there are traces."""
     if start.traces is not None:
         (chance,) = _uniforms(start.seed, _TRACE_STREAM, 1)
-        trace = start.traces.resampled(chance)
+        trace = start.traces.resample(chance)
         return lambda asked: Moment(start.response_noise_db * trace[asked.number % len(trace)])
     within = _slow_process(start.seed, HUMAN_WITHIN_TONES)
     (chance,) = _uniforms(start.seed, _SESSION_STREAM, 1)

@@ -44,10 +44,8 @@ class Worn(Listener):
         noise: Noise | None = None,
     ) -> Press | None:
         """Say whether and when a tone is answered, by whichever ear it reaches."""
-        reached = None if noise is None else replace(noise, ear=self._reached(noise.ear))
-        return self._listener.answer(
-            tone_id, self._reached(ear), frequency_hz, level_db_hl, reached
-        )
+        reached = None if noise is None else replace(noise, ear=self._reach(noise.ear))
+        return self._listener.answer(tone_id, self._reach(ear), frequency_hz, level_db_hl, reached)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds."""
@@ -55,17 +53,17 @@ class Worn(Listener):
 
     def points_to(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
         """Say in which ear of the head a tone is heard."""
-        return pointed_to(self._listener, self._reached(ear), frequency_hz, level_db_hl)
+        return point_to(self._listener, self._reach(ear), frequency_hz, level_db_hl)
 
     def turn(self) -> None:
         """Put the earphones on the other way round."""
         self.swapped = not self.swapped
 
-    def _reached(self, ear: Ear) -> Ear:
+    def _reach(self, ear: Ear) -> Ear:
         return EARS[EARS.index(ear) - 1] if self.swapped else ear
 
 
-def pointed_to(listener: Listener, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
+def point_to(listener: Listener, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
     """Return in which ear a listener hears a tone; one who cannot say hears it where it is."""
     if isinstance(listener, Points):
         return listener.points_to(ear, frequency_hz, level_db_hl)
@@ -85,13 +83,13 @@ class EarOperator:
         self._listener = listener
         self.played: Play | None = None
 
-    def told(self, action: Action) -> tuple[int, Event] | None:
+    def react(self, action: Action) -> tuple[int, Event] | None:
         """Return what the test is told, and after how long; None: nothing is said to this."""
         match action:
             case EarCheckTold() if self.played is not None:
                 ear = EARS[EARS.index(self.played.route.ear)]
                 at = self.played.frequency_hz, self.played.level_db_hl
-                return ASK_US, EarNamed(pointed_to(self._listener, ear, *at))
+                return ASK_US, EarNamed(point_to(self._listener, ear, *at))
             case EarphonesTold():
                 if isinstance(self._listener, Worn) and self._listener.swapped:
                     self._listener.turn()

@@ -189,7 +189,7 @@ class _Cable:
     def put(self, line: bytes, now_us: int) -> None:
         # As many draws for every line, whatever befalls it: rates do not change each other's luck.
         drop, garble, delay, duplicate, share = (self._chance.random() for _ in range(5))
-        garbled = _garbled(line, self._chance)
+        garbled = _garble(line, self._chance)
         merge = self._merging.random()
         rates, counts = self._rates, self._counts
         counts.lines += 1
@@ -214,7 +214,7 @@ class _Cable:
             self._lines.append((self._last_us, line))
 
 
-def _garbled(line: bytes, chance: random.Random) -> bytes:
+def _garble(line: bytes, chance: random.Random) -> bytes:
     garbled = bytearray(line)
     for _ in range(chance.randint(1, GARBLED_BYTES_MAX)):
         garbled[chance.randrange(len(garbled))] ^= chance.randrange(1, 256)

@@ -170,7 +170,7 @@ class Operators:
         """Take in what the test does, and perhaps think of an answer."""
         if isinstance(action, events.Play):
             self._of_ears.played = action
-        said = self._of_ears.told(action) or self._of_rest.told(action)
+        said = self._of_ears.react(action) or self._of_rest.react(action)
         if said is not None:
             after_us, word = said
             self._word = (now_us + after_us, word)

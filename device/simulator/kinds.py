@@ -178,7 +178,7 @@ class Course:
         last = None if before is None else self._pressed[before]
         return self._moment(Asked(number % NUMBERS_MAX, frequency_hz, above_db, last))
 
-    def answered(self, number: int, pressed: bool) -> None:
+    def take_answer(self, number: int, pressed: bool) -> None:
         """Take in the answer to a tone."""
         if self._remembers:
             self._pressed[number] = pressed

@@ -266,7 +266,7 @@ class SimulatedListener:
         heard, answered = self._probabilities(sensation_db, noise_db)
         if moment.pressed is not None:
             heard = answered = float(moment.pressed)
-        self._course.answered(number, chance < answered)
+        self._course.take_answer(number, chance < answered)
         if chance >= answered:
             return None
         end = RESPONSE_TIME_FLAT_FROM_SDS

@@ -26,7 +26,7 @@ class Operator:
     hears: str = ""
     after_s: float = 20.0
 
-    def told(self, action: events.Action) -> tuple[int, events.Event] | None:
+    def react(self, action: events.Action) -> tuple[int, events.Event] | None:
         """Return what the test is told, and after how long; None: nothing is said to this."""
         after_us = round(1e6 * self.after_s)
         match action:

@@ -39,13 +39,13 @@ def serve(board: Board, speed: float = 1.0, announce: Callable[[str], None] = pr
         There is no pty to be had.
     """
     stop = threading.Event()
-    with stopped_by_signals(stop), raw_pty() as (master, name):
+    with stop_by_signals(stop), raw_pty() as (master, name):
         announce(name)
         carry(board, master, stop, speed)
 
 
 @contextmanager
-def served(board: Board, speed: float = 1.0) -> Iterator[str]:
+def serve_in_thread(board: Board, speed: float = 1.0) -> Iterator[str]:
     """Serve a board in a thread of its own; gives the name of the port. Errors as of `serve`."""
     stop = threading.Event()
     with raw_pty() as (master, name):
@@ -146,6 +146,6 @@ def at_first_signal(numbers: Sequence[int], act: Callable[[int], None]) -> Itera
             signal.signal(number, handler)
 
 
-def stopped_by_signals(stop: threading.Event) -> AbstractContextManager[None]:
+def stop_by_signals(stop: threading.Event) -> AbstractContextManager[None]:
     """Have SIGTERM and SIGINT set an event."""
     return at_first_signal((signal.SIGTERM, signal.SIGINT), lambda _: stop.set())

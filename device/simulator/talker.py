@@ -16,7 +16,7 @@ HIGHEST_HZ: Final = 9000.0
 RMS: Final = 0.05  # of full scale
 
 
-def made_up_speech(seconds: float, rate_hz: int, seed: int) -> FloatArray:
+def synthetic_speech(seconds: float, rate_hz: int, seed: int) -> FloatArray:
     """Return the sound of one ear, (frames, 1)."""
     chance = np.random.Generator(np.random.Philox(seed))
     frames = round(seconds * rate_hz)

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.platform.named_file import TEXT, opened
+from firmware_py.platform.named_file import TEXT, open_named
 
 COLUMNS: Final = ("listener", "block", "condition", "amplitude", "answer")
 WINDOW_ANSWERS: Final = 50
@@ -48,7 +48,7 @@ class Traces:
 
     traces: tuple[tuple[float, ...], ...]
 
-    def resampled(self, chance: float) -> tuple[float, ...]:
+    def resample(self, chance: float) -> tuple[float, ...]:
         """Return the rest of a trace from anywhere on, and its beginning; `chance` in [0, 1)."""
         place = int(chance * sum(map(len, self.traces)))
         for trace in self.traces:
@@ -71,7 +71,7 @@ def read_traces(path: Path) -> Traces:
 
 def traces_of(runs: Iterable[Run]) -> Traces:
     """Return the trace of each run."""
-    smoothed = [_smoothed(run) for run in runs]
+    smoothed = [_smooth(run) for run in runs]
     moved = np.concatenate([each[0] for each in smoothed])
     by_chance = np.concatenate([each[1] for each in smoothed])
     # Of the variance of a window's criterion the part that is not chance is real.
@@ -93,7 +93,7 @@ def read_runs(path: Path) -> list[Run]:
         It is not such a table.
     """
     try:
-        with TextIOWrapper(opened(path), encoding=TEXT, newline="") as file:
+        with TextIOWrapper(open_named(path), encoding=TEXT, newline="") as file:
             rows = list(csv.DictReader(file, strict=True))
     except OSError as error:
         raise TraceError(f"{path}: cannot be read: {error.strerror}") from None
@@ -142,7 +142,7 @@ def _runs(path: Path, rows: list[dict[str, str]]) -> list[Run]:
     ]
 
 
-def _smoothed(run: Run) -> tuple["np.ndarray[tuple[int], np.dtype[np.float64]]", ...]:
+def _smooth(run: Run) -> tuple["np.ndarray[tuple[int], np.dtype[np.float64]]", ...]:
     """Return the criterion of the window about each answer, and its variance by chance."""
     expected, slope, answers = (np.array(each) for each in (run.expected, run.slope, run.answers))
     window = np.ones(WINDOW_ANSWERS)

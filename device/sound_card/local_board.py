@@ -70,5 +70,5 @@ class LocalBoard:
         for button in self._buttons:
             if button.key in keys and button.press(now_us):
                 self._server.button(button.number, True, now_us)
-            elif button.released(now_us):
+            elif button.is_released(now_us):
                 self._server.button(button.number, False, now_us)

@@ -49,7 +49,7 @@ class Outbox:
         else:
             self.waiting.insert(place, frame)
 
-    def happened(self, verb: str, values: "dict[str, Any]") -> None:
+    def put_event(self, verb: str, values: "dict[str, Any]") -> None:
         """Give an event its number, keep it, and have it sent if a host has greeted."""
         self.newest_event += 1
         frame = encode(self.newest_event, verb, write(EVENTS[verb], values))

@@ -66,7 +66,7 @@ class SerialPort:
         self._bytes = bytearray(FRAME_BYTES_MAX)
 
     def read(self, wait_ms: int) -> int:
-        """Wait for bytes, and return how many there are; `received` has them."""
+        """Wait for bytes, and return how many there are; `take_bytes` has them."""
         count = 0
         while count < FRAME_BYTES_MAX and self._ready(self._readable, wait_ms):
             self._in.readinto(self._byte)
@@ -75,7 +75,7 @@ class SerialPort:
             wait_ms = 0
         return count
 
-    def received(self, count: int) -> bytes:
+    def take_bytes(self, count: int) -> bytes:
         """Return the bytes of the last `read`."""
         return bytes(self._bytes[:count])
 
@@ -120,12 +120,12 @@ class Board:
         upto_us = self.clock.now_us
         # The buttons first: whenever the program stands still, what is told of the tone is known
         # up to every press that is told, and no press is unknown that was before `upto_us`.
-        changes = self._settled(ticks) if self._unsettled() else ()
+        changes = self._settle(ticks) if self._is_unsettled() else ()
         self._advance_output()
         if count or changes or self.server.sounding:
             self.server.advance(upto_us, changes)
             if count:
-                data = self.port.received(count)
+                data = self.port.take_bytes(count)
                 if CONTROL_C in data and self._nobody_talks():
                     return False
                 self.server.receive(data, self.clock.now_us, self._told_us(ticks, upto_us))
@@ -140,14 +140,14 @@ class Board:
         self.output.advance(ticks, self.clock.now_us)
 
     def _wait_ms(self) -> int:
-        if self._unsettled():
+        if self._is_unsettled():
             return UNSETTLED_MS
         return self.output.due_ms
 
-    def _unsettled(self) -> bool:
+    def _is_unsettled(self) -> bool:
         return self.buttons[0].unsettled or self.buttons[1].unsettled
 
-    def _settled(self, ticks: int) -> "list[tuple[int, int, bool]]":
+    def _settle(self, ticks: int) -> "list[tuple[int, int, bool]]":
         # Asks the buttons, and returns what has settled: when, which, whether it is down.
         now_us = self.clock.now_us
         return [

@@ -72,7 +72,7 @@ class Conversation:
         """Return by how much a command is older than the last that was answered; -1: it is new."""
         return -1 if self.answer is None else self._sequence - sequence
 
-    def answered(self, sequence: int, answer: bytes) -> None:
+    def keep_answer(self, sequence: int, answer: bytes) -> None:
         """Remember the last answer."""
         self._sequence, self.answer = sequence, answer
 
@@ -185,7 +185,7 @@ class ToneGenerator:
         elif number in self._down:
             self._down.remove(number)
         verb = "button-down" if down else "button-up"
-        self.outbox.happened(verb, {"us": at_us, "button": number})
+        self.outbox.put_event(verb, {"us": at_us, "button": number})
         if ends:
             self.sounds.tell_cut(max(self._now_us, at_us))
 
@@ -218,8 +218,8 @@ class ToneGenerator:
             talk.dropped += 1
         else:
             place = len(self.outbox.waiting)
-            answer = self._done(sequence, verb, fields)
-            talk.answered(sequence, answer)
+            answer = self._do(sequence, verb, fields)
+            talk.keep_answer(sequence, answer)
             self.outbox.send(answer, place)  # before the events the command caused
 
     def _check_conversation(self, verb: str, fields: "dict[str, str]") -> "Pairs":
@@ -239,7 +239,7 @@ class ToneGenerator:
         self.outbox.greeted = True
         return ()
 
-    def _done(self, sequence: int, verb: str, fields: "dict[str, str]") -> bytes:
+    def _do(self, sequence: int, verb: str, fields: "dict[str, str]") -> bytes:
         # Does a command and gives the answer.
         try:
             if verb not in self._commands:
@@ -259,7 +259,7 @@ class ToneGenerator:
             self.sounds.fall_silent(self._now_us)
             newest = self.outbox.newest_event
             for button in self._down:  # who has just come cannot know what is held down
-                self.outbox.happened("button-down", {"us": self._now_us, "button": button})
+                self.outbox.put_event("button-down", {"us": self._now_us, "button": button})
         return {
             "wire": WIRE_VERSION,
             "board": self._name,

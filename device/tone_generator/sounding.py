@@ -146,7 +146,7 @@ class Sounding:
 
     def _tell_on(self, at_us: int) -> None:
         self._told_on = True
-        self._outbox.happened("tone-on", {"id": self.tone_id, "us": at_us})
+        self._outbox.put_event("tone-on", {"id": self.tone_id, "us": at_us})
 
     def _tell_off(self, at_us: int, cut: int) -> None:
-        self._outbox.happened("tone-off", {"id": self.tone_id, "us": at_us, "cut": cut})
+        self._outbox.put_event("tone-off", {"id": self.tone_id, "us": at_us, "cut": cut})

@@ -29,7 +29,7 @@ class Reopening:
         """Return whether it is time to greet again, where a port is open."""
         return self._port.is_open and self._clock.world_s() >= self._greet_s
 
-    def lost(self) -> None:
+    def delay(self) -> None:
         """Wait a while before the next try."""
         self._next_s = self._greet_s = self._clock.world_s() + REOPEN_S
 
@@ -37,7 +37,7 @@ class Reopening:
         """Open the port if it is not open and it is time; return whether it was opened now."""
         if self._port.is_open or self._clock.world_s() < self._next_s:
             return False
-        self.lost()
+        self.delay()
         try:
             self._port.open()
         except PortError:
@@ -77,7 +77,7 @@ class Losses:
         self._disbelieved += disbelieved
         return self.count == 1
 
-    def ended(self, now_s: float) -> None:
+    def end(self, now_s: float) -> None:
         """Take in that the board answers again."""
         if self.count:
             self._waited_s += now_s - self._since_s
@@ -207,24 +207,24 @@ class BoardConnection:
             notices.append(Lost(str(error)))
         return notices
 
-    def greeted(self, board: str) -> bool:
+    def meet(self, board: str) -> bool:
         """Take in which board has answered; return whether it is the first that did."""
         first = not self.board
         if self.is_lost:
-            self._losses.ended(self._clock.world_s())
+            self._losses.end(self._clock.world_s())
         self.is_lost, self._greeting = False, Greeting(board, self._wire_clock.now_us())
         return first
 
-    def refused(self, why: str) -> bool:
+    def note_refusal(self, why: str) -> bool:
         """Take in what it tells and cannot; return whether it is the first since its greeting."""
         first = not self._greeting.refused
         self._greeting.refused = why
         return first
 
-    def lost(self, why: str, *, disbelieved: bool = False) -> bool:
+    def note_loss(self, why: str, *, disbelieved: bool = False) -> bool:
         """Take in that the board is lost, and why; return whether that is to be said."""
         self.client.disconnect()
-        self._reopening.lost()
+        self._reopening.delay()
         self.why = why
         if self.is_lost:  # a greeting had no answer: the port's name may lead elsewhere by now
             self.port.close()

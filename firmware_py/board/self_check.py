@@ -119,7 +119,7 @@ class ButtonWatch:
                 return "button-up", button
         return None
 
-    def held(self, board_us: int, for_us: int, buttons: int = ANY_BUTTON) -> int | None:
+    def held_button(self, board_us: int, for_us: int, buttons: int = ANY_BUTTON) -> int | None:
         """Return a button that has been held down for so long, None if there is none.
 
         Parameters
@@ -136,8 +136,8 @@ class ButtonWatch:
         return None
 
     def part(self, board_us: int) -> Part:
-        """Return what is known of the button; `board_us` as of `held`."""
-        stuck = self.held(board_us, STUCK_US)
+        """Return what is known of the button; `board_us` as of `held_button`."""
+        stuck = self.held_button(board_us, STUCK_US)
         if stuck is not None:
             return Part("button", False, reason(Code.HELD_DOWN, button=stuck))
         if not self.presses:

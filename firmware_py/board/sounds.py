@@ -150,7 +150,7 @@ class Climb:
     def __init__(self) -> None:
         self._last: dict[Route, float] = {}
 
-    def sounded(self, route: Route, level: float) -> None:
+    def note_sound(self, route: Route, level: float) -> None:
         """Take in that a sound began."""
         self._last[route] = level
 

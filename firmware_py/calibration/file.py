@@ -12,7 +12,7 @@ from firmware_py.calibration.calibration import ROUNDING_DB, Calibration, Curve
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import AIR, BY_AIR, LEFT, RIGHT, Route
 
 FORMAT_VERSION: Final = 1
@@ -75,7 +75,7 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     _check_keys("", content, ("format", "calibration", "transducer", LEFT, RIGHT))
     if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
         raise CalibrationError(
-            f"format is {shown(content['format'])}; this firmware knows {FORMAT_VERSION}"
+            f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"
         )
     about, transducer, *ears = (
         _table("", content, name) for name in ("calibration", "transducer", LEFT, RIGHT)
@@ -89,7 +89,7 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     _check_due(date, due)
     if transducer["kind"] not in KINDS:
         raise CalibrationError(
-            f"[transducer] kind is {shown(transducer['kind'])}; allowed are {', '.join(KINDS)}"
+            f"[transducer] kind is {show(transducer['kind'])}; allowed are {', '.join(KINDS)}"
         )
     retspl = _curve("transducer", transducer, "retspl_db_spl", RETSPL_LIMITS_DB_SPL)
     sensitivity: dict[Route, Curve] = {}
@@ -116,7 +116,7 @@ def check_text(place: str, value: object) -> None:
     good = isinstance(value, str) and value.isascii() and value.isprintable()
     if not good or not 0 < len(str(value).strip()) <= len(str(value)) <= TEXT_CHARACTERS_MAX:
         raise CalibrationError(
-            f"{place} is {shown(value)}; allowed are 1 to {TEXT_CHARACTERS_MAX} printable ASCII "
+            f"{place} is {show(value)}; allowed are 1 to {TEXT_CHARACTERS_MAX} printable ASCII "
             "characters"
         )
 
@@ -124,7 +124,7 @@ def check_text(place: str, value: object) -> None:
 def _check_keys(place: str, table: dict[str, Any], wanted: tuple[str, ...]) -> None:
     if unknown := unknown_key(table, wanted):
         name, hint = unknown
-        raise CalibrationError(f"{place}{shown(name)} is not known; {hint}")
+        raise CalibrationError(f"{place}{show(name)} is not known; {hint}")
     for name in wanted:
         if name not in table:
             raise CalibrationError(f"{place}{name!r} is missing")
@@ -133,7 +133,7 @@ def _check_keys(place: str, table: dict[str, Any], wanted: tuple[str, ...]) -> N
 def _table(place: str, content: dict[str, Any], name: str) -> dict[str, Any]:
     table = content[name]
     if not isinstance(table, dict):
-        raise CalibrationError(f"{place}{shown(name)} is {shown(table)}; it has to be a table")
+        raise CalibrationError(f"{place}{show(name)} is {show(table)}; it has to be a table")
     return table
 
 
@@ -143,7 +143,7 @@ def _date(place: str, value: object) -> datetime.date:
     except (TypeError, ValueError):
         date = None
     if date is None or date.isoformat() != value:
-        raise CalibrationError(f"{place} is {shown(value)}; allowed is a date such as 2026-01-31")
+        raise CalibrationError(f"{place} is {show(value)}; allowed is a date such as 2026-01-31")
     return date
 
 
@@ -168,13 +168,13 @@ def _curve(owner: str, table: dict[str, Any], name: str, limits_db: tuple[float,
         whole = key.isascii() and key.isdecimal() and not key.startswith("0") and len(key) <= 5
         if not whole or not low_hz <= int(key) <= high_hz:
             raise CalibrationError(
-                f"{place} {shown(key)} is not a frequency; allowed are whole numbers from "
+                f"{place} {show(key)} is not a frequency; allowed are whole numbers from "
                 f"{low_hz} to {high_hz} Hz"
             )
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not limits_db[0] <= value <= limits_db[1]:
             raise CalibrationError(
-                f"{place} {key} Hz is {shown(value)}; allowed are numbers from {limits_db[0]:g} to "
+                f"{place} {key} Hz is {show(value)}; allowed are numbers from {limits_db[0]:g} to "
                 f"{limits_db[1]:g} dB SPL"
             )
         levels_db[float(key)] = float(value)

@@ -16,7 +16,7 @@ from firmware_py.calibration.file import CalibrationError, calibration_from, rea
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.masking import Earphones, attenuation_db
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.route import Route
@@ -154,16 +154,16 @@ class CalibrationInForce:
         except ResultError as error:
             raise CalibrationError(f"its {error}") from None
         if state not in STATES:
-            raise CalibrationError(f"its state is {shown(state)}; allowed are {', '.join(STATES)}")
+            raise CalibrationError(f"its state is {show(state)}; allowed are {', '.join(STATES)}")
         names = NOMINAL_KEYS if state == UNCALIBRATED else MEASURED_KEYS
         if unknown := [name for name in told if name not in ("state", "why", *names)]:
             allowed = ", ".join(names)
-            raise CalibrationError(f"its {shown(unknown[0])} is not known; allowed are {allowed}")
+            raise CalibrationError(f"its {show(unknown[0])} is not known; allowed are {allowed}")
         if state == UNCALIBRATED:
             return cls(why=why, full_scale_db_hl=_full_scale(told.get("full_scale_db_hl")))
         content = told.get("content")
         if not isinstance(content, dict):
-            raise CalibrationError(f"its content is {shown(content)}; it has to be a table")
+            raise CalibrationError(f"its content is {show(content)}; it has to be a table")
         calibration = _of_content(state, content)
         if told.get("digest") != calibration.digest:
             raise CalibrationError("its digest is not that of its content")
@@ -176,7 +176,7 @@ def _full_scale(value: object) -> float:
     low, high = FULL_SCALE_LIMITS_DB_HL
     if type(value) not in (int, float) or not low <= value <= high:  # type: ignore[operator]
         raise CalibrationError(
-            f"its full scale is {shown(value)}; allowed are numbers from {low:g} to {high:g} "
+            f"its full scale is {show(value)}; allowed are numbers from {low:g} to {high:g} "
             f"{NOMINAL_UNIT}"
         )
     return float(value)  # type: ignore[arg-type]
@@ -188,13 +188,13 @@ def _check_judgement(told: CalibrationInForce) -> None:
         day = datetime.date.fromisoformat(told.judged_on)
     except (TypeError, ValueError):
         raise CalibrationError(
-            f"its judged_on is {shown(told.judged_on)}; allowed is a date such as 2026-01-31"
+            f"its judged_on is {show(told.judged_on)}; allowed is a date such as 2026-01-31"
         ) from None
-    found = CalibrationOnFile(told.calibration).judged(day)
+    found = CalibrationOnFile(told.calibration).judge(day)
     if told != found:
         raise CalibrationError(
-            f"its state is {shown(told.headline)}; judged on {told.judged_on} it is "
-            f"{shown(found.headline)}"
+            f"its state is {show(told.headline)}; judged on {told.judged_on} it is "
+            f"{show(found.headline)}"
         )
 
 
@@ -213,7 +213,7 @@ class CalibrationOnFile:
     calibration: Calibration | None = None  # the good one
     fault: str = ""  # what is wrong with the file, in words; "" if it is good, or there is none
 
-    def judged(self, today: datetime.date, board: str = "") -> CalibrationInForce:
+    def judge(self, today: datetime.date, board: str = "") -> CalibrationInForce:
         """Return the calibration as it is in force on a day, with a board if it is known.
 
         `board`: its name and serial number. A calibration is of one board and no other.

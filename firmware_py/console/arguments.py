@@ -165,14 +165,14 @@ def by_name(known: Sequence[Argument], typed: Sequence[str], usage: str) -> list
     texts: dict[str, str] = {}
     for word in typed:
         name, equals, text = (part.strip() for part in word.partition("="))
-        argument = _named(known, name, text, usage) if equals else _bare(known, name, usage)
+        argument = _find_argument(known, name, text, usage) if equals else _bare(known, name, usage)
         if argument.name in texts:
             raise ConsoleError(PARAMETER_NOT_ALLOWED, f"{argument.name} is told twice: {usage}")
         texts[argument.name] = text if equals else name
     return [texts.get(argument.name) for argument in known]
 
 
-def _named(known: Sequence[Argument], name: str, text: str, usage: str) -> Argument:
+def _find_argument(known: Sequence[Argument], name: str, text: str, usage: str) -> Argument:
     """Return the argument that has this name, if it may have this value."""
     argument = next((a for a in known if name.isascii() and a.name == name.upper()), None)
     if argument is None:

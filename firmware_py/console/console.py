@@ -142,13 +142,13 @@ class Console:
         header, typed = parse_line(line)
         command, subject = self._row(header)
         try:
-            return self._done(command, subject, typed)
+            return self._run_command(command, subject, typed)
         except ConsoleError:
             if command.refused is not None:
                 command.refused(subject)
             raise
 
-    def _done(self, command: Command, subject: object, typed: list[str]) -> Answer:
+    def _run_command(self, command: Command, subject: object, typed: list[str]) -> Answer:
         texts = command.texts(typed)
         if command.needs_pin(subject, texts, self._begun_since_start()):
             self.lock.require()

@@ -135,7 +135,7 @@ def _prior_of(given: Given) -> PopulationPrior:
         age_years = number("age_years", age_years, *AGE_LIMITS_YEARS)
     if sex not in (None, "F", "M"):
         raise ValueError(f"sex is {sex!r}; allowed are 'F', 'M' and None")
-    return (prior or shipped_prior()).conditioned(age_years, sex)
+    return (prior or shipped_prior()).condition(age_years, sex)
 
 
 def _listeners(profile: MixtureProfile, given: Given, noise_db: float | None) -> list[Listener]:

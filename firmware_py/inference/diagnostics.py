@@ -38,7 +38,7 @@ class Diagnostics(OneAtATime):
     @property
     def attended(self) -> Array:
         """Return (trial_count,) the probability that each answer was given with attention."""
-        return self._model.attended(self.trial_count)
+        return self._model.attention(self.trial_count)
 
     @property
     def answer_probabilities(self) -> Array:
@@ -73,7 +73,7 @@ class Diagnostics(OneAtATime):
         return told
 
     def _told_stories(self) -> list[Told]:
-        return self._stories.told(self.log_evidence)
+        return self._stories.tell(self.log_evidence)
 
     @property
     def converged(self) -> bool:
@@ -101,5 +101,5 @@ class Diagnostics(OneAtATime):
                 f"expect_listener of {len(found)} kinds after {self.trial_count} answers; allowed "
                 f"is an estimator of {len(usual)} kinds, before the first answer"
             )
-        self._known.changed()
+        self._known.forget()
         self._model.expect_listener(KEPT_OF_THE_USUAL * usual + (1.0 - KEPT_OF_THE_USUAL) * found)

@@ -157,7 +157,7 @@ class ThresholdEstimator(Diagnostics):
     def reset(self) -> None:
         """Forget all answers; nothing is allocated."""
         self.trial_count = 0
-        self._known.changed()
+        self._known.forget()
         self._stories.reset()
         self._model.reset()
 
@@ -216,7 +216,7 @@ class ThresholdEstimator(Diagnostics):
         if response_time_s is not None:
             response_time_s = number("response_time_s", response_time_s, *RESPONSE_TIME_LIMITS_S)
         self.trial_count = n + 1
-        self._known.changed()
+        self._known.forget()
         self._stories.follow(
             True, answer != SILENT, self._model.log_evidence,
             self._model.log_time(answer, response_time_s),
@@ -237,7 +237,7 @@ class ThresholdEstimator(Diagnostics):
         """
         if not isinstance(answered, bool | np.bool_):
             raise TypeError(f"answered is {answered!r}; allowed are True and False")
-        self._known.changed()
+        self._known.forget()
         self._stories.follow(False, bool(answered), self._model.log_evidence)
         self._model.observe_silence(bool(answered))
 
@@ -310,7 +310,7 @@ class ThresholdEstimator(Diagnostics):
             Any frequencies within `frequency_range_hz`.
         """
         at = self._checked_frequencies(frequencies_hz)
-        return _copied(self._known.once(tuple(at), partial(self._model.predict, np.array(at))))
+        return _copy(self._known.once(tuple(at), partial(self._model.predict, np.array(at))))
 
     def threshold_band(
         self, frequencies_hz: Sequence[float] | Array, probability: float = 0.95
@@ -319,7 +319,7 @@ class ThresholdEstimator(Diagnostics):
         probability = number("probability", probability, 1e-6, 1.0 - 1e-6)
         at = self._checked_frequencies(frequencies_hz)
         band = partial(self._model.band, np.array(at), probability)
-        return _copied(self._known.once((probability, *at), band))
+        return _copy(self._known.once((probability, *at), band))
 
     def joint_threshold(
         self, frequencies_hz: Sequence[float] | Array
@@ -362,7 +362,7 @@ def _answer(heard: bool | None, dead_zone: bool) -> int:
     return HEARD if heard else SILENT
 
 
-def _copied(figures: tuple[Array, Array]) -> tuple[Array, Array]:
+def _copy(figures: tuple[Array, Array]) -> tuple[Array, Array]:
     """Return copies: whoever changes what is returned does not change what is known."""
     first, second = figures
     return first.copy(), second.copy()

@@ -32,8 +32,8 @@ from firmware_py.inference.library import (
     VARIABLE,
     entry_count,
     kernel_name,
-    passed_as,
     source_digest,
+    type_names,
 )
 
 _COMPLETE: Final = "complete"  # a file in the cache: every kernel is there
@@ -162,7 +162,7 @@ def _numba_type(annotation: Any) -> Any:
     if hasattr(annotation, "_fields"):
         fields = [_numba_type(field) for field in annotation.__annotations__.values()]
         return numba.types.BaseTuple.from_types(fields, annotation)
-    ((kind,), _) = normalize_signature(f"void({passed_as(annotation)[0]})")
+    ((kind,), _) = normalize_signature(f"void({type_names(annotation)[0]})")
     return kind
 
 
@@ -172,22 +172,22 @@ def signature_of(function: Callable[..., Any]) -> Any:
     return result(*arguments)
 
 
-def compiled(function: AnyFunction, *signatures: Any) -> AnyFunction:
+def compile_function(function: AnyFunction, *signatures: Any) -> AnyFunction:
     """Compile a function for these signatures now, or without any when another kernel calls it."""
     directory = _cache_directory()
     if signatures and not _is_kept(function, directory):
         of = f"one of {entry_count()}" + (", once" if directory else "")
         print(f"{COMPILING}{kernel_name(function)} with Numba, {of}", file=sys.stderr, flush=True)
     try:
-        return _compiled(function, directory, *signatures)
+        return _compile(function, directory, *signatures)
     except OSError as error:
         if os.environ.get(VARIABLE) == JIT_APART:
             raise
         _keep_nothing(f"{directory} cannot be written ({error.strerror})")
-        return _compiled(function, None, *signatures)
+        return _compile(function, None, *signatures)
 
 
-def _compiled(function: AnyFunction, directory: str | None, *signatures: Any) -> AnyFunction:
+def _compile(function: AnyFunction, directory: str | None, *signatures: Any) -> AnyFunction:
     with _kernels_cached_in(directory):
         dispatcher: AnyFunction = numba.njit(
             *signatures,

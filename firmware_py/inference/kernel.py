@@ -35,7 +35,7 @@ LIBRARY: Final = chosen_library()
 
 if LIBRARY is None:
     try:
-        from firmware_py.inference.jit import compile_apart, compiled, signature_of
+        from firmware_py.inference.jit import compile_apart, compile_function, signature_of
     except ModuleNotFoundError as error:
         raise LibraryError(
             "there is no library of kernels beside the firmware, and "
@@ -51,7 +51,7 @@ def prepare() -> None:
 
 def kernel(function: AnyFunction) -> AnyFunction:
     """Compile a function that other kernels call; it becomes a part of them."""
-    return function if LIBRARY else compiled(function)
+    return function if LIBRARY else compile_function(function)
 
 
 def entry(function: AnyFunction) -> AnyFunction:
@@ -59,4 +59,4 @@ def entry(function: AnyFunction) -> AnyFunction:
     if LIBRARY:
         found: Any = LIBRARY.entry(kernel_name(function), *function.__annotations__.values())
         return found  # type: ignore[no-any-return]
-    return compiled(function, signature_of(function))
+    return compile_function(function, signature_of(function))

@@ -25,7 +25,7 @@ class Known:
         """Return how many figures are kept."""
         return len(self._figures)
 
-    def changed(self) -> None:
+    def forget(self) -> None:
         """Forget all figures: the posterior is another one."""
         self.changes += 1
         self._figures.clear()

@@ -142,8 +142,8 @@ class Library:
         except AttributeError:
             raise LibraryError(f"the library of kernels has no {name}") from None
         *arguments, result = annotations
-        (function.restype,) = (SCALARS[kind] for kind in passed_as(result))
-        kinds = [kind for argument in arguments for kind in passed_as(argument)]
+        (function.restype,) = (SCALARS[kind] for kind in type_names(result))
+        kinds = [kind for argument in arguments for kind in type_names(argument)]
         function.argtypes = [CONVERTERS[kind] for kind in kinds]
         if len(kinds) == len(arguments):
             return function
@@ -155,12 +155,12 @@ class Library:
         return call
 
 
-def passed_as(annotation: Any) -> list[str]:
+def type_names(annotation: Any) -> list[str]:
     """Return Numba's name of the type that is passed for an annotation; of a group, all names."""
     if annotation in (int, float):
         return [f"{annotation.__name__}64"]
     if hasattr(annotation, "_fields"):
-        return [name for field in annotation.__annotations__.values() for name in passed_as(field)]
+        return [name for field in annotation.__annotations__.values() for name in type_names(field)]
     return [annotation.__metadata__[0]]
 
 

@@ -82,7 +82,7 @@ class Model(Protocol):
         """Return the size of the workspace in bytes."""
         ...
 
-    def attended(self, n: int) -> Array:
+    def attention(self, n: int) -> Array:
         """Return the probability that each of the first n answers was given with attention."""
         ...
 

@@ -13,7 +13,8 @@ S_n = sum over k of Z_k b_k p(pieces k + 1 ... n | story) = (S_(n-1) + Z_(n-1) b
 so that each piece costs a few operations, however many there were.
 
 One story more needs an ear, and another one after it: from a tone on somebody else answers, or the
-earphones have moved. It is told when an ear is over, of the evidence of its parts (`changed`).
+earphones have moved. It is told when an ear is over, of the evidence of its parts
+(`change_of_listener`).
 """
 
 import math
@@ -120,7 +121,7 @@ class Stories:
             self._kept,
         )
 
-    def told(self, log_evidence: float) -> list[Told]:
+    def tell(self, log_evidence: float) -> list[Told]:
         """Return every story, with `log_evidence` of all pieces by the model of the ear."""
         rows = {
             Story.SILENT: range(SILENT_ROW, PRESSING_ROW),
@@ -142,7 +143,7 @@ class Stories:
         ]
 
 
-def changed(before: Sequence[float], after: Sequence[float]) -> Told:
+def change_of_listener(before: Sequence[float], after: Sequence[float]) -> Told:
     """Return how probable it is that two listeners answered one after the other.
 
     With Z the evidence by one ear, of the first k answers or of those from there on,

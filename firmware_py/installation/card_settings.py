@@ -66,7 +66,7 @@ def with_hash_of_pin(path: Path, salt: bytes) -> bytes:
     except ValueError as error:
         raise ConfigurationError(f"[console] new_pin: {error}") from None
     text = content_of(path, FILE_BYTES_MAX).decode()
-    for attempt in _replaced(text, console["pin"]):
+    for attempt in _replace(text, console["pin"]):
         try:
             if tomllib.loads(attempt.removeprefix("\ufeff")) == wanted:
                 return attempt.encode()
@@ -78,7 +78,7 @@ def with_hash_of_pin(path: Path, salt: bytes) -> bytes:
     )
 
 
-def _replaced(text: str, stored: str) -> Iterator[str]:
+def _replace(text: str, stored: str) -> Iterator[str]:
     """Yield what the file may become; who reads it finds out which is meant."""
     for found in NEW_PIN.finditer(text):
         new = f'{text[: found.start()]}pin{found[2]}"{stored}"{text[found.end() :]}'

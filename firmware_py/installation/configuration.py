@@ -61,7 +61,7 @@ class Configuration:
         """Return the same in seconds."""
         return 60.0 * self.resume_within_min
 
-    def recorded(self, person: Person) -> Person:
+    def pseudonymise(self, person: Person) -> Person:
         """Return a person as the journal may name him."""
         if self.pseudonym_key is None or person.identifier is None:
             return person

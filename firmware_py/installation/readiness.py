@@ -81,7 +81,7 @@ def readiness(
     part, configured = _configuration(configuration)
     yield part
     now = SteadyClock().date()
-    in_force = load_calibration(calibration or configured.calibration).judged(now.date())
+    in_force = load_calibration(calibration or configured.calibration).judge(now.date())
     yield calibration_part(in_force)
     yield from _disk_and_ports(data, ports)
     yield clock_part(now)

@@ -164,7 +164,7 @@ def open_or_create(disk: Disk, path: Path) -> int:
 
 
 @contextmanager
-def opened(disk: Disk, path: Path) -> Iterator[int]:
+def open_to_read(disk: Disk, path: Path) -> Iterator[int]:
     """Have a file open to be read."""
     handle = disk.open(path, writable=False)
     try:

@@ -26,7 +26,7 @@ from firmware_py.journal.records import (
     line_bytes_max,
 )
 from firmware_py.journal.recovered import Record, Recovered
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 
 HEADER_START: Final = b'{"n": 0, "synced": 0, "kind": "header", "journal": '
 _VERSION: Final = re.compile(re.escape(HEADER_START) + rb"(\d{1,9})[,}]")
@@ -113,7 +113,7 @@ def _scan(disk: Disk, handle: int, path: Path) -> Recovered:
         except LineError as error:
             good = Recovered(path, tuple(records), offset, crc)
             tail = disk.read(handle, offset, min(size - offset, UNSYNCED_BYTES_MAX))
-            return _judged(good, tail, size - offset, error)
+            return _judge(good, tail, size - offset, error)
         if not records:
             _check_version(path, record)
         records.append(record)
@@ -135,11 +135,11 @@ def _check_version(path: Path, header: Record) -> None:
     if type(version) is not int or version != FORMAT_VERSION:
         raise JournalReadError(
             path,
-            f"has journal format version {shown(version)}; this program reads {FORMAT_VERSION}",
+            f"has journal format version {show(version)}; this program reads {FORMAT_VERSION}",
         )
 
 
-def _judged(good: Recovered, tail: bytes, torn_bytes: int, error: LineError) -> Recovered:
+def _judge(good: Recovered, tail: bytes, torn_bytes: int, error: LineError) -> Recovered:
     """Tell a torn end, which is returned, from damage, which is raised.
 
     Parameters

@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 
 from firmware_py.journal.errors import JournalRecordError
 from firmware_py.journal.recovered import Record
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 
 FORMAT_VERSION: Final = 2
 
@@ -144,12 +144,12 @@ def decode_line(line: bytes, number: int, previous_crc: str) -> tuple[Record, st
     found = chained_crc(previous_crc, line[:-TAIL_BYTES])
     if found != crc:
         raise LineError(f"its CRC is {crc}, its bytes after the line before give {found}")
-    record = _parsed(line)
+    record = _parse(line)
     synced = int(head[2])
     if synced > number:
         raise LineError(f'"synced" is {synced}; at most its own number {number} is possible')
     if (record["kind"] == "header") != (number == 0):
-        kind = shown(record["kind"])
+        kind = show(record["kind"])
         raise LineError(f"record {number} is of kind {kind}; only record 0 is a header")
     return record, crc
 
@@ -175,7 +175,7 @@ def _frame(line: bytes, number: int) -> tuple[re.Match[bytes], str]:
     return head, tail[1].decode("ascii")
 
 
-def _parsed(line: bytes) -> Record:
+def _parse(line: bytes) -> Record:
     """Return the caller's record out of a line whose CRC is right."""
     try:
         whole: Record = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)

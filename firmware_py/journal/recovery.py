@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal.disk import Disk, opened, write_whole
+from firmware_py.journal.disk import Disk, open_to_read, write_whole
 from firmware_py.journal.errors import JournalReadError
 from firmware_py.journal.reader import scan
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, UNSYNCED_BYTES_MAX
@@ -20,7 +20,7 @@ CUTS_PER_OFFSET_MAX: Final = 1000
 _CUT_SUFFIX: Final = re.compile(r"cut-([0-9]{1,18})(?:\.([0-9]{1,4}))?")
 
 
-def found_on_disk(disk: Disk, handle: int, path: Path) -> Recovered:
+def read_from_disk(disk: Disk, handle: int, path: Path) -> Recovered:
     """Return what an open journal has on the disk, whatever the system has of it in memory.
 
     Raises
@@ -55,7 +55,7 @@ def missing_notes(disk: Disk, recovered: Recovered) -> list[Record]:
     notes: list[Record] = []
     for offset, suffix in saved_cuts(disk, recovered.path):
         if suffix not in noted:
-            with opened(disk, cut_path(recovered.path, suffix)) as handle:
+            with open_to_read(disk, cut_path(recovered.path, suffix)) as handle:
                 about = {"offset": offset, "bytes": disk.size(handle), "saved_as": suffix}
             notes.append({"kind": "note", "what": "recovered", **about})
     return notes
@@ -91,7 +91,7 @@ def _save(disk: Disk, path: Path, offset: int, torn: bytes) -> None:
             write_whole(disk, cut_path(path, suffix), torn)
             break
         if suffix in saved:
-            with opened(disk, cut_path(path, suffix)) as handle:
+            with open_to_read(disk, cut_path(path, suffix)) as handle:
                 if disk.read(handle, 0, len(torn) + 1) == torn:
                     break  # an earlier recovery came so far
         suffix = f"cut-{offset}.{number}"

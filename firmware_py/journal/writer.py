@@ -28,7 +28,7 @@ from firmware_py.journal.records import (
     encode_line,
 )
 from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
-from firmware_py.journal.recovery import cut_torn_end, found_on_disk, missing_notes, saved_cuts
+from firmware_py.journal.recovery import cut_torn_end, missing_notes, read_from_disk, saved_cuts
 from firmware_py.journal.seal import SealKey, first_broken, seal_of
 
 
@@ -95,7 +95,7 @@ class JournalWriter:
         path = Path(path)
         record = _header_record(header, seal_key)
         encode_line(0, 0, record, "")  # refuse before there is a file
-        handle = _created(disk, path)
+        handle = _create(disk, path)
         try:
             writer = cls(disk, handle, Recovered(path, (), 0, ""), seal_key)
             writer._append(record)
@@ -143,9 +143,9 @@ class JournalWriter:
         """
         disk = disk or Disk()
         path = Path(path)
-        handle = _opened(disk, path)
+        handle = _open(disk, path)
         try:
-            recovered = found_on_disk(disk, handle, path)
+            recovered = read_from_disk(disk, handle, path)
             seal_key, seal = _seals(disk, handle, recovered, seal_key)
             cut_torn_end(disk, handle, recovered)
             notes = missing_notes(disk, recovered)
@@ -238,7 +238,7 @@ class JournalWriter:
             write_all(self._disk, self._handle, bytes(self._unsynced))
             self._disk.fsync(self._handle)
         except OSError as error:
-            raise self._failed(error) from error
+            raise self._cut_back(error) from error
         self._refusal = ""
         self._synced_bytes += len(self._unsynced)
         self._synced_count = self._record_count
@@ -275,7 +275,7 @@ class JournalWriter:
 
     def _append(self, record: Mapping[str, object]) -> int:
         number = self._record_count
-        line, crc = self._encoded(number, record)
+        line, crc = self._encode(number, record)
         if self._synced_bytes + len(self._unsynced) + len(line) > JOURNAL_BYTES_MAX:
             raise JournalWriteError(
                 self._path,
@@ -283,14 +283,14 @@ class JournalWriter:
             )
         if len(self._unsynced) + len(line) > UNSYNCED_BYTES_MAX:
             self.sync()
-            line, crc = self._encoded(number, record)
+            line, crc = self._encode(number, record)
         self._unsynced += line
         self._crc, self._seal = crc, seal_of(line)
         self._record_count += 1
         self._ended = self._ended or record["kind"] == "end"
         return number
 
-    def _encoded(self, number: int, record: Mapping[str, object]) -> tuple[bytes, str]:
+    def _encode(self, number: int, record: Mapping[str, object]) -> tuple[bytes, str]:
         seal = partial(self._seal_key.seal, self._seal) if self._seal_key else None
         return encode_line(number, self._synced_count, record, self._crc, seal)
 
@@ -298,7 +298,7 @@ class JournalWriter:
         if self._refusal:
             raise JournalWriteError(self._path, f"nothing more is recorded: {self._refusal}")
 
-    def _failed(self, error: OSError) -> JournalWriteError:
+    def _cut_back(self, error: OSError) -> JournalWriteError:
         """Cut the file back after a failed write or fsync and return the error to raise."""
         unrecorded = range(self._synced_count, self._record_count)
         self._refusal = f"a sync failed before, {system_reason(error)}; resume the journal"
@@ -325,7 +325,7 @@ def _header_record(header: Mapping[str, object], seal_key: SealKey | None) -> Re
     return {"kind": "header", "journal": FORMAT_VERSION, **sealed, **header}
 
 
-def _created(disk: Disk, path: Path) -> int:
+def _create(disk: Disk, path: Path) -> int:
     """Return the locked handle of a new file."""
     try:
         cuts = saved_cuts(disk, path)
@@ -345,7 +345,7 @@ def _created(disk: Disk, path: Path) -> int:
     return handle
 
 
-def _opened(disk: Disk, path: Path) -> int:
+def _open(disk: Disk, path: Path) -> int:
     """Return the locked handle of an existing journal."""
     try:
         handle = disk.open(path, writable=True)

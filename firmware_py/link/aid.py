@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from firmware_py.link.frames import FrameError, LineReader, parse_decimal, parse_whole
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 
 LINE_BYTES_MAX: Final = 1024  # newline included
 NAME_CHARACTERS_MAX: Final = 64  # of the aid, of its version, of the digest of its fit
@@ -143,17 +143,17 @@ class AidClient:
             return [AidGone(f"it says {line[:60]!r}, which is no line of an aid")]
         match verb:
             case "played":
-                return self._played(told)
+                return self._take_play(told)
             case "lost":
                 return [AidGone(told.get("why", "it does not say why"))]
             case "ok" | "error" if self._asked:
                 command, self._asked, self._answer_by_us = self._asked, "", None
                 if verb == "error":
-                    return [self._refused(command, told)]
-                return self._done(command, told, now_us)
+                    return [self._refusal(command, told)]
+                return self._take_answer(command, told, now_us)
         return [AidGone(f"it says {text[:60]!r}, which nothing asked for")]
 
-    def _done(self, command: str, told: Mapping[str, str], now_us: int) -> list[AidNotice]:
+    def _take_answer(self, command: str, told: Mapping[str, str], now_us: int) -> list[AidNotice]:
         verb, *words = command.split()
         if verb == "play":
             self._playing = int(words[0].partition("=")[2])
@@ -175,7 +175,7 @@ class AidClient:
         self.connected = True
         return [greeted]
 
-    def _played(self, told: Mapping[str, str]) -> list[AidNotice]:
+    def _take_play(self, told: Mapping[str, str]) -> list[AidNotice]:
         try:
             number = whole_between(told.get("number", ""), *SOUND_NUMBERS)
         except ValueError as error:
@@ -186,7 +186,7 @@ class AidClient:
         return [SpeechPlayed(number)]
 
     @staticmethod
-    def _refused(command: str, told: Mapping[str, str]) -> AidNotice:
+    def _refusal(command: str, told: Mapping[str, str]) -> AidNotice:
         why = " ".join(f"{name} {value}" for name, value in told.items())
         return AidRefused(command.split(maxsplit=1)[0], why or "it does not say why")
 
@@ -196,7 +196,7 @@ def _name(name: str, told: Mapping[str, str]) -> str:
     text = told[name]
     if not 0 < len(text) <= NAME_CHARACTERS_MAX or not text.isascii() or not text.isprintable():
         raise ValueError(
-            f"{name} is {shown(text)}; allowed are 1 to {NAME_CHARACTERS_MAX} letters of ASCII "
+            f"{name} is {show(text)}; allowed are 1 to {NAME_CHARACTERS_MAX} letters of ASCII "
             "that can be printed"
         )
     return text
@@ -205,7 +205,7 @@ def _name(name: str, told: Mapping[str, str]) -> str:
 def _range(name: str, told: Mapping[str, str]) -> tuple[float, float]:
     low, comma, high = told[name].partition(",")
     if not comma:
-        raise ValueError(f"{name} is {shown(told[name])}; allowed is LOW,HIGH")
+        raise ValueError(f"{name} is {show(told[name])}; allowed is LOW,HIGH")
     return _decimal(name, low, RANGE_DB), _decimal(name, high, RANGE_DB)
 
 

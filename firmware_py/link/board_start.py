@@ -81,7 +81,7 @@ class ClockCheck:
         self._bounded_at_us = now_us
         self._check_future(self._latest_us, now_us)
 
-    def told(self, us: int, asked_us: int) -> int:
+    def note_ping(self, us: int, asked_us: int) -> int:
         """Take in that a ping, asked then, has told all events up to this time.
 
         Returns
@@ -92,7 +92,7 @@ class ClockCheck:
         self._told_us = us
         return min(us, int((asked_us + self._high_us) * self.speed))
 
-    def happened(self, us: int, now_us: int) -> None:
+    def check_event(self, us: int, now_us: int) -> None:
         """Take in when a new event was; raise BoardError if it is of the future, or was told."""
         if us < self._told_us - EARLY_US * self.speed:
             raise BoardError(
@@ -152,5 +152,5 @@ class BoardStart:
         except FieldError as error:
             raise BoardError(wrong_field(repr(verb), error.key, fields)) from None
         if not isinstance(notice, UnknownEvent):
-            self.clock.happened(notice.at_us, now_us)
+            self.clock.check_event(notice.at_us, now_us)
         return [*notices, notice]

@@ -189,12 +189,12 @@ class Client:
                 waiting.frames_heard += 1
             try:
                 if verb in ("ok", "error"):
-                    notices += self._answered(sequence, verb, fields, now_us)
+                    notices += self._take_answer(sequence, verb, fields, now_us)
                 elif self.connected:
                     notices += self._event(sequence, verb, fields, now_us)
             except BoardError as error:
                 self._board = self._board.another()  # when it is back it is one not met before
-                notices += self._lost(str(error), disbelieved=True)
+                notices += self._lose(str(error), disbelieved=True)
         return notices
 
     def advance(self, now_us: int) -> list[Notice]:
@@ -204,7 +204,7 @@ class Client:
             if now_us < command.due_us:
                 return []
             if command.sent > REPEATS_MAX:
-                return self._lost(command.unanswered())
+                return self._lose(command.say_unanswered())
             self.counters.repeats += 1
             self._commands.transmit(command, now_us)
         elif self.connected and self._commands.numbers_run_out and not self._commands.busy:
@@ -226,7 +226,7 @@ class Client:
     def _send(self, verb: str, values: dict[str, Any], now_us: int) -> None:
         self._commands.send(verb, values, self._board.last_event, now_us)
 
-    def _answered(
+    def _take_answer(
         self, sequence: int, verb: str, fields: dict[str, str], now_us: int
     ) -> list[Notice]:
         command = self._commands.under_way
@@ -236,26 +236,28 @@ class Client:
         self._commands.under_way = None
         try:
             if verb == "error":
-                return self._refused(command, fields, now_us)
-            return self._accepted(
+                return self._take_refusal(command, fields, now_us)
+            return self._take_acceptance(
                 command, read(COMMANDS[command.verb][1], fields, others=True), now_us
             )
         except FieldError as error:
-            return self._lost(wrong_field(f"the answer to {command.verb!r}", error.key, fields))
+            return self._lose(wrong_field(f"the answer to {command.verb!r}", error.key, fields))
 
-    def _refused(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
+    def _take_refusal(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
         code = fields.get("code", "without a code")
         if command.verb in ("hello", "serial", "ping", "ack", "events") or code == "hello":
             why = f"the tone generator refused {command.verb!r}: {code}"
             if code == "version":
                 spoken = fields.get("wire", "?")
                 why = f"the tone generator speaks wire {spoken}, this firmware {WIRE_VERSION}"
-            return self._lost(why)
+            return self._lose(why)
         if command.verb == "unmask" and not self.connected:
-            return self._greeted(can_mask=False)
+            return self._take_greeting(can_mask=False)
         return [Refused(command.verb, code, fields.get("name", ""))]
 
-    def _accepted(self, command: Command, answer: dict[str, Any], now_us: int) -> list[Notice]:
+    def _take_acceptance(
+        self, command: Command, answer: dict[str, Any], now_us: int
+    ) -> list[Notice]:
         match command.verb:
             case "hello":
                 who = (answer["board"], answer["version"], answer["boot"], answer["tone"])
@@ -267,14 +269,14 @@ class Client:
                 self.press_ends = answer["press_ends"] == 1
                 self._send("unmask", {}, now_us)
             case "unmask" if not self.connected:
-                return self._greeted(can_mask=True)
+                return self._take_greeting(can_mask=True)
             case "ping":
-                return self._pinged(answer["event"], answer["us"], command, now_us)
+                return self._take_ping(answer["event"], answer["us"], command, now_us)
             case "events":
                 self._board.asks += 1
         return []
 
-    def _pinged(self, newest: int, us: int, ping: Command, now_us: int) -> list[Notice]:
+    def _take_ping(self, newest: int, us: int, ping: Command, now_us: int) -> list[Notice]:
         if newest < ping.told:
             raise BoardError(f"its newest event is {newest}, and it had told {ping.told} before")
         self._board.clock.bound(us, ping.asked_us, now_us)
@@ -283,13 +285,13 @@ class Client:
             if self._time_wanted:
                 self.ask_time()
             return []
-        notices = self._counted(self._board.pass_over(newest))
-        self.told_until_us = self._board.clock.told(us, ping.asked_us)
+        notices = self._count(self._board.pass_over(newest))
+        self.told_until_us = self._board.clock.note_ping(us, ping.asked_us)
         told = [TimeTold(us)] if self._time_wanted else []
         self._time_wanted = False
         return [*notices, *told]
 
-    def _greeted(self, can_mask: bool) -> list[Notice]:
+    def _take_greeting(self, can_mask: bool) -> list[Notice]:
         if self._met is None:
             return []
         boot, newest = self._met.boot, self._met.event
@@ -311,9 +313,9 @@ class Client:
         if self._board.owes(number - 1):
             self._ask_for_events()
             return []
-        return self._counted(self._board.event(number, verb, fields, now_us))
+        return self._count(self._board.event(number, verb, fields, now_us))
 
-    def _counted(self, notices: list[Notice]) -> list[Notice]:
+    def _count(self, notices: list[Notice]) -> list[Notice]:
         self.counters.events_missed += sum(n.count for n in notices if isinstance(n, Missed))
         return notices
 
@@ -321,6 +323,6 @@ class Client:
         if not self._commands.waits("events"):
             self._commands.first("events", {"after": self._board.last_event})
 
-    def _lost(self, why: str, *, disbelieved: bool = False) -> list[Notice]:
+    def _lose(self, why: str, *, disbelieved: bool = False) -> list[Notice]:
         self.disconnect()
         return [Lost(why, disbelieved)]

@@ -36,7 +36,7 @@ class Command:
     bytes_heard: int = 0
     frames_heard: int = 0
 
-    def unanswered(self) -> str:
+    def say_unanswered(self) -> str:
         """Say that no answer came, and what came instead."""
         why = f"{self.verb!r} was sent {self.sent} times without answer"
         if self.verb != "hello" or not self.bytes_heard:

@@ -53,7 +53,7 @@ def encode(sequence: int, verb: str, fields: "Fields" = ()) -> bytes:
     FrameError
         A part is not allowed on the wire, a key comes twice, or the line is too long.
     """
-    parts = [_sequence_text(sequence), _checked("verb", verb, _VERB_CHARACTERS, "a-z and -")]
+    parts = [_sequence_text(sequence), _check("verb", verb, _VERB_CHARACTERS, "a-z and -")]
     keys: list[str] = []
     for key, value in fields.items() if hasattr(fields, "items") else fields:
         _check_key(key, keys)
@@ -88,7 +88,7 @@ def decode(line: bytes) -> "tuple[int, str, dict[str, str]]":
     if len(parts) < 2:
         raise FrameError("no verb: a frame is SEQUENCE VERB [KEY=VALUE ...] *CRC")
     sequence = _sequence_number(parts[0])
-    verb = _checked("verb", parts[1], _VERB_CHARACTERS, "a-z and -")
+    verb = _check("verb", parts[1], _VERB_CHARACTERS, "a-z and -")
     fields: dict[str, str] = {}
     for part in parts[2:]:
         cut = part.find("=")
@@ -285,7 +285,7 @@ def _check_sequence(sequence: int) -> None:
         raise FrameError("sequence number %d, allowed are 1 to %d" % (sequence, SEQUENCE_MAX))
 
 
-def _checked(what: str, text: str, characters: str, allowed: str) -> str:
+def _check(what: str, text: str, characters: str, allowed: str) -> str:
     # The text, if it is not empty and made of these characters only.
     if not isinstance(text, str) or not text:
         raise FrameError("%s %r is not a text of %s" % (what, text, allowed))
@@ -296,7 +296,7 @@ def _checked(what: str, text: str, characters: str, allowed: str) -> str:
 
 
 def _check_key(key: str, known: "list[str] | dict[str, str]") -> None:
-    _checked("key", key, _KEY_CHARACTERS, "a-z and _")
+    _check("key", key, _KEY_CHARACTERS, "a-z and _")
     if key in known:
         raise FrameError("key %r comes twice" % (key,))
 

@@ -10,7 +10,7 @@ from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.operator.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
@@ -143,4 +143,4 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 if __name__ == "__main__":  # for the page of the console
-    sys.exit(ended(lambda: print(*page_lines((*OWN_COMMANDS, *COMMANDS)), sep="\n")))
+    sys.exit(run_program(lambda: print(*page_lines((*OWN_COMMANDS, *COMMANDS)), sep="\n")))

@@ -53,7 +53,7 @@ class ConsoleConnection:
             if self.port.has_hung_up():
                 self._operator_left(Left.LINE)
         except PortError as error:
-            self._lost(error)
+            self._lose(error)
 
     def flush(self) -> None:
         """Send what was said."""
@@ -63,7 +63,7 @@ class ConsoleConnection:
             told = "".join(f"{printable(line)}\r\n" for line in lines)
             self.port.write(told.encode())
         except PortError as error:
-            self._lost(error)
+            self._lose(error)
 
     def flush_last_words(self, waiting: Waiting) -> None:
         """Send what was said, and give the other end a while to take it."""
@@ -91,8 +91,8 @@ class ConsoleConnection:
         self._console.forget_line()
         self._console.lock_up(left)
 
-    def _lost(self, error: PortError) -> None:
+    def _lose(self, error: PortError) -> None:
         """Go on without the operator."""
         self._operator_left(Left.LINE)
-        self._reopening.lost()
+        self._reopening.delay()
         self._console.errors.add(ConsoleError(grammar.HARDWARE_MISSING, str(error)))

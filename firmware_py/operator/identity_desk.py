@@ -9,7 +9,7 @@ from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.operator.commands import EARLIER, RESULTS
 from firmware_py.operator.results import Results
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session_record import SessionHeader
@@ -41,10 +41,12 @@ class IdentityDesk:
         result, header = self._results.of(number)
         person = UNKNOWN if self._lock.state == LOCKED else header.person
         boards = {str(ear.route): list(ear.boards) for ear in result.ears}
-        return json.dumps(_told(header, person, boards))
+        return json.dumps(_describe(header, person, boards))
 
 
-def _told(header: SessionHeader, person: Person, boards: dict[str, list[str]]) -> dict[str, Any]:
+def _describe(
+    header: SessionHeader, person: Person, boards: dict[str, list[str]]
+) -> dict[str, Any]:
     who = header.identity()
     return {
         "session": header.session,
@@ -68,4 +70,4 @@ COMMANDS: Final = (
 if __name__ == "__main__":  # for the page of the console
     from firmware_py.console.command_row import page_lines
 
-    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))
+    sys.exit(run_program(lambda: print(*page_lines(COMMANDS), sep="\n")))

@@ -44,7 +44,7 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
-from firmware_py.procedure.person import Person, Sex, composed
+from firmware_py.procedure.person import Person, Sex, compose
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import Route
@@ -208,8 +208,8 @@ class Instrument:
         with refusing(NOT_BEGUN):
             settings = self.setting_desk.of_test(changes)
             require_hands_off(self._buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
-            person = Person(age_years, sex, None if identifier is None else composed(identifier))
-            self._runner.begin(settings, self._configuration.recorded(person))
+            person = Person(age_years, sex, None if identifier is None else compose(identifier))
+            self._runner.begin(settings, self._configuration.pseudonymise(person))
         if differences := self.setting_desk.differences():
             self._tell("settings", {"differ": differences})
         self.setting_desk.forget()

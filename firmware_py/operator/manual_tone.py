@@ -164,9 +164,9 @@ class ManualTone:
         match notice:
             case ToneStarted(_, tone_id) if tone_id in self._asked:
                 sounds = self._asked[tone_id]
-                self._tones.sounded(sounds.route, sounds.level_db_hl)
+                self._tones.note_sound(sounds.route, sounds.level_db_hl)
                 if sounds.noise_db_hl is not None:
-                    self._noises.sounded(sounds.route.noise, sounds.noise_db_hl)
+                    self._noises.note_sound(sounds.route.noise, sounds.noise_db_hl)
                 about = as_json(sounds)
                 del about["noise_db_hl"]
                 return "manual-tone", about

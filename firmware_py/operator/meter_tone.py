@@ -137,7 +137,7 @@ class MeterTone:
         tone_id = self._sounding.tone_id if self._sounding else ""
         match notice:
             case ToneStarted(_, started) if started == tone_id and self.sounds:
-                self._started()
+                self._note_start()
             case ToneEnded(_, ended) if ended == tone_id and self.sounds:
                 if self._steps:
                     with suppress(ToneError):  # its start was not told: it is over then
@@ -154,8 +154,8 @@ class MeterTone:
                 self.forget()
                 self.state = state
 
-    def _started(self) -> None:
+    def _note_start(self) -> None:
         assert self._sounding is not None
-        self._climb.sounded(self._sounding.route, self._sounding.level_dbfs)
+        self._climb.note_sound(self._sounding.route, self._sounding.level_dbfs)
         if not self._steps:
             self.state = SOUNDING

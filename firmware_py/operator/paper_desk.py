@@ -10,7 +10,7 @@ from firmware_py.console.command_row import Command
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.operator.commands import LAST_RESULT
 from firmware_py.operator.results import Results
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.beside import beside, without_person
 from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.hearing import HearingTest
@@ -89,4 +89,4 @@ COMMANDS: Final = (
 if __name__ == "__main__":  # for the page of the console
     from firmware_py.console.command_row import page_lines
 
-    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))
+    sys.exit(run_program(lambda: print(*page_lines(COMMANDS), sep="\n")))

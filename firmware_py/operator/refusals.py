@@ -34,6 +34,6 @@ def require_hands_off(
     buttons: ButtonWatch, told_until_us: int, settings: Settings, undone: str
 ) -> None:
     """Refuse what needs the listener's hand off the button, at this time of the board's."""
-    button = buttons.held(told_until_us, HELD_US_MIN, settings.press_buttons)
+    button = buttons.held_button(told_until_us, HELD_US_MIN, settings.press_buttons)
     if button is not None:
         raise ConsoleError(grammar.BUTTON_STUCK, f"button {button} is held down; {undone}")

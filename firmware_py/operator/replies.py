@@ -18,7 +18,7 @@ from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.ear_result import verdict_so_far
-from firmware_py.procedure.finished import finished
+from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import Highest
 from firmware_py.procedure.outcomes import MaskingMark
@@ -129,21 +129,21 @@ def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -
         "final": is_final(result, nominal=calibration.nominal, simulated=simulated),
     }
     about |= {"person": header.person.as_record()} if named else {}
-    return json.dumps({**about, **_finished(result, header)})
+    return json.dumps({**about, **_result_as_set(result, header)})
 
 
 def mean_words(result: SessionResult, header: SessionHeader) -> str:
     """Return the mean thresholds of a result as JSON, and of which session."""
-    told = _finished(result, header)
+    told = _result_as_set(result, header)
     means = {ear["ear"]: ear["pta4"] for ear in told["ears"]}
     about = {"session": header.session, "started": header.started}
     return json.dumps({"ears": means, "grade": told["grade"], **about})
 
 
-def _finished(result: SessionResult, header: SessionHeader) -> dict[str, Any]:
+def _result_as_set(result: SessionResult, header: SessionHeader) -> dict[str, Any]:
     """Return a result with thresholds as the setting of its test wants them."""
     convention = header.settings.threshold_convention
-    return finished(in_convention(result, convention), header.settings, convention)
+    return result_as_json(in_convention(result, convention), header.settings, convention)
 
 
 def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
@@ -176,7 +176,7 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     """Return the verdict, the audiogram in characters, and what came of each ear."""
     found = {ear.route: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
-    courses += [_confirmed(ear, calibration.unit) for ear in result.ears if ear.confirmed]
+    courses += [_confirmation_words(ear, calibration.unit) for ear in result.ears if ear.confirmed]
     courses += which_ear_words(result)
     remarks = [f"remark: {readable(say(remark))}" for remark in result.remarks]
     axis = axis_unit(nominal=calibration.nominal)
@@ -198,7 +198,7 @@ def _outcome(ear: EarResult) -> str:
     return ear.outcome if has_thresholds(ear) else verdict_word(ear.verdict)
 
 
-def _confirmed(ear: EarResult, unit: str) -> str:
+def _confirmation_words(ear: EarResult, unit: str) -> str:
     """Say what the classical rule found."""
     found = (
         f"{each.frequency_hz} Hz "

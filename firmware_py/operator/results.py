@@ -47,7 +47,7 @@ class Results:
         if (session := self._runner.session) is not None and session.number == number:
             words = f"session {number} is under way: without a number its result so far is told"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
-        found = self._found(number)
+        found = self._find(number)
         header = found.header
         nominal = header.calibration.nominal
         return as_told(found.result, header.settings, nominal=nominal), header
@@ -55,7 +55,7 @@ class Results:
     def course(self, header: SessionHeader) -> Course:
         """Return when a session was; of one under way, or of a long one, its start alone."""
         is_over = self._runner.session is None
-        course = self._found(header.session).course if is_over else None
+        course = self._find(header.session).course if is_over else None
         return course or Course(header.started, header.started)
 
     def journals(self) -> list[Path]:
@@ -63,7 +63,7 @@ class Results:
         with refusing():
             return self._data.journals()
 
-    def _found(self, number: int) -> Found:
+    def _find(self, number: int) -> Found:
         """Return what an earlier session found."""
         named = (each for each in self.journals() if session_number(each) == number)
         if (journal := next(named, None)) is None:

@@ -60,7 +60,7 @@ class SettingDesk:
 
     def settings(self, changes: dict[str, Any] | None = None) -> Settings:
         """Return the settings of the next test, with further changes, and some seed."""
-        told = {**self._configured(), **self._changes, **(changes or {})}
+        told = {**self._from_configuration(), **self._changes, **(changes or {})}
         return Settings.from_record({n: v for n, v in told.items() if n != SEED or v is not None})
 
     def of_tone(self) -> Settings:
@@ -133,11 +133,11 @@ class SettingDesk:
 
     def _usual(self) -> dict[str, Any]:
         """Return all settings as configured; the word for loud tones nobody has given yet."""
-        configured = Settings.from_record(self._configured()).as_record()
+        configured = Settings.from_record(self._from_configuration()).as_record()
         return configured | {LOUD: False, SEED: self._configuration.seed}
 
-    def _configured(self) -> dict[str, Any]:
-        return self._configuration.test.chosen()
+    def _from_configuration(self) -> dict[str, Any]:
+        return self._configuration.test.as_chosen()
 
 
 def seed_by_chance() -> int:

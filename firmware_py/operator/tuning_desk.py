@@ -16,9 +16,9 @@ from firmware_py.link.aid import AidGreeted
 from firmware_py.operator.replies import pairs
 from firmware_py.operator.setting_desk import seed_by_chance
 from firmware_py.platform.data_directory import DataDirectoryError
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.events import Aborted, Continued, Paused
-from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.person import Person, compose
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.settings import SEED_MAX, SettingError
@@ -62,7 +62,7 @@ class TuningDesk:
                 TuningSettings.comparisons_max if count is None else count,
                 seed=seed_by_chance() if seed is None else seed,
             )  # fmt: skip
-            person = Person(identifier=None if identifier is None else composed(identifier))
+            person = Person(identifier=None if identifier is None else compose(identifier))
             self._tuner.begin(settings, self._whose(person, greeted))
         except (ResultError, SessionRecordError, SettingError) as error:
             raise ConsoleError(grammar.ILLEGAL_PARAMETER, f"{error}; {NOT_BEGUN}") from None
@@ -71,7 +71,7 @@ class TuningDesk:
 
     def _whose(self, person: Person, aid: AidGreeted) -> str | None:
         """Return who is tuned, as a journal names him: the one for whom the aid is fitted."""
-        recorded = self._configuration.recorded(person).identifier
+        recorded = self._configuration.pseudonymise(person).identifier
         for each in differences(Meeting.TUNE, Identity.of_aid(aid), Identity(recorded)):
             words = f"the fit is somebody else's: {say(each.reason)}; {NOT_BEGUN}"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
@@ -187,4 +187,4 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 if __name__ == "__main__":  # for the page of the console
-    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))
+    sys.exit(run_program(lambda: print(*page_lines(COMMANDS), sep="\n")))

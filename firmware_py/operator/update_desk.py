@@ -25,7 +25,7 @@ from firmware_py.console.grammar import (
 from firmware_py.installation.card_system import PART, CardSystem
 from firmware_py.journal.disk import open_or_create, write_all
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 BUNDLE_BYTES_MAX: Final = 200_000_000
 FREE_BYTES_MIN: Final = 20_000_000  # left for recordings
@@ -74,12 +74,12 @@ class UpdateDesk:
             self._size = 0
             free = max(0, self._free_bytes() - FREE_BYTES_MIN)
             raise ConsoleError(MASS_STORAGE, f"the update needs {missing} bytes; {free} are free")
-        with _kept():
+        with _tell_failures():
             for name in self._disk.names(self._data.path):
                 path = self._data.path / name
                 if name.startswith(f"{PART}-") and not self._is_gone_on_with(path):
                     self._disk.remove(path)
-            with self._opened() as handle:
+            with self._open_part() as handle:
                 self._disk.truncate(handle, self._surely_written())
 
     def take(self, offset: int, piece: str) -> None:
@@ -93,7 +93,7 @@ class UpdateDesk:
         if offset != come or come + len(data) > self._size:
             words = f"offset is {offset}, with {len(data)} bytes; allowed is {come}"
             raise ConsoleError(SETTINGS_CONFLICT, f"{words}, up to {self._size}")
-        with _kept(), self._opened() as handle:
+        with _tell_failures(), self._open_part() as handle:
             write_all(self._disk, handle, data)
             if (come + len(data)) // SYNCED_BYTES > come // SYNCED_BYTES:
                 self._disk.fsync(handle)
@@ -105,7 +105,7 @@ class UpdateDesk:
         if come != self._size:
             words = f"{come} of {self._size} bytes have come"
             raise ConsoleError(SETTINGS_CONFLICT, words)
-        with _kept():
+        with _tell_failures():
             sha256 = self._digest()
             if sha256 != self._sha256:
                 self._disk.remove(self._part)
@@ -165,7 +165,7 @@ class UpdateDesk:
     def _digest(self) -> str:
         """Return the SHA-256 of what has come, once it is on the disk."""
         digest, offset = hashlib.sha256(), 0
-        with self._opened() as handle:
+        with self._open_part() as handle:
             self._disk.fsync(handle)
             while part := self._disk.read(handle, offset, SYNCED_BYTES):
                 digest.update(part)
@@ -173,7 +173,7 @@ class UpdateDesk:
         return digest.hexdigest()
 
     @contextmanager
-    def _opened(self) -> Iterator[int]:
+    def _open_part(self) -> Iterator[int]:
         handle = open_or_create(self._disk, self._part)
         try:
             yield handle
@@ -182,7 +182,7 @@ class UpdateDesk:
 
 
 @contextmanager
-def _kept() -> Iterator[None]:
+def _tell_failures() -> Iterator[None]:
     """Have the operator read what fails of the disk."""
     try:
         yield
@@ -218,4 +218,4 @@ COMMANDS: Final = (
 if __name__ == "__main__":  # for the page of the console
     from firmware_py.console.command_row import page_lines
 
-    sys.exit(ended(lambda: print(*page_lines(COMMANDS), sep="\n")))
+    sys.exit(run_program(lambda: print(*page_lines(COMMANDS), sep="\n")))

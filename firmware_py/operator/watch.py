@@ -66,7 +66,7 @@ class Watch:
         if test is None or not self._runner.running or test.state == PAUSED:
             return
         settings = test.settings
-        button = self._buttons.held(told_us, _held_us_max(settings), settings.press_buttons)
+        button = self._buttons.held_button(told_us, _held_us_max(settings), settings.press_buttons)
         if button is not None:
             paused = "the test is paused: let go of it, then SESS:CONT"
             yield grammar.BUTTON_STUCK, f"button {button} is held down; {paused}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.named_file import opened
+from firmware_py.platform.named_file import open_named
 from firmware_py.platform.waiting import POLL_S
 
 STANDSTILL_S_MAX: Final = 60.0  # of a board's time, before it counts as broken
@@ -35,7 +35,7 @@ class BoardTime(AbstractContextManager["BoardTime"]):
     Parameters
     ----------
     memory : mmap
-        The file, as `made` and `opened` map it.
+        The file, as `make` and `open` map it.
     """
 
     def __init__(self, memory: mmap.mmap) -> None:
@@ -43,7 +43,7 @@ class BoardTime(AbstractContextManager["BoardTime"]):
         self._newest_us = 0
 
     @classmethod
-    def made(cls, path: Path) -> Self:
+    def make(cls, path: Path) -> Self:
         """Make the file, for the emulator; the time is 0.
 
         Raises
@@ -63,7 +63,7 @@ class BoardTime(AbstractContextManager["BoardTime"]):
             raise BoardTimeError(f"{str(path)!r} cannot be made: {_reason(error)}") from None
 
     @classmethod
-    def opened(cls, path: Path) -> Self:
+    def open(cls, path: Path) -> Self:
         """Open the file, for the firmware.
 
         Raises
@@ -72,7 +72,7 @@ class BoardTime(AbstractContextManager["BoardTime"]):
             If it cannot be opened, or is another kind of file.
         """
         try:
-            with opened(path) as file:
+            with open_named(path) as file:
                 if os.fstat(file.fileno()).st_size != _BYTES:
                     raise BoardTimeError(f"{str(path)!r} does not hold the time of a board")
                 return cls(mmap.mmap(file.fileno(), _BYTES, access=mmap.ACCESS_READ))

@@ -91,7 +91,7 @@ class DataDirectory:
         DataDirectoryError
             If the directory cannot be read any more.
         """
-        named = (path for path in self._named(kind) if JOURNAL_NAME.fullmatch(path.name))
+        named = (path for path in self._named_paths(kind) if JOURNAL_NAME.fullmatch(path.name))
         return [path for path in named if self.disk.is_file(path)]
 
     def next_number(self, kind: str = SESSION) -> int:
@@ -104,7 +104,7 @@ class DataDirectory:
         DataDirectoryError
             As of `journals`, or if no number is left.
         """
-        named = self._named(kind)
+        named = self._named_paths(kind)
         number = _number_in(named[-1]) + 1 if named else 1
         if number > SESSION_NUMBER_MAX:
             raise DataDirectoryError(
@@ -113,7 +113,7 @@ class DataDirectory:
             )
         return number
 
-    def _named(self, kind: str) -> list[Path]:
+    def _named_paths(self, kind: str) -> list[Path]:
         """Return all paths with the name of a journal in it, files or not, by their numbers."""
         try:
             names = filter(TAKEN_NAME.fullmatch, self.disk.names(self.path))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import SECRET_BYTES
-from firmware_py.platform.named_file import opened
+from firmware_py.platform.named_file import open_named
 
 FORM: Final = re.compile(rb"gp-pta-key-1 ([0-9a-f]{64})\n", re.ASCII)
 FILE_BYTES: Final = len("gp-pta-key-1 \n") + 2 * SECRET_BYTES
@@ -48,7 +48,7 @@ def read_key_file(path: Path) -> bytes:
         If it cannot be read, is no key file, or others may read it or the group write it.
     """
     try:
-        with opened(path) as file:
+        with open_named(path) as file:
             mode = os.fstat(file.fileno()).st_mode
             content = file.read(FILE_BYTES + 1)
     except OSError as error:

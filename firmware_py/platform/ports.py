@@ -106,7 +106,7 @@ class Port:
         try:
             return bytes(self._serial.read(READ_BYTES_MAX))
         except (OSError, TypeError) as error:
-            raise self._gone(error) from None
+            raise self._give_up(error) from None
 
     def has_hung_up(self) -> bool:
         """Return whether another end that was there since the last look is not there any more.
@@ -139,7 +139,7 @@ class Port:
                 if self.fileno() is None:  # it may have waited
                     break
         except (OSError, TypeError) as error:
-            raise self._gone(error) from None
+            raise self._give_up(error) from None
         if len(self._unsent) > UNSENT_BYTES_MAX:
             unread = len(self._unsent)
             self.close()
@@ -181,7 +181,7 @@ class Port:
         except OSError:  # it is gone
             return 0
 
-    def _gone(self, error: Exception) -> PortError:
+    def _give_up(self, error: Exception) -> PortError:
         self.close()
         return PortError(f"{self.role}: {self.url!r} is gone: {_reason(error)}")
 

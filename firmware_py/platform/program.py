@@ -16,7 +16,7 @@ STANDARD_ERROR: Final = 2
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def ended(run: Callable[[], int | None], name: str = "") -> int:
+def run_program(run: Callable[[], int | None], name: str = "") -> int:
     """Run a program and return its exit code.
 
     ^C, and a pipe that nobody reads any more, end it in silence; of a disk that is full it is said.

@@ -18,28 +18,28 @@ def sha256(data: bytes) -> bytes:
     length = (8 * len(data)).to_bytes(LENGTH_BYTES, "big")
     padded = data + b"\x80" + bytes(zeros) + length
     for start in range(0, len(padded), BLOCK_BYTES):
-        state = _compressed(state, padded[start : start + BLOCK_BYTES], constants)
+        state = _compress(state, padded[start : start + BLOCK_BYTES], constants)
     return b"".join(word.to_bytes(4, "big") for word in state)
 
 
-def _compressed(state: list[int], block: bytes, constants: list[int]) -> list[int]:
+def _compress(state: list[int], block: bytes, constants: list[int]) -> list[int]:
     """Return the state after one more block."""
     words = [int.from_bytes(block[k : k + 4], "big") for k in range(0, BLOCK_BYTES, 4)]
     for k in range(16, ROUNDS):
         before, last = words[k - 15], words[k - 2]
-        low = _turned(before, 7) ^ _turned(before, 18) ^ (before >> 3)
-        high = _turned(last, 17) ^ _turned(last, 19) ^ (last >> 10)
+        low = _turn(before, 7) ^ _turn(before, 18) ^ (before >> 3)
+        high = _turn(last, 17) ^ _turn(last, 19) ^ (last >> 10)
         words.append((words[k - 16] + low + words[k - 7] + high) & WORD)
     a, b, c, d, e, f, g, h = state
     for constant, word in zip(constants, words, strict=True):
         chosen = (e & f) ^ (~e & g)
-        mixed = _turned(e, 6) ^ _turned(e, 11) ^ _turned(e, 25)
+        mixed = _turn(e, 6) ^ _turn(e, 11) ^ _turn(e, 25)
         first = h + mixed + chosen + constant + word
         majority = (a & b) ^ (a & c) ^ (b & c)
-        second = (_turned(a, 2) ^ _turned(a, 13) ^ _turned(a, 22)) + majority
+        second = (_turn(a, 2) ^ _turn(a, 13) ^ _turn(a, 22)) + majority
         a, b, c, d, e, f, g, h = (first + second) & WORD, a, b, c, (d + first) & WORD, e, f, g
     return [(x + y) & WORD for x, y in zip(state, (a, b, c, d, e, f, g, h), strict=True)]
 
 
-def _turned(word: int, places: int) -> int:
+def _turn(word: int, places: int) -> int:
     return (word >> places | word << (32 - places)) & WORD

@@ -56,7 +56,7 @@ class WrongPinsOnDisk(WrongPins):
 
     def count(self) -> int:
         """Return how many there were."""
-        return self._known() if self._is_kept else COUNT_MAX
+        return self._count() if self._is_kept else COUNT_MAX
 
     def expect(self) -> bool:
         """Count one more, and put it on the disk; return whether it is there.
@@ -64,7 +64,7 @@ class WrongPinsOnDisk(WrongPins):
         A disk that is well again begins with those that are known: any that a start has undone has
         waited for as long as the longest delay.
         """
-        self._is_kept = self._put(min(self._known() + 1, COUNT_MAX))
+        self._is_kept = self._put(min(self._count() + 1, COUNT_MAX))
         return self._is_kept
 
     def clear(self) -> None:
@@ -73,10 +73,10 @@ class WrongPinsOnDisk(WrongPins):
         self._put(0)
         self._is_kept = True
 
-    def _known(self) -> int:
-        return max(self._kept(), self._since_start)
+    def _count(self) -> int:
+        return max(self._count_on_disk(), self._since_start)
 
-    def _kept(self) -> int:
+    def _count_on_disk(self) -> int:
         for _ in range(READ_TRIES):
             with suppress(OSError):
                 return self._size()

@@ -62,7 +62,7 @@ class Asked:
             for each in self.near(frequency_hz)
         )
 
-    def contradicted(self, frequency_hz: float, middle_db_hl: float) -> bool:
+    def contradicts(self, frequency_hz: float, middle_db_hl: float) -> bool:
         """Return whether tones there were answered against a threshold in the middle of its band.
 
         They were not heard well above it, or heard well below it.
@@ -84,7 +84,7 @@ class Asked:
             for each in self.near(frequency_hz)
         )
 
-    def heard_at_limit(self, frequency_hz: float) -> int:
+    def times_heard_at_limit(self, frequency_hz: float) -> int:
         """Return how often the loudest tone that may be asked there was heard."""
         limit_db_hl = self._levels.limit_db_hl(frequency_hz)
         return sum(
@@ -92,7 +92,7 @@ class Asked:
             for each in self.near(frequency_hz)
         )
 
-    def heard_at_floor(self, frequency_hz: float) -> int:
+    def times_heard_at_floor(self, frequency_hz: float) -> int:
         """Return how often the softest tone was heard there."""
         return sum(
             each.heard is True and each.presentation.level_db_hl <= self._levels.floor_db_hl
@@ -151,14 +151,17 @@ class Asked:
         """
         above = self.answered_above(frequency_hz, low_db_hl)
         below = self.silent_below(frequency_hz, high_db_hl)
-        silent, at_floor = self.silent_at_limit(frequency_hz), self.heard_at_floor(frequency_hz)
+        silent, at_floor = (
+            self.silent_at_limit(frequency_hz),
+            self.times_heard_at_floor(frequency_hz),
+        )
         beyond = side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
         if silent and (beyond or not above):
             sure = side == Outcome.NO_RESPONSE
             return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
         if at_floor and (side == Outcome.HEARS_ALL or not below):
             return Outcome.HEARS_ALL
-        believed = not self.contradicted(frequency_hz, 0.5 * (low_db_hl + high_db_hl))
+        believed = not self.contradicts(frequency_hz, 0.5 * (low_db_hl + high_db_hl))
         asked = above and below >= SILENT_BELOW_MIN
         if asked and believed and side != Outcome.HEARS_ALL:
             return Outcome.INCOMPLETE if beyond else Outcome.MEASURED

@@ -85,7 +85,7 @@ class ReasonToAsk:
         """Return what to present; `objective`: what the most informative tone is chosen for."""
         raise NotImplementedError
 
-    def answered(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarParts, observation: Observation) -> None:
         """Take the answer to its tone."""
 
     def goes_on(self, ear: EarParts) -> bool:

@@ -121,7 +121,7 @@ class Attention:
         self._wanted = CHECKS_USUAL + (CHECKS_IN_DOUBT if self._doubt(tones) else 0)
         if self._checks and self._checks[-1].heard is False:
             tone = self._checks[-1].presentation
-            if len(self._asked_at(tone.frequency_hz)) == 1:
+            if len(self._checks_at(tone.frequency_hz)) == 1:
                 return tone.frequency_hz, tone.level_db_hl  # was it the listener, or the ear?
         return self._clear_tone() if len(self._checks) < self._wanted else None
 
@@ -135,29 +135,29 @@ class Attention:
                 each.mark == Outcome.MEASURED
                 and each.frequency_hz not in self._levels.route.kind.inter_octave_hz
                 and level_db_hl <= self._levels.ceiling_db_hl(each.frequency_hz)
-                and not (self._asked_at(each.frequency_hz) and self._unheard(each.frequency_hz))
+                and not (self._checks_at(each.frequency_hz) and self._is_unheard(each.frequency_hz))
             ):
-                asked = len(self._asked_at(each.frequency_hz))
+                asked = len(self._checks_at(each.frequency_hz))
                 found.append((asked, level_db_hl, each.frequency_hz))
         if not found:
             return None
         _, level_db_hl, frequency_hz = min(found)
         return frequency_hz, level_db_hl
 
-    def checked(self, observation: Observation) -> None:
+    def take_check(self, observation: Observation) -> None:
         """Take the answer to a tone that `next_check` named."""
         self._checks.append(observation)
 
-    def _asked_at(self, frequency_hz: float) -> list[Observation]:
+    def _checks_at(self, frequency_hz: float) -> list[Observation]:
         return [o for o in self._checks if o.presentation.frequency_hz == frequency_hz]
 
-    def _unheard(self, frequency_hz: float) -> bool:
+    def _is_unheard(self, frequency_hz: float) -> bool:
         """Return whether no check there was heard: the threshold may be higher than believed."""
-        return not any(o.heard is not False for o in self._asked_at(frequency_hz))
+        return not any(o.heard is not False for o in self._checks_at(frequency_hz))
 
     def _clear_checks(self) -> ClearTones:
         """Count the checks: they were clear by all that was known before them."""
-        clear = [o for o in self._checks if not self._unheard(o.presentation.frequency_hz)]
+        clear = [o for o in self._checks if not self._is_unheard(o.presentation.frequency_hz)]
         return ClearTones(len(clear), sum(o.heard is False for o in clear))
 
     def forget(self, observations: list[Observation]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from firmware_py.procedure.asymmetry import Asymmetry, asymmetries
 from firmware_py.procedure.convention import confirmed_outside, in_convention, shift_db
-from firmware_py.procedure.counted import counted
+from firmware_py.procedure.counted import counted_purposes
 from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm, norm_of
 from firmware_py.procedure.person import Person
@@ -106,7 +106,7 @@ def without_person(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _noise(route: Route, settings: Settings, given: AnswersGiven) -> list[dict[str, Any]]:
-    levels_db = given.noise_at(route, counted(settings))
+    levels_db = given.noise_at(route, counted_purposes(settings))
     return [
         {"frequency_hz": hz, "low_db": low, "high_db": high}
         for hz, (low, high) in sorted(levels_db.items())

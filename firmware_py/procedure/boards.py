@@ -21,7 +21,7 @@ class Boards:
         self.now = ""  # the one that answered last; "": unknown
         self._by_route: dict[Route, list[str]] = {}
 
-    def answered(self, route: Route) -> None:
+    def take_answer(self, route: Route) -> None:
         """Take in that a tone, or a silence, in this ear got its answer."""
         of_ear = self._by_route.setdefault(route, [])
         if self.now and self.now not in of_ear and len(of_ear) < OF_EAR_MAX:

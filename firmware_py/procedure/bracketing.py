@@ -32,8 +32,8 @@ class Bracketing:
         self._levels = audiogram.levels
         self._asked: Counter[int] = Counter()
 
-    def presented(self, frequency_hz: int) -> None:
-        """Count a tone that `wanted` named."""
+    def count_tone(self, frequency_hz: int) -> None:
+        """Count a tone that `next_tone` named."""
         self._asked[frequency_hz] += 1
 
     def begin_again(self) -> None:
@@ -44,7 +44,7 @@ class Bracketing:
         """Return how many tones it takes if they are answered as expected."""
         return sum(self._sides_missing(each) for each in self._open())
 
-    def wanted(self, again_hz: Sequence[float] = ()) -> tuple[int, float] | None:
+    def next_tone(self, again_hz: Sequence[float] = ()) -> tuple[int, float] | None:
         """Return a frequency and a level to ask there, None if there is nothing to ask.
 
         Parameters
@@ -74,13 +74,13 @@ class Bracketing:
             for each in self._audiogram.estimates()
             if each.mark not in DONE
             and (self._all or each.frequency_hz not in self._levels.route.kind.inter_octave_hz)
-            and not self._used_up(each)
+            and not self._is_used_up(each)
         ]
 
-    def _used_up(self, estimate: Estimate) -> bool:
+    def _is_used_up(self, estimate: Estimate) -> bool:
         """Return whether a bound of the levels was asked there often enough."""
         asked, frequency_hz = self._audiogram.asked, estimate.frequency_hz
-        bound = max(asked.silent_at_limit(frequency_hz), asked.heard_at_floor(frequency_hz))
+        bound = max(asked.silent_at_limit(frequency_hz), asked.times_heard_at_floor(frequency_hz))
         # What is perhaps beyond its limit is asked there by the measurement, once more.
         perhaps = estimate.mark == Outcome.INCOMPLETE and not self._all
         return bound >= SAME_TONE_MAX or perhaps

@@ -62,7 +62,7 @@ class CatchTrials:
         """Count a tone towards the gap between two catch trials."""
         self._tones_since += 1
 
-    def answered(self, heard: bool | None) -> None:
+    def take_answer(self, heard: bool | None) -> None:
         """Count a catch trial and its answer; None: the listener was unsure."""
         self.count += 1
         self.false_alarms += heard is True

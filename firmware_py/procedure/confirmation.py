@@ -37,7 +37,7 @@ class Ascents:
         self.frequency_hz = frequency_hz
         self._levels = levels
         self._limit_db_hl = levels.limit_db_hl(frequency_hz)
-        self._level_db_hl = self._clipped(UP_DB * round(start_db_hl / UP_DB))  # wanted
+        self._level_db_hl = self._clip(UP_DB * round(start_db_hl / UP_DB))  # wanted
         self._tones = 0
         self._rising = False
         self._silent_at_limit = 0
@@ -54,7 +54,7 @@ class Ascents:
         """Return the next tone."""
         return self._levels.tone(Purpose.CONFIRM, self.frequency_hz, self._level_db_hl)
 
-    def answered(self, level_db_hl: float, heard: bool | None) -> None:
+    def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
         """Take an answer at the level that was played; None: the listener was unsure."""
         self._tones += 1
         # What is played is rounded to a step; only a tone that had to be softer is so much below.
@@ -84,14 +84,14 @@ class Ascents:
         self._silent_at_limit = self._silent_at_limit + 1 if silent else 0
         if self._silent_at_limit >= SILENT_AT_LIMIT:
             self._outcome = Outcome.NO_RESPONSE
-        self._level_db_hl = self._clipped(level_db_hl + (-DOWN_DB if heard else UP_DB))
+        self._level_db_hl = self._clip(level_db_hl + (-DOWN_DB if heard else UP_DB))
         self._rising = not heard
 
     def _settles(self, level_db_hl: float) -> bool:
         answers = [heard for level, heard in self._ascents if level == level_db_hl]
         return sum(answers) >= HEARD_IN_ASCENTS and 2 * sum(answers) >= len(answers)
 
-    def _clipped(self, level_db_hl: float) -> float:
+    def _clip(self, level_db_hl: float) -> float:
         return min(max(level_db_hl, self._levels.floor_db_hl), self._limit_db_hl)
 
 
@@ -122,10 +122,10 @@ class Confirmation:
         """Return the next tone."""
         return self._runs[self._number].tone()
 
-    def answered(self, level_db_hl: float, heard: bool | None) -> None:
+    def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
         """Take an answer; None: the listener was unsure."""
         run = self._runs[self._number]
-        run.answered(level_db_hl, heard)
+        run.take_answer(level_db_hl, heard)
         self._number += run.over
 
     def results(self) -> tuple[ConfirmedThreshold, ...]:

@@ -13,7 +13,7 @@ from firmware_py.procedure.settings import Settings
 CLEARLY_ABOVE_DB: Final = 5.0
 
 
-def counted(settings: Settings) -> tuple[Purpose, ...]:
+def counted_purposes(settings: Settings) -> tuple[Purpose, ...]:
     """Return what the tones were for that the thresholds rest on."""
     familiar = (Purpose.FAMILIARISE,) if settings.familiarisation_counts else ()
     return (*familiar, Purpose.MEASURE, Purpose.RETEST)
@@ -21,7 +21,7 @@ def counted(settings: Settings) -> tuple[Purpose, ...]:
 
 def set_aside(ear: EarTest, settings: Settings) -> int:
     """Return how many answers do not count, because the other ear may have given them."""
-    purposes = counted(settings)
+    purposes = counted_purposes(settings)
     heard, kept = (
         sum(each.presentation.purpose in purposes for each in answers)
         for answers in (ear.attention.answers, ear.observations)

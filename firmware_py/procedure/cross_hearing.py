@@ -122,7 +122,7 @@ class CrossHearing:
             return False
         verdicts = self._by_noise(route)
         uncertain_hz = [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
-        crossed = self.crossed(route)
+        crossed = self.crossed_answers(route)
         forgotten = [o for o in crossed if near(o.presentation.frequency_hz, uncertain_hz)]
         if not forgotten:
             return False
@@ -130,7 +130,7 @@ class CrossHearing:
         self._ears[route].ask_again(forgotten)
         return True
 
-    def crossed(self, route: Route) -> list[Observation]:
+    def crossed_answers(self, route: Route) -> list[Observation]:
         """Return the answers that the other ear may have given, to tones that can have noise."""
         suspects = self._suspects(route)
         return [o for o in suspects if self.cover(route, o.presentation).noise_db_hl is not None]
@@ -184,10 +184,12 @@ class CrossHearing:
                 return route, replace(tone, why=Why.MORE_NOISE)
         return None
 
-    def checked(self, route: Route, tone: Presentation, heard: bool | None, cover: Cover) -> None:
+    def take_check(
+        self, route: Route, tone: Presentation, heard: bool | None, cover: Cover
+    ) -> None:
         """Take the answer to a tone that `next_check` named; None: the listener was unsure."""
-        self._ears[route].levels.presented(tone)
-        self._plateaus[route].answered(heard is True, cover.noise_db_hl is not None)
+        self._ears[route].levels.note_tone(tone)
+        self._plateaus[route].take_answer(heard is True, cover.noise_db_hl is not None)
 
     def _check(self, route: Route, plateau: Plateau) -> Check | None:
         if plateau.over:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from firmware_py.procedure.asking import Look, ReasonToAsk
 from firmware_py.procedure.confirmation import confirmation_of
 from firmware_py.procedure.ear_parts import EarParts
-from firmware_py.procedure.levels import Highest, unlimited
+from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.model_checks import Pauses
 from firmware_py.procedure.objective import BITS, Objective
@@ -48,7 +48,7 @@ class EarTest(EarParts):
         route: Route,
         settings: Settings,
         person: Person = UNKNOWN,
-        highest_db_hl: Highest = unlimited,
+        highest_db_hl: Highest = no_limit,
     ) -> None:
         super().__init__(route, settings, person, highest_db_hl)
         self._reasons = {each.why: each() for each in REASONS_TO_ASK}
@@ -125,9 +125,9 @@ class EarTest(EarParts):
             return
         observation = Observation(presentation, heard, cover, response_s)
         if presentation.purpose == Purpose.CATCH:
-            self.catch_trials.answered(heard)
+            self.catch_trials.take_answer(heard)
         else:
-            self.levels.presented(presentation)
+            self.levels.note_tone(presentation)
             self.catch_trials.tone_presented()
         if self.phase == Purpose.CONFIRM:  # no other number rests on its answers
             self._take(observation)
@@ -151,7 +151,7 @@ class EarTest(EarParts):
     def _take(self, observation: Observation) -> None:
         """Give an answer to the reason that it was asked for; that to a silence is of none."""
         if observation.presentation.purpose != Purpose.CATCH and self._due is not None:
-            self._due.answered(self, observation)
+            self._due.take_answer(self, observation)
 
     def _choose(self, *, answered: bool = True) -> None:
         """Find the reason to ask that is due now, or that the ear is over.
@@ -174,8 +174,8 @@ class EarTest(EarParts):
 
     def _answer_check(self, presentation: Presentation, heard: bool | None) -> None:
         """Take an answer that is given to nobody else."""
-        self.levels.presented(presentation)
-        if self.listening.answered(presentation, heard):
+        self.levels.note_tone(presentation)
+        if self.listening.take_answer(presentation, heard):
             self.end_check(passed=True)
 
     def begin_equipment_check(self) -> bool:

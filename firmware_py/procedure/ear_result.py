@@ -12,7 +12,7 @@ from firmware_py.procedure.listening import DOUBTED, story_reason
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.supposed import supposed
+from firmware_py.procedure.supposed import suppose
 from firmware_py.procedure.threshold_estimates import Estimate
 
 
@@ -24,7 +24,7 @@ def result_of(ear: EarTest) -> EarResult:
         ear.route,
         ear.outcome,
         ear.why,
-        tuple(_threshold(ear, each) for each in supposed(ear.audiogram.estimates())),
+        tuple(_threshold(ear, each) for each in suppose(ear.audiogram.estimates())),
         ear.tally.tones,
         ear.tally.heard,
         ear.tally.unsure,
@@ -54,11 +54,11 @@ def result_in(
         reasons = (*result.reasons, *doubts)
         result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
     if cross_hearing.judged:
-        result = _marked(result, ear, cross_hearing)
+        result = _mark_masking(result, ear, cross_hearing)
     return replace(result, pta4=mean_threshold(result, ear.estimator))
 
 
-def _marked(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
+def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
     """Return a result with the marks of masking."""
     verdicts = cross_hearing.verdicts(ear.route)
     thresholds = []

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, ClassVar, Final, Self
 
 from firmware_py.procedure.outcomes import UNSURE, SessionOutcome, Why
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.reasons import Code, Reason, Reasons, as_json, reason, reasons_at
 from firmware_py.procedure.record_checks import object_of, refusal
 from firmware_py.procedure.route import LEFT, RIGHT, Route
@@ -158,7 +158,7 @@ class EquipmentHeard(Event, what="equipment-heard"):
 
     def __post_init__(self) -> None:
         if self.by not in HEARERS:
-            raise ValueError(f"by is {shown(self.by)}; allowed are {', '.join(HEARERS)}")
+            raise ValueError(f"by is {show(self.by)}; allowed are {', '.join(HEARERS)}")
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class EarNamed(Event, what="ear-named"):
 
     def __post_init__(self) -> None:
         if self.named not in NAMED:
-            raise ValueError(f"named is {shown(self.named)}; allowed are {', '.join(NAMED)}")
+            raise ValueError(f"named is {show(self.named)}; allowed are {', '.join(NAMED)}")
 
 
 @dataclass(frozen=True)
@@ -325,14 +325,13 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
     kind = kinds.get(what) if isinstance(what, str) else None
     if kind is None or not isinstance(record, dict):
         raise ValueError(
-            f"event is {shown(record)}; allowed is an object whose what is one of "
-            f"{', '.join(kinds)}"
+            f"event is {show(record)}; allowed is an object whose what is one of {', '.join(kinds)}"
         )
     values = {name: value for name, value in record.items() if name != "what"}
     types = _types_of(kind)  # type: ignore[arg-type]  # a class of dataclasses has a hash
     if values.keys() != types.keys():
         raise ValueError(
-            f"event is {shown(record)}; allowed is an object of {', '.join(['what', *types])}"
+            f"event is {show(record)}; allowed is an object of {', '.join(['what', *types])}"
         )
     for name, value in values.items():
         if types[name] == Reasons:
@@ -340,7 +339,7 @@ def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.K
             continue
         # Types are exact: True is no number, and 1 is not true.
         if type(value) is not types[name] or not _is_within(value):
-            raise ValueError(f"event.{name} is {shown(value)}; allowed {_ALLOWED[types[name]]}")
+            raise ValueError(f"event.{name} is {show(value)}; allowed {_ALLOWED[types[name]]}")
     try:
         return kind(**values)
     except ValueError as error:

@@ -37,7 +37,7 @@ class Familiarisation:
             Purpose.FAMILIARISE, self._levels.route.kind.familiar_hz, self._level_db_hl
         )
 
-    def answered(self, level_db_hl: float, heard: bool | None) -> None:
+    def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
         """Go down after a tone that was heard, up after another, or end."""
         self._tones += 1
         if heard:

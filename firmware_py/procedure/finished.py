@@ -21,7 +21,7 @@ from firmware_py.procedure.settings import FIFTY_PERCENT, Settings
 from firmware_py.procedure.statements import has_thresholds, may_conclude
 
 
-def finished(
+def result_as_json(
     result: SessionResult, settings: Settings, convention: str = FIFTY_PERCENT
 ) -> dict[str, Any]:
     """Return a result, as it may be told, with its readings, means and grades.

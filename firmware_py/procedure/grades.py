@@ -77,7 +77,7 @@ class Spread:
             return 1.0
         return sum(weight * _above(mean, sd, level_db_hl) for weight, mean, sd in self.parts)
 
-    def shifted(self, by_db: float) -> "Spread":
+    def shift(self, by_db: float) -> "Spread":
         """Return the posterior of what lies so much higher."""
         return Spread(tuple((weight, mean + by_db, sd) for weight, mean, sd in self.parts))
 
@@ -140,11 +140,11 @@ def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThr
     spread = pta4_posterior(estimator, constant_db_hl)
     level_db_hl = spread.mean_db_hl
     low_db_hl, high_db_hl = spread.band_db_hl()
-    clinical = spread.shifted(_part_of(len(constant_db_hl)) * found.clinical_offset_db)
+    clinical = spread.shift(_part_of(len(constant_db_hl)) * found.clinical_offset_db)
     return MeanThreshold(
-        _told(level_db_hl, found),
-        None if bound == Bound.AT_MOST else _told(min(low_db_hl, level_db_hl), found),
-        None if bound == Bound.AT_LEAST else _told(max(high_db_hl, level_db_hl), found),
+        _within_limits(level_db_hl, found),
+        None if bound == Bound.AT_MOST else _within_limits(min(low_db_hl, level_db_hl), found),
+        None if bound == Bound.AT_LEAST else _within_limits(max(high_db_hl, level_db_hl), found),
         bound,
         tuple(round(share, SHARE_DIGITS) for share in clinical.shares()),
         tuple(f for f, each in four.items() if _is_beyond(each)),
@@ -165,9 +165,9 @@ def mean_higher(found: EarResult, by_db: float) -> MeanThreshold | None:
     low_db_hl, high_db_hl = found.pta4.low_db_hl, found.pta4.high_db_hl
     return replace(
         found.pta4,
-        level_db_hl=_told(found.pta4.level_db_hl + by_db, found),
-        low_db_hl=None if low_db_hl is None else _told(low_db_hl + by_db, found),
-        high_db_hl=None if high_db_hl is None else _told(high_db_hl + by_db, found),
+        level_db_hl=_within_limits(found.pta4.level_db_hl + by_db, found),
+        low_db_hl=None if low_db_hl is None else _within_limits(low_db_hl + by_db, found),
+        high_db_hl=None if high_db_hl is None else _within_limits(high_db_hl + by_db, found),
     )
 
 
@@ -176,7 +176,7 @@ def _part_of(constants: int) -> float:
     return 1.0 - constants / len(PTA4_FREQUENCIES_HZ)
 
 
-def _told(db_hl: float, found: EarResult) -> float:
+def _within_limits(db_hl: float, found: EarResult) -> float:
     """Return a mean level within the limits of the four."""
     limits = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
     floor_db_hl = _mean([t.floor_db_hl for t in limits], -inf)

@@ -14,7 +14,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_in
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.given import AnswersGiven
-from firmware_py.procedure.levels import Highest, unlimited
+from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.objective import objective_of
@@ -71,7 +71,7 @@ class HearingTest:
         self,
         settings: Settings,
         person: Person = UNKNOWN,
-        highest_db_hl: Highest = unlimited,
+        highest_db_hl: Highest = no_limit,
         earphones: Earphones = ANY_EARPHONES,
     ) -> None:
         self.settings = settings
@@ -121,12 +121,12 @@ class HearingTest:
         match event:
             case events.Started(can_mask, board):
                 self.boards.now = board
-                return self._started(now_us, can_mask)
+                return self._start(now_us, can_mask)
             case events.Paused(why):
                 self.waits_why = why or self.waits_why
                 return self.presenter.pause()
             case events.Continued():
-                return self._continued(now_us)
+                return self._continue(now_us)
             case events.EquipmentHeard(by):
                 return self._equipment_heard(now_us, by)
             case events.EarNamed(named):
@@ -139,7 +139,7 @@ class HearingTest:
         if self.presenter.failure:
             actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
         elif self.presenter.answer is not None:
-            actions += self._answered(now_us, self.presenter.answer)
+            actions += self._take_answer(now_us, self.presenter.answer)
         return actions
 
     def result(self) -> SessionResult:
@@ -155,7 +155,7 @@ class HearingTest:
             which_ear,
         )
 
-    def _started(self, now_us: int, can_mask: bool) -> list[Action]:
+    def _start(self, now_us: int, can_mask: bool) -> list[Action]:
         if self.state != READY:
             return []
         self.presenter.start(can_mask)
@@ -190,7 +190,7 @@ class HearingTest:
         """Return the ear that is tested now."""
         return self.ears[self.presenter.route]
 
-    def _continued(self, now_us: int) -> list[Action]:
+    def _continue(self, now_us: int) -> list[Action]:
         self.waits_why = ()
         if self.ear_check.waits:
             self.ear_check.ask_again()
@@ -220,7 +220,7 @@ class HearingTest:
     def _ear_named(self, now_us: int, named: str) -> list[Action]:
         if not self.asks_which_ear:
             return []
-        self.ear_check.named(named)
+        self.ear_check.take_word(named)
         if self.ear_check.waits:
             return [tells.EarphonesTold(self.ear_check.why), *self.presenter.pause()]
         return self._go_on_with(now_us)
@@ -273,14 +273,14 @@ class HearingTest:
         """Let an ear begin with what the other one, if it is known, told of the listener."""
         others = [e for e in self.ears.values() if e is not ear and e.found and e.observations]
         if others and not ear.begun and others[0].outcome != Outcome.UNRELIABLE:
-            ear.expect_listener(others[0], self.cross_hearing.crossed(ear.route))
+            ear.expect_listener(others[0], self.cross_hearing.crossed_answers(ear.route))
 
-    def _answered(self, now_us: int, answer: Answer) -> list[Action]:
+    def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.presentation, self.ears[self.presenter.route]
         assert presentation is not None
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
-        self.boards.answered(ear.route)
+        self.boards.take_answer(ear.route)
         self.given.add(now_us, self.number, self.presenter, answer)
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
@@ -288,14 +288,14 @@ class HearingTest:
         pressed, response_s = self.presenter.silent_time.take(), answer.response_s
         check = presentation.purpose == Purpose.PLATEAU
         if check:
-            self.cross_hearing.checked(ear.route, presentation, answer.heard, cover)
+            self.cross_hearing.take_check(ear.route, presentation, answer.heard, cover)
         else:
             ear.answer(presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
-            self.presenter.pace.answered(answer.response_us)
+            self.presenter.pace.take_answer(answer.response_us)
         elif not silence:
-            self.presenter.pace.unanswered()
-        self.time_to_go.answered(now_us)
+            self.presenter.pace.take_silence()
+        self.time_to_go.take_answer(now_us)
         half_width_db = None
         if presentation.is_asked:
             half_width_db = round(ear.audiogram.widest().half_width_db, 2)
@@ -316,7 +316,7 @@ class HearingTest:
         self.presenter.silent_time.take()
         self.given.add(now_us, self.number, self.presenter, answer, of_ear_check=True)
         told = tells.AnswerTold(self.number, route, tone.purpose, answer.heard, None, to_go_s)
-        check = self.ear_check.answered(now_us, route, tone, answer.heard)
+        check = self.ear_check.take_answer(now_us, route, tone, answer.heard)
         return [told, *check, *self._next(now_us, answer.at_us)]
 
     def _check_goes_on(self, now_us: int, before: bool) -> list[Action]:

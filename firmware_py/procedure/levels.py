@@ -15,7 +15,7 @@ NEAR_OCTAVES: Final = 1.0  # so far an answer tells much of the threshold at ano
 Highest = Callable[[Route, float], float]
 
 
-def unlimited(_route: Route, _frequency_hz: float) -> float:
+def no_limit(_route: Route, _frequency_hz: float) -> float:
     """Return that any level can be reached."""
     return math.inf
 
@@ -87,7 +87,7 @@ class Levels:
         level = max(min(level, self.ceiling_db_hl(frequency_hz)), self.floor_db_hl)
         return Presentation(purpose, frequency_hz, level)
 
-    def presented(self, tone: Presentation) -> None:
+    def note_tone(self, tone: Presentation) -> None:
         """Remember a tone that was presented: the next ones may be louder by so much."""
         if tone.purpose == Purpose.CATCH:  # a silence has no level
             return

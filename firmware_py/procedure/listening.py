@@ -14,7 +14,7 @@ from typing import Final
 
 from firmware_py.inference.elementary import log
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.inference.stories import ACCIDENT, Story, Told, changed
+from firmware_py.inference.stories import ACCIDENT, Story, Told, change_of_listener
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.attention import Attention
 from firmware_py.procedure.levels import Levels, near
@@ -144,7 +144,7 @@ class Listening:
             if self._familiarisation_counts or each.presentation.purpose != Purpose.FAMILIARISE
         ]  # fmt: skip
         if self.change is None and len(tones) <= self._estimator.max_trials:
-            self.change = changed(*measurement.log_evidence_around(tones))
+            self.change = change_of_listener(*measurement.log_evidence_around(tones))
 
     def begin(self, story: Told, tones: list[Observation]) -> None:
         """Begin a check; `tones` are those that the estimator has, in its order."""
@@ -182,7 +182,7 @@ class Listening:
             return SILENCE
         return self._levels.tone(Purpose.CHECK, self._frequency_hz, self._level_db_hl)
 
-    def answered(self, presentation: Presentation, heard: bool | None) -> bool:
+    def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
         """Take an answer; return whether it shows that somebody listens."""
         if self.story is None:
             return False  # who presses is not known: the operator has to say who hears it

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure.levels import Highest, unlimited
+from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.reasons import Code, reason
 
 SUPRA_AURAL: Final = "supra-aural"
@@ -73,7 +73,7 @@ class Earphones:
 
     attenuation_db: Attenuation = least_attenuation_db  # of frequency in Hz
     # of ear and frequency: the highest effective masking level that can be reached there
-    highest_noise_db_hl: Highest = unlimited
+    highest_noise_db_hl: Highest = no_limit
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class MaskingNoise:
             self._looked_at = looked_at
         return self._needed
 
-    def refused(self, number: int, why: Reasons) -> list[Action]:
+    def take_refusal(self, number: int, why: Reasons) -> list[Action]:
         """Go on without noise, and remember that it was missing.
 
         Nothing of a refused command is done: the noise of the tone before may still play.
@@ -80,7 +80,7 @@ class MaskingNoise:
         self.cover = Cover(why=refusal)
         return [Unmask(), tells.UnmaskedTold(number, refusal)]
 
-    def silenced(self) -> None:
+    def note_silence(self) -> None:
         """Remember that none plays any more."""
         self._plays = False
 

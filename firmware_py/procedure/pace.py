@@ -112,7 +112,7 @@ class Pace:
         mean_ms = span_ms * (1.0 / PAUSE_MEANS - rest / (1.0 - rest))
         return 0.001 * (s.pause_ms_min + mean_ms)
 
-    def answered(self, response_us: int) -> None:
+    def take_answer(self, response_us: int) -> None:
         """Learn from the time of an answer to a tone."""
         # What took longer than a usual window is slow in any case.
         if self._late_may_come and self._count == 0.0 and response_us < self.window_us:
@@ -124,7 +124,7 @@ class Pace:
         self._sum += x
         self._sum_of_squares += x * x
 
-    def unanswered(self) -> None:
+    def take_silence(self) -> None:
         """Take in that a tone was not answered."""
         self._late_may_come = self._long_waits == 0
         self._long_waits = max(self._long_waits - 1, 0)

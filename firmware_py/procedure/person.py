@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, Self
 
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.settings import HONEST_PROFILES, SettingError, Settings
 
 AGE_YEARS_MAX: Final = 120.0
@@ -44,7 +44,7 @@ class Person:
 
     age_years: float | None = None  # 0 to `AGE_YEARS_MAX`; None: not told
     sex: Sex | None = None  # None: not told
-    # 1 to 32 letters with their marks and digits of any script, - and _, as `composed` gives them.
+    # 1 to 32 letters with their marks and digits of any script, - and _, as `compose` gives them.
     # Spaces, other signs, control characters, what turns the direction of writing, and letters and
     # marks that are not seen are refused. It is recorded, and means nothing to the test.
     identifier: str | None = None
@@ -53,10 +53,10 @@ class Person:
         age = self.age_years
         if age is not None and not (_is_number(age) and 0.0 <= age <= AGE_YEARS_MAX):
             raise SettingError(
-                f"age_years is {shown(age)}; allowed are numbers from 0 to {AGE_YEARS_MAX:g} years"
+                f"age_years is {show(age)}; allowed are numbers from 0 to {AGE_YEARS_MAX:g} years"
             )
         if self.sex not in (None, FEMALE, MALE):
-            raise SettingError(f"sex is {shown(self.sex)}; allowed are {FEMALE} and {MALE}")
+            raise SettingError(f"sex is {show(self.sex)}; allowed are {FEMALE} and {MALE}")
         if self.identifier is not None:
             _check_identifier(self.identifier)
 
@@ -76,7 +76,7 @@ class Person:
         names = cls.__dataclass_fields__.keys()
         if not isinstance(record, dict) or record.keys() != names:
             raise SettingError(
-                f"person is {shown(record)}; allowed is an object of {', '.join(names)}"
+                f"person is {show(record)}; allowed is an object of {', '.join(names)}"
             )
         return cls(**record)
 
@@ -100,19 +100,19 @@ class Person:
 UNKNOWN: Final = Person()  # nothing was told
 
 
-def composed(identifier: str) -> str:
+def compose(identifier: str) -> str:
     """Return an identifier in NFC: the same for the same letters, however they were typed."""
     return unicodedata.normalize("NFC", identifier)
 
 
 def _check_identifier(identifier: Any) -> None:
-    wrong = f"identifier is {shown(identifier)}; allowed are {IDENTIFIER_WORDS}"
+    wrong = f"identifier is {show(identifier)}; allowed are {IDENTIFIER_WORDS}"
     if not isinstance(identifier, str) or not 1 <= len(identifier) <= IDENTIFIER_CHARACTERS_MAX:
         raise SettingError(wrong)
     for before, character in pairwise(f"{JOINTS[0]}{identifier}"):
         if not _may_follow(before, character):
             raise SettingError(f"{wrong}; U+{ord(character):04X} may not stand there")
-    if identifier != composed(identifier):
+    if identifier != compose(identifier):
         raise SettingError(f"{wrong}, in NFC")
 
 

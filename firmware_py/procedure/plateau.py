@@ -100,7 +100,7 @@ class Plateau:
         chosen_hz = max((f for f in checks if f <= reach_hz), default=min(checks))
         return checks[chosen_hz]
 
-    def answered(self, heard: bool, with_noise: bool) -> None:
+    def take_answer(self, heard: bool, with_noise: bool) -> None:
         """Take the answer to the check that is due; without its noise it tells nothing."""
         check = self.due
         assert check is not None, "an answer is to a tone"

@@ -149,7 +149,7 @@ class Presenter:
             # The pause has been: nothing of the last tone was heard that this one could follow.
             self.onset_us = self.pause_since_us = since_us or 0
             return [*noise, *self._present(now_us)]
-        self.silent_time.passed(pause_us := self.pace.pause_us(self.number))
+        self.silent_time.pass_time(pause_us := self.pace.pause_us(self.number))
         return [*noise, *self._wait_for_it(now_us, pause_us, since_us)]
 
     def pause(self) -> list[Action]:
@@ -182,7 +182,7 @@ class Presenter:
             case events.ToneEnded(number, offset_us, cut):
                 actions = self._tone_ended(now_us, number, offset_us, cut)
             case events.ButtonPressed(at_us, button):
-                actions = self._pressed(now_us, at_us, button)
+                actions = self._take_press(now_us, at_us, button)
             case events.BoardTime(at_us):
                 actions = self._board_time(now_us, at_us)
             case events.BoardLost(why):
@@ -191,7 +191,7 @@ class Presenter:
             case events.BoardReady(tone_known, can_mask):
                 actions = self._board_is_ready(now_us, tone_known, can_mask)
             case events.NoiseRefused(why):
-                actions = self.noise.refused(self.number, why)
+                actions = self.noise.take_refusal(self.number, why)
             case events.NoiseEnded() if self.state == STARTING and self.noise.due is not None:
                 actions = self._void(now_us, Code.NOISE_ENDED)
         return actions
@@ -232,7 +232,7 @@ class Presenter:
             return self._wait(now_us + left_us)
         if waited:
             pause_us = self.pace.pause_after_us(self.number + 1)
-            self.silent_time.passed(self.pace.window_us + pause_us - self.pace.late_us)
+            self.silent_time.pass_time(self.pace.window_us + pause_us - self.pace.late_us)
         self.answer = Answer(False, at_us if waited else over_us)
         return []
 
@@ -253,7 +253,7 @@ class Presenter:
         ended = cut and number == self.number and self.state in (LISTENING, LATE)
         return self._void(now_us, Code.CUT_SHORT) if ended else []
 
-    def _pressed(self, now_us: int, at_us: int, button: int) -> list[Action]:
+    def _take_press(self, now_us: int, at_us: int, button: int) -> list[Action]:
         unsure = button == UNSURE_BUTTON
         if unsure and not self._settings.unsure_button:
             return []
@@ -261,7 +261,7 @@ class Presenter:
             return []
         heard = None if unsure else True
         if self._is_catch():
-            return self._pressed_without_tone(now_us, at_us, heard)
+            return self._take_press_without_tone(now_us, at_us, heard)
         if self.state not in (LISTENING, LATE) or self.onset_us is None:
             return self._stray_press(now_us)
         since_onset_us = at_us - self.onset_us
@@ -272,7 +272,7 @@ class Presenter:
         self.answer = Answer(heard, at_us, since_onset_us)
         return [self._silence()]
 
-    def _pressed_without_tone(self, now_us: int, at_us: int, heard: bool | None) -> list[Action]:
+    def _take_press_without_tone(self, now_us: int, at_us: int, heard: bool | None) -> list[Action]:
         """Judge a press before a silence or in it; the word of it may come before its time."""
         if self.onset_us is None or at_us > self.onset_us + self._listening_us():
             return self._stray_press(now_us)
@@ -284,7 +284,7 @@ class Presenter:
 
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
-        self.silent_time.pressed()
+        self.silent_time.count_press()
         self._tries.early_presses += 1
         return self._void(now_us, Code.TOO_EARLY) if self._tries.early_presses == 1 else []
 
@@ -292,7 +292,7 @@ class Presenter:
         """Count a press without a tone, however late it is told; begin a pause that lasts anew."""
         if self.state in (PAUSED, READY):
             return []
-        self.silent_time.pressed()
+        self.silent_time.count_press()
         if self.state not in SILENT_STATES:
             return []
         until_us = self.pace.anew_us(now_us, self._pause_began_us)
@@ -302,13 +302,13 @@ class Presenter:
         if not self.board_ready:
             return []
         self.board_ready = False
-        self.noise.silenced()  # the board falls silent by itself
+        self.noise.note_silence()  # the board falls silent by itself
         return [tells.BoardLostTold(why)]
 
     def _board_is_ready(self, now_us: int, tone_known: bool, can_mask: bool) -> list[Action]:
         self.board_ready = True
-        self.silent_time.shaken()
-        self.noise.silenced()
+        self.silent_time.shake()
+        self.noise.note_silence()
         self._cross_hearing.can_mask = can_mask
         told = tells.BoardReadyTold()
         whole = tone_known and not (self._doubted or self._is_catch()) and self.noise.due is None
@@ -325,7 +325,7 @@ class Presenter:
     def _pause_again(self, now_us: int) -> list[Action]:
         """Begin the presentation anew, with its noise and its pause."""
         assert self.presentation is not None
-        self.silent_time.disturbed()
+        self.silent_time.disturb()
         noise = self.noise.begin(self.number, self.route, self.presentation)
         return [*noise, *self._wait_for_it(now_us, self.pace.pause_again_us(self.number))]
 
@@ -348,7 +348,7 @@ class Presenter:
             self.failure = (self._tries.failure(self.number),)
             return []
         self.state = STARTING
-        told = _told(self.number, self.route, tone, self.noise)
+        told = _tell_tone(self.number, self.route, tone, self.noise)
         play = _play(self.number, self.route, tone, self._settings, self.pace.pulses)
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
@@ -366,7 +366,7 @@ class Presenter:
         return [self._silence(), tells.VoidTold(self.number, why), *self._pause_again(now_us)]
 
     def _silence(self) -> events.Silence:
-        self.noise.silenced()
+        self.noise.note_silence()
         return events.Silence()
 
     def _wait(self, until_us: int) -> list[Action]:
@@ -382,7 +382,9 @@ class Presenter:
         return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
 
 
-def _told(number: int, route: Route, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
+def _tell_tone(
+    number: int, route: Route, tone: Presentation, noise: MaskingNoise
+) -> tells.ToneTold:
     due = noise.due
     return tells.ToneTold(
         number, route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,

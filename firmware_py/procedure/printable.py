@@ -19,7 +19,7 @@ def printable(text: str) -> str:
     )
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """Return a value that is refused for a message: in one line, and not too long."""
     text = repr(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."

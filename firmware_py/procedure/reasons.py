@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.record_checks import number, one_of, refusal
-from firmware_py.procedure.route import ROUTE_NAMES, written
+from firmware_py.procedure.route import ROUTE_NAMES, spell_routes
 
 NUMBER_MAX: Final = 2.0**53  # a wide bound, which only keeps nonsense out
 SEVERAL_MAX: Final = 100  # in one part
@@ -281,7 +281,7 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Reason):
         return value.to_record()
     if is_dataclass(value):
-        parts = written((field.name, getattr(value, field.name)) for field in fields(value))
+        parts = spell_routes((field.name, getattr(value, field.name)) for field in fields(value))
         return {name: as_json(each) for name, each in parts.items()}
     if isinstance(value, list | tuple):
         return [as_json(each) for each in value]
@@ -309,7 +309,7 @@ def _one(place: str, name: str, value: Any, deep: int) -> Part:
     if name in DATES:
         return _date(place, value)
     value = float(value) if isinstance(value, float) else value  # of NumPy
-    return _rounded(number(-NUMBER_MAX, NUMBER_MAX, "")(place, value), name)
+    return _round(number(-NUMBER_MAX, NUMBER_MAX, "")(place, value), name)
 
 
 def _cut(text: str) -> str:
@@ -324,7 +324,7 @@ def _date(place: str, value: Any) -> str:
     return value
 
 
-def _rounded(value: float, name: str) -> float:
+def _round(value: float, name: str) -> float:
     if isinstance(value, int):
         return value
     return round(value, DECIMALS.get(name, HUNDREDTHS)) + 0.0  # there is no -0

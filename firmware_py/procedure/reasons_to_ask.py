@@ -71,10 +71,10 @@ class Familiarise(ReasonToAsk):
         """Return its next tone."""
         return ear.familiarisation.tone()
 
-    def answered(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarParts, observation: Observation) -> None:
         """Go down or up."""
         level_db_hl = observation.presentation.level_db_hl
-        ear.familiarisation.answered(level_db_hl, observation.heard)
+        ear.familiarisation.take_answer(level_db_hl, observation.heard)
 
 
 class SilenceDue(ReasonToAsk):
@@ -112,7 +112,7 @@ class LimitOnceMore(ReasonToAsk):
         asked = ear.audiogram.asked
         for each in ear.audiogram.estimates():
             f = each.frequency_hz
-            silent, heard = asked.silent_at_limit(f), asked.heard_at_limit(f)
+            silent, heard = asked.silent_at_limit(f), asked.times_heard_at_limit(f)
             if each.mark == Outcome.INCOMPLETE and silent and silent + heard < SAME_TONE_MAX:
                 return f
         return None
@@ -140,7 +140,7 @@ class Bracket(ReasonToAsk):
             now = ear.settings.ask_all and rule.tones_left <= wanted
         else:
             now = look.spare
-        self._tone = measurement.bracketing.wanted(measurement.again_hz) if now else None
+        self._tone = measurement.bracketing.next_tone(measurement.again_hz) if now else None
         return self._tone is not None
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
@@ -148,10 +148,10 @@ class Bracket(ReasonToAsk):
         assert self._tone is not None
         return ear.levels.tone(self.purpose, *self._tone)
 
-    def answered(self, ear: EarParts, _observation: Observation) -> None:
+    def take_answer(self, ear: EarParts, _observation: Observation) -> None:
         """Count it."""
         assert self._tone is not None
-        ear.measurement.bracketing.presented(self._tone[0])
+        ear.measurement.bracketing.count_tone(self._tone[0])
 
 
 class DoubtedAnswer(ReasonToAsk):
@@ -169,7 +169,7 @@ class DoubtedAnswer(ReasonToAsk):
         tone = ear.measurement.most_doubted()
         return ear.levels.tone(self.purpose, tone.frequency_hz, tone.level_db_hl)
 
-    def answered(self, ear: EarParts, _observation: Observation) -> None:
+    def take_answer(self, ear: EarParts, _observation: Observation) -> None:
         """Count it."""
         ear.measurement.doubted_tones += 1
 
@@ -246,10 +246,10 @@ class RetestDue(ReasonToAsk):
         assert ear.retest is not None
         return ear.retest.tone()
 
-    def answered(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarParts, observation: Observation) -> None:
         """Go on with the ascent."""
         assert ear.retest is not None
-        ear.retest.answered(observation.presentation.level_db_hl, observation.heard)
+        ear.retest.take_answer(observation.presentation.level_db_hl, observation.heard)
 
     def finish(self, ear: EarParts) -> None:
         """Free its tones; its answers count as well, so an end is judged by all of them."""
@@ -272,9 +272,9 @@ class ClearTone(ReasonToAsk):
         assert self._tone is not None
         return ear.levels.tone(self.purpose, *self._tone)
 
-    def answered(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarParts, observation: Observation) -> None:
         """Count it."""
-        ear.attention.checked(observation)
+        ear.attention.take_check(observation)
 
 
 class LastTonesInDoubt(StoryInDoubt):
@@ -303,10 +303,10 @@ class Confirm(ReasonToAsk):
         assert ear.confirmation is not None
         return ear.confirmation.tone()
 
-    def answered(self, ear: EarParts, observation: Observation) -> None:
+    def take_answer(self, ear: EarParts, observation: Observation) -> None:
         """Go on with it."""
         assert ear.confirmation is not None
-        ear.confirmation.answered(observation.presentation.level_db_hl, observation.heard)
+        ear.confirmation.take_answer(observation.presentation.level_db_hl, observation.heard)
 
 
 class WhoHears(StoryInDoubt):

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Final
 
-from firmware_py.procedure.printable import shown
-from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gathered
+from firmware_py.procedure.printable import show
+from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_routes
 
 COUNT_MAX: Final = 2**31 - 1  # a wide bound: it only keeps nonsense out
 
@@ -23,7 +23,7 @@ class ResultError(ValueError):
 
 def refusal(place: str, value: object, allowed: str) -> ResultError:
     """Return the error for a value that is not allowed there."""
-    return ResultError(f"{place} is {shown(value)}; allowed {allowed}")
+    return ResultError(f"{place} is {show(value)}; allowed {allowed}")
 
 
 def one_of(*allowed: object) -> Check:
@@ -120,7 +120,7 @@ def object_of(kind: type) -> Check:
     written_as = {name: EAR if name == ROUTE else name for name in checks}
 
     def check_object(place: str, record: Any) -> Any:
-        values = gathered(record) if isinstance(record, dict) and ROUTE in checks else record
+        values = gather_routes(record) if isinstance(record, dict) and ROUTE in checks else record
         if not isinstance(record, dict) or values.keys() != checks.keys():
             told = list(record) if isinstance(record, dict) else record
             raise refusal(place, told, f"is an object of {', '.join(written_as.values())}")

@@ -20,7 +20,7 @@ def remarks_on(
     """Return the remarks on a session, ear by ear, then those on all of it."""
     remarks: list[Reason] = []
     for ear in ears:
-        remarks += _happened(ear)
+        remarks += _say_what_happened(ear)
         remarks += [reason(Code.OF_EAR, ear=str(ear.route), doubt=doubt) for doubt in _doubts(ear)]
         remarks += _masking_doubts(ear, cross_hearing)
     if signs := _inattention(ears):
@@ -54,7 +54,7 @@ def _masking_doubts(ear: EarTest, cross_hearing: CrossHearing) -> list[Reason]:
     ]
 
 
-def _happened(ear: EarTest) -> Iterable[Reason]:
+def _say_what_happened(ear: EarTest) -> Iterable[Reason]:
     """Say what an ear was asked again for, and who heard its tones."""
     retest, listening = ear.retest, ear.listening
     if retest is not None and retest.verdict:

@@ -155,7 +155,7 @@ class ConfirmedThreshold:
     tones: Annotated[int, count]  # that it took
 
 
-def _confirmed(place: str, record: object) -> ConfirmedThreshold:
+def _check_confirmed(place: str, record: object) -> ConfirmedThreshold:
     """Check the fields of a confirmed threshold, and that it has a level if its mark says so."""
     found: ConfirmedThreshold = object_of(ConfirmedThreshold)(place, record)
     if (found.threshold_db_hl is None) == (found.mark == Outcome.MEASURED):
@@ -219,7 +219,7 @@ class EarResult:
     tones_masked: Annotated[int, count] = 0
     confirmed: Annotated[
         Sequence[ConfirmedThreshold],
-        several(_confirmed, 0, len(FREQUENCIES_HZ), key="frequency_hz"),
+        several(_check_confirmed, 0, len(FREQUENCIES_HZ), key="frequency_hz"),
     ] = ()
     verdict: Annotated[Verdict, one_of(*Verdict)] = Verdict.VALID
     reasons: Annotated[Reasons, reasons_at] = ()

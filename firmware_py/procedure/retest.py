@@ -75,7 +75,7 @@ class Retest:
         level_db_hl = start_db_hl + self._tones * RETEST_STEP_DB
         return self._levels.tone(Purpose.RETEST, self._levels.route.kind.familiar_hz, level_db_hl)
 
-    def answered(self, level_db_hl: float, heard: bool | None) -> None:
+    def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
         """Find where silence ends and where being sure begins, each halfway between two levels."""
         self._tones += 1
         self._asked_db_hl.append(level_db_hl)

@@ -135,7 +135,7 @@ class Route:
         return Route(OTHER[self.ear])
 
 
-def written(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def spell_routes(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return values by their names, each route in its parts."""
     parts: dict[str, Any] = {}
     for name, value in values:
@@ -143,7 +143,7 @@ def written(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return parts
 
 
-def gathered(values: Mapping[str, Any]) -> dict[str, Any]:
+def gather_routes(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values by their names, the parts of a route as one: the other way of `written`.
 
     Parts that are those of no route stay parts.

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Final
 
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import (
     AUDIOGRAM_FREQUENCIES_HZ,
     EARS,
@@ -309,7 +309,7 @@ class Settings:
             for name, value in asdict(self).items()
         }
 
-    def chosen(self) -> dict[str, Any]:
+    def as_chosen(self) -> dict[str, Any]:
         """Return the conduct, and what differs from its values: another one has its own."""
         usual = type(self)(conduct=self.conduct).as_record()
         chosen = {n: v for n, v in self.as_record().items() if v != usual[n]}
@@ -327,9 +327,7 @@ class Settings:
         names = [field.name for field in fields(cls)]
         for name in record:
             if name not in names:
-                raise SettingError(
-                    f"{shown(name)} is not a setting; allowed are {', '.join(names)}"
-                )
+                raise SettingError(f"{show(name)} is not a setting; allowed are {', '.join(names)}")
         values = {**record}
         for field in fields(cls):
             several = field.type is not bool and field.type.__origin__ == SEVERAL  # type: ignore[union-attr]
@@ -353,12 +351,12 @@ def _check(name: str, value: Any, kind: Any) -> None:
     """Check a value by the annotation of its setting: the choices, or lowest, highest and unit."""
     if kind is bool:
         if not isinstance(value, bool):
-            raise SettingError(f"{name} is {shown(value)}; allowed are true and false")
+            raise SettingError(f"{name} is {show(value)}; allowed are true and false")
         return
     (allowed,) = kind.__metadata__
     if kind.__origin__ is str:
         if value not in allowed:
-            raise SettingError(f"{name} is {shown(value)}; allowed are {_listed(allowed)}")
+            raise SettingError(f"{name} is {show(value)}; allowed are {_list_choices(allowed)}")
         return
     if kind.__origin__ == SEVERAL:
         _check_several(name, value, allowed)
@@ -368,7 +366,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
     _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
 
 
-def _listed(choices: tuple[str, ...]) -> str:
+def _list_choices(choices: tuple[str, ...]) -> str:
     """Return choices with commas between them, in quotes where one has a comma of its own."""
     quoted = any("," in each for each in choices)
     return ", ".join(f'"{each}"' if quoted else each for each in choices)
@@ -379,7 +377,7 @@ def _check_several(name: str, value: Any, allowed: tuple[int, ...]) -> None:
     if not known or not 1 <= len(set(value)) == len(value):
         told = list(value) if isinstance(value, tuple) else value
         raise SettingError(
-            f"{name} is {shown(told)}; allowed is a list of one or more, each once, of "
+            f"{name} is {show(told)}; allowed is a list of one or more, each once, of "
             f"{', '.join(map(str, allowed))}"
         )
 
@@ -390,4 +388,4 @@ def _check_number(name: str, value: Any, whole: bool, low: float, high: float, u
         numbers = (
             f"whole numbers from {low} to {high}" if whole else f"numbers from {low:g} to {high:g}"
         )
-        raise SettingError(f"{name} is {shown(value)}; allowed are {numbers} {unit}".rstrip())
+        raise SettingError(f"{name} is {show(value)}; allowed are {numbers} {unit}".rstrip())

@@ -40,7 +40,7 @@ class SilentTime:
         self._taken_us = 0  # of the pause that comes, by the answer before it
 
     def begin(self, answered_us: int | None = None) -> None:
-        """Count presses from this presentation on, unless it was `shaken` since the last.
+        """Count presses from this presentation on, unless they were shaken since the last.
 
         `answered_us`: the board's time of the press before it that was an answer; None: there was
         none.
@@ -69,21 +69,21 @@ class SilentTime:
         self.stray_presses += self._usual
         return self._usual
 
-    def disturbed(self) -> None:
+    def disturb(self) -> None:
         """Count no more presses of this presentation, which is begun again."""
         self._counts = False
 
-    def shaken(self) -> None:
+    def shake(self) -> None:
         """Count no more presses of this presentation, nor of the next: the board was lost."""
         self._counts, self._shaken = False, True
         self._answered_us = None  # the board's clock may begin anew
 
-    def passed(self, silent_us: int) -> None:
+    def pass_time(self, silent_us: int) -> None:
         """Count a time in which a tone was neither heard nor could be answered any more."""
         self._silent_us += max(silent_us - self._taken_us, 0)
         self._taken_us = 0
 
-    def pressed(self) -> None:
+    def count_press(self) -> None:
         """Count a press without a tone; it ends this trial."""
         self.stray_presses += 1
         self._pressed = self._pressed or self._counts

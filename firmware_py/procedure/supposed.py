@@ -18,7 +18,7 @@ from firmware_py.procedure.threshold_estimates import Estimate
 EXPECTED_DB: Final = 4.0
 
 
-def supposed(estimates: Sequence[Estimate]) -> list[Estimate]:
+def suppose(estimates: Sequence[Estimate]) -> list[Estimate]:
     """Return the estimates, those `INFERRED` with a band that allows for what lies between.
 
     Each end moves out by as much as the neighbour on its side is further off than `EXPECTED_DB`.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome, Why
 from firmware_py.procedure.reasons import Reason, Reasons
-from firmware_py.procedure.route import Route, written
+from firmware_py.procedure.route import Route, spell_routes
 
 
 class Tell(Action):
@@ -24,7 +24,7 @@ class Tell(Action):
 
 
 def _all(told: Tell) -> dict[str, Any]:
-    return written((field.name, getattr(told, field.name)) for field in fields(told))
+    return spell_routes((field.name, getattr(told, field.name)) for field in fields(told))
 
 
 @dataclass(frozen=True)

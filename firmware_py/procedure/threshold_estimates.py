@@ -82,9 +82,9 @@ class ThresholdEstimates:
 
     def widest(self) -> Estimate:
         """Return the estimate with the widest band for its frequency, of those looked at."""
-        return max(self.looked_at(self.estimates()), key=self.width_of_wanted)
+        return max(self.deciding_estimates(self.estimates()), key=self.width_of_wanted)
 
-    def looked_at(self, estimates: list[Estimate]) -> list[Estimate]:
+    def deciding_estimates(self, estimates: list[Estimate]) -> list[Estimate]:
         """Return those of all estimates whose bands decide if an ear ends: within the limits.
 
         If none is, all. 750 and 1500 Hz are looked at only where they are measured.

@@ -83,7 +83,7 @@ class TimeToGo:
         self._trials = 0
         self._trials_us = 0
 
-    def answered(self, now_us: int) -> None:
+    def take_answer(self, now_us: int) -> None:
         """Learn from the time of an answer how long a presentation takes."""
         before_us, self._answered_us = self._answered_us, now_us
         if before_us is not None and now_us - before_us <= 1e6 * TRIAL_S_MAX:
@@ -131,7 +131,7 @@ class TimeToGo:
         estimates = ear.audiogram.estimates()
         bits = sum(
             max(log(ear.audiogram.width_of_wanted(each)) / LOG_2, 0.0)
-            for each in ear.audiogram.looked_at(estimates)
+            for each in ear.audiogram.deciding_estimates(estimates)
         )
         frequencies = sum(
             each.mark not in DONE

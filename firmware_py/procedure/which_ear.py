@@ -97,7 +97,7 @@ class EarCheck:
         tone = self._levels[route].tone(Purpose.CHECK, route.kind.familiar_hz, level_db_hl)
         return route, replace(tone, why=Why.WHICH_EAR)
 
-    def answered(
+    def take_answer(
         self, now_us: int, route: Route, tone: Presentation, heard: bool | None
     ) -> list[Action]:
         """Take the answer to a tone, and say what the operator is told.
@@ -105,7 +105,7 @@ class EarCheck:
         None: the listener was unsure, so it was not a clear tone.
         """
         levels = self._levels[route]
-        levels.presented(tone)
+        levels.note_tone(tone)
         question = self._question
         if question.heard is not None:
             if now_us >= question.until_us:
@@ -133,7 +133,7 @@ class EarCheck:
         question.tried = question.limited = 0
         question.level_db_hl += FAMILIAR_UP_DB
 
-    def named(self, ear: str) -> None:
+    def take_word(self, ear: str) -> None:
         """Take the operator's word: in which ear the listener heard the tone, or `UNSURE`."""
         played = self._question.heard
         if played is not None and ear == played.ear:

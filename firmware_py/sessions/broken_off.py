@@ -52,7 +52,7 @@ class Course:
             if not isinstance(each, Input):
                 continue
             if each.resumed:
-                course.breaks.append(_broken_off(_later(since, last_us - since_us), each.resumed))
+                course.breaks.append(_break_of(_later(since, last_us - since_us), each.resumed))
                 since, since_us = each.resumed, last_us
             last_us = each.at_us
             course.seconds = last_us / 1e6
@@ -67,7 +67,7 @@ class Course:
         if made is None or not self.breaks:
             return at_start
         last_day = datetime.datetime.fromisoformat(self.ended).date()
-        return CalibrationOnFile(made).judged(last_day)
+        return CalibrationOnFile(made).judge(last_day)
 
     @property
     def begun(self) -> list[str]:
@@ -75,7 +75,7 @@ class Course:
         return [self.started, *(each.resumed for each in self.breaks)]
 
 
-def _broken_off(left: str, resumed: str) -> BrokenOff:
+def _break_of(left: str, resumed: str) -> BrokenOff:
     """Return a break; a clock that went back in it says nothing of when it began."""
     one, other = map(datetime.datetime.fromisoformat, (left, resumed))
     return BrokenOff(left if one <= other else "", resumed)

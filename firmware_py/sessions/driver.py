@@ -170,7 +170,7 @@ class Driver(Generic[First, Test]):
         """Return what a session is gone on with, but for the tone generator, which was `board`."""
         return Identity.of_now(self._data.device)
 
-    def _plugged_in(self) -> Identity:
+    def _who_answers(self) -> Identity:
         """Return what answers now."""
         return Identity.of_now(board=self._client.board)
 
@@ -184,7 +184,7 @@ class Driver(Generic[First, Test]):
         if self.session is None:
             return []
         before = self.session.header.identity(board_of(self.session))
-        return differences(Meeting.RESUME, before, self._plugged_in())
+        return differences(Meeting.RESUME, before, self._who_answers())
 
     @property
     def foreign(self) -> Reasons:
@@ -228,19 +228,19 @@ class Driver(Generic[First, Test]):
         """Give the session under way what came over the wire of the tone generator."""
         match notice:
             case Greeted():
-                self._greeted(notice)
+                self._meet(notice)
             case Lost(why, disbelieved):
                 self.absence.begins()
                 lost = events.BoardDisbelieved if disbelieved else events.BoardLost
                 self.feed(lost.by(Code.BOARD_LOST, told=why))
             case _ if self.session is not None and not self.foreign:
-                self._told(self.session, notice)
+                self._take_event(self.session, notice)
 
-    def _told(self, session: Session[First, Test], notice: Notice) -> None:
+    def _take_event(self, session: Session[First, Test], notice: Notice) -> None:
         """Take in what a tone generator of this session told: which of it are events."""
         raise NotImplementedError
 
-    def _greeted(self, board: Greeted) -> None:
+    def _meet(self, board: Greeted) -> None:
         self._wait_if_away(self.absence)
         # A session is told of no board until one of its own kind is back.
         if self.session is None or not self._wait_if_another(*OF_BOARD):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.words import say
 
@@ -57,7 +57,7 @@ class Identity:
         return cls(
             person.identifier,
             person.sex,
-            _born(person.age_years, started),
+            _birth_year(person.age_years, started),
             device or None,
             *kind_and_name(board),
             made.board_serial if made else None,
@@ -146,7 +146,7 @@ class Difference:
     def reason(self) -> Reason:
         """Say what differs; of an unfinished session, what it was and what is there now."""
         field = self.field.replace("_", "-")
-        one, other = _told(self.field, self.one), _told(self.field, self.other)
+        one, other = _tell(self.field, self.one), _tell(self.field, self.other)
         if self.meeting == Meeting.RESUME:
             return reason(Code.DIFFERS_NOW, field=field, was=one, now=other)
         return reason(Code.DIFFERS, field=field, one=one, other=other)
@@ -179,15 +179,15 @@ def _is_same(field: str, one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _told(field: str, value: Any) -> str:
+def _tell(field: str, value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.0f}"
     if field in DIGESTS:
         value = value[:DIGEST_CHARACTERS]
-    return shown(value) if value else ""
+    return show(value) if value else ""
 
 
-def _born(age_years: float | None, started: str) -> float | None:
+def _birth_year(age_years: float | None, started: str) -> float | None:
     if age_years is None:
         return None
     date = datetime.datetime.fromisoformat(started)

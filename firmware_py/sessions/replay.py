@@ -76,7 +76,7 @@ class Replay(Generic[First, Test, Found]):
         """Return how many times the session was gone on with after the firmware had ended."""
         return len(self.breaks)
 
-    def left_at(self, speed: float = 1.0) -> datetime.datetime:
+    def last_input_at(self, speed: float = 1.0) -> datetime.datetime:
         """Return when the last input came, by the clock that dated the session.
 
         `speed`: how many times faster than the world the time of the session went.

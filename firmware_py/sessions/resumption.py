@@ -41,7 +41,7 @@ def why_to_wait(
     away_s = away_for_s(session, clock)
     why = []
     known = -CLOCK_S_MAX <= away_s <= clock.date_known_s()
-    dates = (session.left_at(clock.speed), clock.date())
+    dates = (session.last_input_at(clock.speed), clock.date())
     if not (known and all(clock_part(date).works for date in dates)):
         why.append(reason(Code.WAITS_CLOCK))
     elif away_s > within_s:
@@ -56,7 +56,7 @@ def why_to_wait(
 
 def away_for_s(session: Session[Any, Any], clock: SteadyClock) -> float:
     """Return how long a session was broken off when it was taken up, as its dates say."""
-    return (clock.date() - session.left_at(clock.speed)).total_seconds()
+    return (clock.date() - session.last_input_at(clock.speed)).total_seconds()
 
 
 def board_of(session: Session[Any, Any]) -> str:

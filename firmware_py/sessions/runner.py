@@ -92,7 +92,7 @@ class Runner(Driver[SessionHeader, HearingTest]):
             If the data directory cannot be read any more.
         """
         data, now, board = self._data, self._clock.date(), self._client.board
-        today = self._calibration.judged(now.date(), board)
+        today = self._calibration.judge(now.date(), board)
         header = SessionHeader(
             data.next_number(), now.isoformat(timespec="seconds"), settings, person, today,
             device=data.device, tone_generator=board, speed=self._clock.told_speed,
@@ -108,7 +108,7 @@ class Runner(Driver[SessionHeader, HearingTest]):
 
     def calibration_today(self, board: str = "") -> CalibrationInForce:
         """Return the calibration of a test that would begin now, with the board greeted last."""
-        return self._calibration.judged(self._clock.date().date(), board or self._client.board)
+        return self._calibration.judge(self._clock.date().date(), board or self._client.board)
 
     def _here(self, board: str) -> Identity:
         return Identity.of_now(self._data.device, "", self.calibration_today(board))
@@ -132,7 +132,7 @@ class Runner(Driver[SessionHeader, HearingTest]):
 
     # Inputs
 
-    def _told(self, session: HearingSession, notice: Notice) -> None:
+    def _take_event(self, session: HearingSession, notice: Notice) -> None:
         # A tone for the sound level meter may be refused when a test has just begun.
         is_asked = session.test.state == STARTING
         match notice:

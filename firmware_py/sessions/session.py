@@ -21,7 +21,7 @@ from firmware_py.procedure.events import (
     records_of,
 )
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_course import RESUMED, input_of
 from firmware_py.sessions.session_record import (
@@ -50,7 +50,7 @@ class Session(Generic[First, Test]):
         self.test = state.test
         self.at_us = state.at_us
         self.board = state.board
-        self.left_at = state.left_at
+        self.last_input_at = state.last_input_at
         self.resumed = state.resumed
         self._resumes = ""  # when it is, for the next input to say
         self._clock = clock
@@ -94,7 +94,7 @@ class Session(Generic[First, Test]):
         """
         record, test = header.to_record(), header.new_test()
         if type(header).from_record(record) != header:
-            raise SessionRecordError(f"the header comes back as another: {shown(record)}")
+            raise SessionRecordError(f"the header comes back as another: {show(record)}")
         journal = JournalWriter.create(path, record, disk=disk, seal_key=seal_key)
         return cls(journal, Replay(header, test), clock)
 
@@ -179,7 +179,7 @@ class Session(Generic[First, Test]):
         number = self.journal.record_count
         read = input_of(self.header, number, record, self.board)
         if read.event != event:
-            raise SessionRecordError(f"record {number}: {shown(record)} comes back as another")
+            raise SessionRecordError(f"record {number}: {show(record)} comes back as another")
         self.journal.append(record)
         self.at_us, self.board, self._resumes = at_us, read.board, ""
         actions = self.test.handle(self.at_us, event)

@@ -6,7 +6,7 @@ from typing import Any, Final, Generic
 
 from firmware_py.journal import Record
 from firmware_py.procedure.events import Event
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.record_checks import text, whole
 from firmware_py.sessions.session_record import (
     BoardMark,
@@ -87,7 +87,7 @@ def _board(record: Record, before: BoardMark) -> BoardMark:
     told = record["board"]
     if not isinstance(told, list) or [type(each) for each in told] != [str, int] or told[1] < 0:
         raise SessionRecordError(
-            f"board is {shown(told)}; allowed is a list of its boot and the number of its event"
+            f"board is {show(told)}; allowed is a list of its boot and the number of its event"
         )
     boot = text("board[0]", told[0])
     return BoardMark(boot, told[1], before.us if boot == before.boot else 0)

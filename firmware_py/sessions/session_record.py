@@ -27,7 +27,7 @@ from firmware_py.procedure.events import (
     event_from_record,
 )
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.record_checks import (
     ResultError,
@@ -148,13 +148,13 @@ class Header(Generic[Test_co, Found_co]):
             told = record.get("procedure", "")
             if told != cls.PROCEDURE:
                 allowed = f"; allowed is {cls.PROCEDURE}" if cls.PROCEDURE else NO_PROCEDURE
-                raise SessionRecordError(f"procedure is {shown(told)}{allowed}")
+                raise SessionRecordError(f"procedure is {show(told)}{allowed}")
             checks = checks_of(cls).items()
             header = cls(**{name: check(name, record[name]) for name, check in checks})
             header.check()
             for name in record.keys() - header.to_record().keys() - HEADER_KEYS:
                 raise SessionRecordError(
-                    f"{name} is {shown(record[name])}, and a header of this kind has no such field"
+                    f"{name} is {show(record[name])}, and a header of this kind has no such field"
                 )
             return header
         except KeyError as error:
@@ -270,7 +270,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         """Refuse a board that the calibration is not of."""
         if not self.calibration.is_of(board):
             raise SessionRecordError(
-                f"calibration is {self.calibration.state} and {place} is {shown(board)}: it is not "
+                f"calibration is {self.calibration.state} and {place} is {show(board)}: it is not "
                 "of that tone generator"
             )
 

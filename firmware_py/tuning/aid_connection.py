@@ -72,4 +72,4 @@ class AidConnection:
                 self.greeted, self.why = None, why
                 self.client.disconnect()
                 self.port.close()
-                self._reopening.lost()
+                self._reopening.delay()

@@ -94,13 +94,13 @@ class Tuner(Driver[TuningHeader, Tuning]):
         super()._was_away(seconds)
         self._aid_away.begins(seconds)
 
-    def _plugged_in(self) -> Identity:
+    def _who_answers(self) -> Identity:
         aid, board = self.aid.greeted, self._client.board
-        return super()._plugged_in() if aid is None else Identity.of_aid(aid, board)
+        return super()._who_answers() if aid is None else Identity.of_aid(aid, board)
 
     # Inputs
 
-    def _told(self, session: TuningSession, notice: notices.Notice) -> None:
+    def _take_event(self, session: TuningSession, notice: notices.Notice) -> None:
         if self._ahead is not None and self._ahead.running:
             return  # the presses are answers to its tones
         if isinstance(notice, notices.ButtonPressed):

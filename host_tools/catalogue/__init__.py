@@ -62,9 +62,9 @@ class Catalogue:
         text = format(value, form)
         if text[0] == "-" and text.strip("-0.") == "":
             text = text[1:]
-        return self.written(text)
+        return self.spell(text)
 
-    def written(self, number: str) -> str:
+    def spell(self, number: str) -> str:
         """Return a number that was written with a point as the language writes it."""
         return number.replace("-", MINUS).replace(".", self.say("format", "decimal"))
 
@@ -90,7 +90,7 @@ class Catalogue:
         hours = f"{at.hour:02d}:{at.minute:02d}"
         return self.say("format", "time", date=self.date(iso), hours=hours)
 
-    def joined(self, words: list[str]) -> str:
+    def join(self, words: list[str]) -> str:
         """Return words as a list in a sentence: "a, b and c"."""
         if len(words) < 2:
             return "".join(words)

@@ -15,7 +15,7 @@ from host_tools.catalogue import Catalogue, catalogue_of
 PLACE: Final = "remarks"
 
 
-def told(why: Reason | Iterable[Reason] | None, catalogue: Catalogue) -> str:
+def say_reasons(why: Reason | Iterable[Reason] | None, catalogue: Catalogue) -> str:
     """Return one reason, or several, as a language has them; "" of none."""
     return _language(catalogue.language).say(why)
 
@@ -26,7 +26,7 @@ def _language(name: str) -> Language:
     sentences = {
         key.replace("_", "-"): sentence for key, sentence in catalogue.tables[PLACE].items()
     }
-    return Language(sentences, catalogue.written, catalogue.date)
+    return Language(sentences, catalogue.spell, catalogue.date)
 
 
 def unit_words(catalogue: Catalogue, *, nominal: bool) -> str:

@@ -7,7 +7,7 @@ import threading
 from contextlib import ExitStack, suppress
 from typing import Final
 
-from device.simulator.serve import raw_pty, stopped_by_signals
+from device.simulator.serve import raw_pty, stop_by_signals
 from host_tools.errors import HostError
 from host_tools.terminal import say, say_aside
 
@@ -36,7 +36,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry bytes until interrupted."""
     stop = threading.Event()
-    with stopped_by_signals(stop), ExitStack() as ptys:
+    with stop_by_signals(stop), ExitStack() as ptys:
         try:
             (one, port), (other, far_port) = (ptys.enter_context(raw_pty()) for _ in range(2))
         except OSError as error:

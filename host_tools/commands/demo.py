@@ -34,7 +34,7 @@ from host_tools.devices.simulation import (
     check_board,
     check_place,
     settings_of,
-    started,
+    start_devices,
 )
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -167,7 +167,7 @@ def _measure(
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:
         screen.print(_how_long(arguments))
-    with started(arguments, data, teller(screen)) as bench:
+    with start_devices(arguments, data, teller(screen)) as bench:
         killer = _Killer(arguments, bench.firmware)
         board_work = [bench.simulator.work_s] if arguments.board == EMULATED else []
         return measure(

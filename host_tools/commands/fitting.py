@@ -11,7 +11,7 @@ from device.hearing_aid.fit_file import write_fit
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.sound import write_wav
 from device.simulator.preferences import PEOPLE, SimulatedWearer, drawn_wish_db
-from device.simulator.talker import made_up_speech
+from device.simulator.talker import synthetic_speech
 from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.procedure.tells import Tell
 from firmware_py.procedure.tuning.result import TuningResult
@@ -25,7 +25,7 @@ from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journ
 from host_tools.commands.replay.tuning_picture import draw_tuning
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import show_verdict, teller
-from host_tools.devices.simulation import started
+from host_tools.devices.simulation import start_devices
 from host_tools.devices.tuning import FINDINGS, Person, setting_of, show_result, tune
 from host_tools.errors import HostError
 from host_tools.recordings.heading import Heading
@@ -89,7 +89,7 @@ def fit_and_tune(
     write_fit(data / "aid.fit", fit)
     write_wav(
         data / "speech.wav",
-        made_up_speech(SPEECH_S, SAMPLE_RATE_HZ, arguments.seed),
+        synthetic_speech(SPEECH_S, SAMPLE_RATE_HZ, arguments.seed),
         SAMPLE_RATE_HZ,
     )
     screen.print()
@@ -97,7 +97,7 @@ def fit_and_tune(
         screen,
         f"{RULE.upper()} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated",
     )
-    result, wish_db = _tuned(arguments, data, screen, listen)
+    result, wish_db = _tune(arguments, data, screen, listen)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     show_result(screen, result, wish_db)
     show_verdict(screen, verdict)
@@ -113,7 +113,7 @@ def fit_and_tune(
     return Fitting(result, verdict, wish_db)
 
 
-def _tuned(
+def _tune(
     arguments: argparse.Namespace,
     data: Path,
     screen: "Console",
@@ -126,7 +126,7 @@ def _tuned(
         data / "aid.fit", data / "speech.wav", ["--pace", str(arguments.speed)], tell
     )
     try:
-        with started(arguments, data, tell, aid.port) as bench:
+        with start_devices(arguments, data, tell, aid.port) as bench:
             person = answering(wearer, listen)
             start = {"SEED": arguments.seed}
             result = tune(bench.console, bench.firmware, start, screen, aid, person)

@@ -234,7 +234,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 @contextmanager
 def _output(arguments: argparse.Namespace) -> Iterator[SampledOutput]:
     """Open the sound card or the file, and say which; it ends in silence."""
-    output = _opened(arguments.device, arguments.wav)
+    output = _open_output(arguments.device, arguments.wav)
     try:
         yield output
     finally:
@@ -243,7 +243,7 @@ def _output(arguments: argparse.Namespace) -> Iterator[SampledOutput]:
             _say(f"the sound card got its samples too late {output.gaps} times: there were gaps")
 
 
-def _opened(device: str | None, wav: Path | None) -> SampledOutput:
+def _open_output(device: str | None, wav: Path | None) -> SampledOutput:
     if wav is None:
         try:
             return _card(device)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.journal import JOURNAL_BYTES_MAX
-from firmware_py.platform.named_file import opened
+from firmware_py.platform.named_file import open_named
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_bytes
 from host_tools.terminal import say
@@ -86,7 +86,7 @@ def make_identity(path: Path) -> str:
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file no larger than a journal; `HostError` if it cannot be read."""
     try:
-        with opened(path) as file:
+        with open_named(path) as file:
             content = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise HostError(f"{path}: cannot be read: {error.strerror}") from None

@@ -78,7 +78,7 @@ def _time_of(arguments: argparse.Namespace) -> Iterator[Callable[[float], None]]
             "--clock is for --board emulated; a simulated board's time is this machine's"
         )
     try:
-        told = BoardTime.made(arguments.clock)
+        told = BoardTime.make(arguments.clock)
     except BoardTimeError as error:
         raise HostError(f"--clock {error}") from None
     try:

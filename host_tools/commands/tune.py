@@ -17,7 +17,7 @@ from device.sound_card.local_board import LocalBoard
 from device.sound_card.output import NoOutput
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.person import Person, compose
 from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.sessions.identity import Identity, Meeting, differences
 from host_tools.commands.prescribe.exports import AID_ENDINGS
@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     _tell_for_whom(arguments, screen)
     show(screen, f"the journal is in {data}", soft_wrap=True)
     start = {"ID": arguments.id, "COUNT": arguments.count, "SEED": arguments.seed}
-    with _started(arguments, data, screen) as (console, firmware, aid):
+    with _start(arguments, data, screen) as (console, firmware, aid):
         show(screen, "space bar: what sounds now is better; p: no difference; ^C ends")
         result = tune(console, firmware, start, screen, aid, go_on=arguments.go_on)
     show_result(screen, result)
@@ -136,7 +136,7 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
     from host_tools.commands.prescribe.exports import fit_as
     from host_tools.commands.prescribe.words import fit_words
 
-    tuned = read_fit(arguments.fit).tuned(Setting.of(result.setting_db))
+    tuned = read_fit(arguments.fit).tune(Setting.of(result.setting_db))
     if tuned.of.person is None:
         tuned = replace(tuned, of=replace(tuned.of, person=verdict.header.identifier))
     for path in arguments.write:
@@ -156,7 +156,7 @@ def _whose(arguments: argparse.Namespace) -> Identity:
 
     try:
         fit = read_fit(arguments.fit)
-        named = None if arguments.id is None else composed(arguments.id)
+        named = None if arguments.id is None else compose(arguments.id)
         told = Identity(Person(identifier=named).identifier)
     except SettingError as error:
         raise HostError(f"--id: {error}") from None
@@ -209,7 +209,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _started(
+def _start(
     arguments: argparse.Namespace, data: Path, screen: "Console"
 ) -> Iterator[tuple[ConsoleLine, FirmwareProcess, HearingAidProcess]]:
     """Start the aid, a button that is this keyboard, and the firmware between them."""

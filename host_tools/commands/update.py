@@ -17,7 +17,7 @@ from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import leave, unlock
 from host_tools.devices.told import told_values
 from host_tools.errors import HostError
-from host_tools.terminal import say, watched
+from host_tools.terminal import say, show_progress
 
 NAME = "update"
 SUMMARY = "send a device that runs from a card a new system; sent by half, it is gone on with"
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         begun = begin(talk, bundle)
         pieces = math.ceil((len(bundle) - begun) / PIECE_BYTES_MAX)
         words = f"{arguments.file.name} to {arguments.port}"
-        send(talk, watched(pieces_of(bundle, begun), pieces, words))
+        send(talk, show_progress(pieces_of(bundle, begun), pieces, words))
         talk.insist(f"SYST:UPD:END {'OLDER' if arguments.older else 'NEWER'}")
     say("sent; the device checks it, installs it and starts again")
     code, words = outcome(arguments.port)

@@ -20,12 +20,12 @@ from host_tools.commands.console.command import (
     EXIT_DONE,
     Talk,
     converse,
-    typed_by_a_script,
-    typed_by_people,
+    lines_of_a_script,
+    lines_of_people,
 )
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.devices import simulation
-from host_tools.devices.live import IDLE_STATES, typed
+from host_tools.devices.live import IDLE_STATES, as_typed
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.simulation import (
     SPEED,
@@ -35,7 +35,7 @@ from host_tools.devices.simulation import (
     check_place,
     options_of,
     settings_of,
-    started,
+    start_devices,
 )
 from host_tools.devices.unfinished import WAITS, why_of
 from host_tools.errors import HostError
@@ -84,9 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     check_board(arguments)
     check_place(arguments, arguments.data, _say)
     before = _sizes(arguments.data)
-    with _ended_by_signals(), ExitStack() as stack:
+    with _end_by_signals(), ExitStack() as stack:
         _say(f"starting the {arguments.board} tone generator and the firmware ...")
-        parts = stack.enter_context(started(arguments, arguments.data, _say))
+        parts = stack.enter_context(start_devices(arguments, arguments.data, _say))
         board, port = parts.simulator.port, parts.console.port
         _say(f"board and listener at {board}, the firmware's console at {port}")
         for line in _by_hand(arguments):
@@ -143,10 +143,10 @@ class _Bench:
         with closing(Talk(end, say, self._wake_operator)) as talk:
             talk.wake()
             if self._interactive:
-                converse(talk, self._until_exit(talk, typed_by_people(talk)))
+                converse(talk, self._until_exit(talk, lines_of_people(talk)))
                 code = EXIT_DONE  # a person has seen what was refused; a script needs the code
             else:
-                code = converse(talk, self._until_exit(talk, typed_by_a_script()))
+                code = converse(talk, self._until_exit(talk, lines_of_a_script()))
                 self._wait_for_the_test(talk)
             self._close(talk)
             return code
@@ -165,7 +165,7 @@ class _Bench:
     def _settings(self) -> list[str]:
         """Return the lines that set what board and listener need."""
         settings = settings_of(self._arguments)
-        return [f"SETT {name},{typed(value)}" for name, value in settings.items()]
+        return [f"SETT {name},{as_typed(value)}" for name, value in settings.items()]
 
     def _wait_for_the_test(self, talk: Talk) -> None:
         while not self.leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
@@ -219,7 +219,7 @@ class OperatorsEnd(Port):
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def _end_by_signals() -> Iterator[None]:
     """Let SIGTERM, and SIGHUP of a closed terminal, end this process in good order."""
 
     def end(number: int) -> None:

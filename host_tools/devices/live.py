@@ -122,7 +122,7 @@ def begin(
         "SEED": arguments.seed,
     }
     start = ",".join(f"{name}={value}" for name, value in told.items() if value is not None)
-    lines = [f"SETT {name},{typed(value)}" for name, value in settings.items()]
+    lines = [f"SETT {name},{as_typed(value)}" for name, value in settings.items()]
     for line in [*lines, f"SESS:STAR {start}"]:
         answer = operator.ask(line)
         if answer != "OK":
@@ -185,7 +185,7 @@ def follow(
     while not progress.over:
         for line in console.lines(0.1):
             wait = next_line()
-            wait.said(line)
+            wait.hear(line)
             show_line(line, progress, screen)
             yield line
         yield ""
@@ -234,7 +234,7 @@ def _so_far(state: str) -> str:
     return f": {about.route.words}, tones so far: {about['tones']}"
 
 
-def typed(value: float | str) -> str:
+def as_typed(value: float | str) -> str:
     """Return the value of a setting as an operator types it."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -294,7 +294,7 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
     frequencies = [found.frequency_hz for found in ear.thresholds]
     rows = {
         "Hz": [f"{f:5d}" for f in frequencies],
-        "found": [f"{_shown(found):>5}" for found in ear.thresholds],
+        "found": [f"{_show(found):>5}" for found in ear.thresholds],
         "±": [_number(found.half_width_db, 1) for found in ear.thresholds],
     }
     if truth:
@@ -306,7 +306,7 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
     ]
 
 
-def _shown(found: ThresholdResult) -> str:
+def _show(found: ThresholdResult) -> str:
     reading = read(found)
     if reading.kind == Kind.INFERRED:
         return f"{INFERRED}{reading.level_db_hl:.0f}"

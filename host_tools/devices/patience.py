@@ -44,7 +44,7 @@ class Work:
         self.last_s = self._looked_s = now_s
         self._known_s: float | None = None
 
-    def seen(self, now_s: float) -> bool:
+    def look(self, now_s: float) -> bool:
         """Look, if it is time; return whether the processes have worked since."""
         if now_s - self._looked_s < self._look_s:
             return False
@@ -95,7 +95,7 @@ class Wait:
         self._began_s = self._said_s = self._told_s = now_s()
         self._work = Work(work_s, self._began_s, min(LOOK_S, silent_s_max / 4))
 
-    def said(self, line: str) -> None:
+    def hear(self, line: str) -> None:
         """Note that a process said something."""
         self._last_line = line
         self._said_s = self._told_s = self._now_s()
@@ -108,17 +108,17 @@ class Wait:
     def in_vain(self) -> str:
         """Return why to wait no longer, what was said last, and what to do; "": go on waiting."""
         now_s = self._now_s()
-        if self._work.seen(now_s) and now_s - self._told_s > self._silent_s_max:
+        if self._work.look(now_s) and now_s - self._told_s > self._silent_s_max:
             self._told_s = now_s
             silent_s = now_s - self._said_s
             self._tell(f"{self._who} has said nothing for {silent_s:.0f} s, but it works; waiting")
         if now_s - max(self._said_s, self._work.last_s) > self._silent_s_max:
-            return self._given_up(now_s, " and does not work")
+            return self._why_given_up(now_s, " and does not work")
         if now_s - self._began_s > self._longest_s:
-            return self._given_up(now_s, "")
+            return self._why_given_up(now_s, "")
         return ""
 
-    def _given_up(self, now_s: float, works: str) -> str:
+    def _why_given_up(self, now_s: float, works: str) -> str:
         last = f"last it said: {self._last_line}" if self._last_line else "it never said anything"
         return (
             f"{self._who} did not {self._what} within {now_s - self._began_s:.0f} s: it has said "
@@ -131,7 +131,7 @@ def processor_s(pids: Iterable[int]) -> float:
 
     Where the system does not tell, it is 0: then a line is the only sign of life.
     """
-    used = _used_by_process()
+    used = _processor_times()
     family, added = set(pids), True
     while added:
         grown = family | {pid for pid, (parent, _) in used.items() if parent in family}
@@ -139,7 +139,7 @@ def processor_s(pids: Iterable[int]) -> float:
     return sum(used[pid][1] for pid in family if pid in used)
 
 
-def _used_by_process() -> dict[int, tuple[int, float]]:
+def _processor_times() -> dict[int, tuple[int, float]]:
     """Return parent and processor time by process; empty where there is no /proc."""
     ticks_per_s = os.sysconf("SC_CLK_TCK")
     used = {}

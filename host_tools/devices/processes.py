@@ -128,7 +128,7 @@ class Simulator:
         self._voice = Voice(self._process)
         wait = Wait("the tone generator", "start", self.work_s, tell)
         try:
-            self.port = self._served(wait, tell)
+            self.port = self._wait_until_served(wait, tell)
         except BaseException:
             self.end()
             raise
@@ -137,14 +137,14 @@ class Simulator:
         """Return the processor time it has used."""
         return processor_s([self._process.pid])
 
-    def _served(self, wait: Wait, tell: Callable[[str], None]) -> str:
+    def _wait_until_served(self, wait: Wait, tell: Callable[[str], None]) -> str:
         """Wait until it serves, and return its port."""
         port, last_words, serves = "", "", False
         while not (port and serves):
             wait.check()
             ended = self._process.poll() is not None
             for said in self._voice.last_lines() if ended else self._voice.lines(POLL_S):
-                wait.said(said.line)
+                wait.hear(said.line)
                 if not said.is_error:
                     port = said.line.strip()
                 elif said.line == SERVED:
@@ -249,7 +249,7 @@ class FirmwareProcess:
     def _take(self, said: Iterable[Said], wait: Wait | None = None) -> None:
         for one in said:
             if wait is not None:
-                wait.said(one.line)
+                wait.hear(one.line)
             if one.is_error and one.line.startswith(SAYS):
                 self._tell(one.line.removeprefix(SAYS))
             elif one.is_error:
@@ -380,7 +380,7 @@ class Operator:
         """Return the next answer, None if none comes; every line is noted as a sign of life."""
         self._firmware.hear(wait)
         for line in self._console.lines(timeout_s):
-            wait.said(line)
+            wait.hear(line)
             if not line.startswith("!"):
                 return line
         return None

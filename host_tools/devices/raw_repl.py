@@ -99,12 +99,12 @@ class RawRepl:
 
     def _who(self) -> str:
         # Why there is no REPL, as far as what is at the port tells.
-        if IDENTITY.encode() in self._said(IDENTIFY):
+        if IDENTITY.encode() in self._ask(IDENTIFY):
             return (
                 f"a GP-PTA firmware answers at {self._port!r}: this is the operator's console; "
                 f"{BOARD_WANTED}"
             )
-        frames = self._said(b"\n" + hello()).splitlines(keepends=True)
+        frames = self._ask(b"\n" + hello()).splitlines(keepends=True)
         if any(answer_to_hello(frame) for frame in frames):
             return (
                 f"the tone generator at {self._port!r} is no board with MicroPython: it answers "
@@ -115,7 +115,7 @@ class RawRepl:
             "no MicroPython on the board yet? (https://micropython.org/download/RPI_PICO)"
         )
 
-    def _said(self, question: bytes) -> bytes:
+    def _ask(self, question: bytes) -> bytes:
         # What comes within `ELSE_S` after these bytes are sent.
         line, said = self._transport.serial, b""
         with suppress(OSError):
@@ -154,7 +154,7 @@ class RawRepl:
         parents = [str(parent) for parent in reversed(place.parents[:-1])]
         before = [str(place.with_suffix(suffix)) for suffix in (".py", ".mpy")]
         self._do(UNPACK_BEGIN.format(parents=parents, before=before))
-        packed = binascii.b2a_base64(deflated(content), newline=False).decode()
+        packed = binascii.b2a_base64(deflate(content), newline=False).decode()
         for begin in range(0, len(packed), CHUNK_CHARACTERS):
             self._do(f"take('{packed[begin : begin + CHUNK_CHARACTERS]}')")
         self._do(UNPACK_END.format(path=path))
@@ -185,6 +185,6 @@ class RawRepl:
         return printed.decode("utf-8", "replace")
 
 
-def deflated(content: bytes) -> bytes:
+def deflate(content: bytes) -> bytes:
     """Return bytes as the board unpacks them."""
     return zlib.compress(content, 9, WINDOW_BITS)

@@ -235,7 +235,7 @@ def options_of(arguments: argparse.Namespace, *, unusual: bool = False) -> list[
 
 
 @contextmanager
-def started(
+def start_devices(
     arguments: argparse.Namespace,
     data: Path,
     tell: Callable[[str], None],

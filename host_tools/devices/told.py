@@ -15,11 +15,11 @@ from types import UnionType
 from typing import Any, Final
 
 from firmware_py.procedure.outcomes import UNSURE
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.reading import NUMBERS
 from firmware_py.procedure.reasons import Reason, Reasons, reasons_at
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gathered, written
+from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_routes, spell_routes
 from firmware_py.procedure.tells import Tell
 from host_tools.errors import HostError
 
@@ -94,13 +94,13 @@ class Told(dict[str, str]):
     @property
     def route(self) -> Route:
         """Return the route that it is of."""
-        route = gathered(self).get(ROUTE)
+        route = gather_routes(self).get(ROUTE)
         if not isinstance(route, Route):
             raise self._wrong(EAR, f"are {', '.join(ROUTE_NAMES)}")
         return route
 
     def _wrong(self, name: str, allowed: str) -> HostError:
-        return not_understood(self._command, f"{name} is {shown(self[name])}; allowed {allowed}")
+        return not_understood(self._command, f"{name} is {show(self[name])}; allowed {allowed}")
 
 
 def told_pairs(command: str, answer: str) -> Told:
@@ -177,12 +177,12 @@ def told_result(answer: str) -> SessionResult:
 
 def _recorded_ear(told: dict[str, Any]) -> dict[str, Any]:
     """Return an ear as a result has it; what follows from its thresholds is not shown here."""
-    values = gathered(told) | {"pta4": None}
-    ear = written((field.name, values[field.name]) for field in fields(EarResult))
-    return ear | {"thresholds": [_recorded(each) for each in told["thresholds"]]}
+    values = gather_routes(told) | {"pta4": None}
+    ear = spell_routes((field.name, values[field.name]) for field in fields(EarResult))
+    return ear | {"thresholds": [_as_recorded(each) for each in told["thresholds"]]}
 
 
-def _recorded(told: dict[str, Any]) -> dict[str, Any]:
+def _as_recorded(told: dict[str, Any]) -> dict[str, Any]:
     """Return a threshold as a result has it: with the numbers that were inferred in their place."""
     names = [field.name for field in fields(ThresholdResult)]
     inferred = told["inferred"] or {}

@@ -12,7 +12,7 @@ from typing import Any, Final
 from firmware_py.journal import JournalError, JournalUnstartedError, Record, read_journal
 from firmware_py.platform.data_directory import JOURNAL_NAME, SESSION, TUNING, session_number
 from firmware_py.procedure.events import BoardReady, Started
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.sessions.identity import Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_course import Input, inputs_and_outputs
 from firmware_py.sessions.session_record import Header, SessionHeader, SessionRecordError
@@ -43,7 +43,7 @@ class Unfinished:
     def words(self) -> str:
         """Say which it is, and whose."""
         who = "nobody named" if self.identity.identifier is None else self.identity.identifier
-        board = "none yet" if self.identity.board is None else shown(self.identity.board)
+        board = "none yet" if self.identity.board is None else show(self.identity.board)
         return (
             f"{self.kind} {session_number(self.path)} of {who}, begun {self.started}, tone "
             f"generator {board}"
@@ -63,7 +63,7 @@ class Unfinished:
         )
 
 
-def unfinished(directory: Path, kind: str) -> Unfinished | None:
+def find_unfinished(directory: Path, kind: str) -> Unfinished | None:
     """Return the newest session of a kind, SESSION or TUNING, if it is unfinished."""
     named = [path for path in directory.glob(f"{kind}-*.journal") if path.is_file()]
     journals = [path for path in named if JOURNAL_NAME.fullmatch(path.name)]
@@ -72,7 +72,7 @@ def unfinished(directory: Path, kind: str) -> Unfinished | None:
             recovered = read_journal(path)
             if recovered.complete:
                 return None
-            return _seen(path, kind, recovered.records)
+            return _look_at(path, kind, recovered.records)
         except JournalUnstartedError:
             continue
         except (JournalError, SessionRecordError):
@@ -99,7 +99,7 @@ def check_unfinished(directory: Path | None, board_kind: str, tell: Callable[[st
     """
     for kind in (SESSION, TUNING) if directory is not None else ():
         assert directory is not None
-        found = unfinished(directory, kind)
+        found = find_unfinished(directory, kind)
         if found is None:
             continue
         check_board_kind(found, board_kind)
@@ -110,7 +110,7 @@ def check_board_kind(found: Unfinished, board_kind: str) -> None:
     """Refuse what began with another kind of tone generator."""
     kinds = differences(Meeting.RESUME, found.identity, Identity(board_kind=board_kind))
     if kinds or (found.identity.board is None and found.of_somebody):
-        raise found.refusal(f"here it would be {shown(board_kind)}")
+        raise found.refusal(f"here it would be {show(board_kind)}")
 
 
 def check_tuning(directory: Path | None, whose: Identity, tell: Callable[[str], None]) -> None:
@@ -132,10 +132,10 @@ def check_tuning(directory: Path | None, whose: Identity, tell: Callable[[str], 
     """
     if directory is None:
         return
-    test = unfinished(directory, SESSION)
+    test = find_unfinished(directory, SESSION)
     if test is not None:
         raise test.refusal("one session is under way at a time")
-    found = unfinished(directory, TUNING)
+    found = find_unfinished(directory, TUNING)
     if found is None:
         return
     check_board_kind(found, CARD_KIND)
@@ -155,7 +155,7 @@ def why_of(state: str) -> str:
     return told_pairs("SESS:STAT?", state)["why"]
 
 
-def _seen(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:
+def _look_at(path: Path, kind: str, records: Sequence[Record]) -> Unfinished:
     of_kind: type[Header[Any, Any]] = TuningHeader if kind == TUNING else SessionHeader
     header = of_kind.from_record(records[0])
     return Unfinished(path, kind, header.started, header.identity(_board(header, records)))

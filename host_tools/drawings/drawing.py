@@ -10,7 +10,7 @@ import numpy as np
 
 from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools.drawings.symbols import ear_colour
-from host_tools.files import written
+from host_tools.files import file_to_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,7 +132,7 @@ def svg_of(figure: "Figure") -> str:
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure, in the format of the name's ending, whole or not at all."""
     kind = path.suffix[1:]
-    with written(path) as unfinished:
+    with file_to_write(path) as unfinished:
         figure.savefig(unfinished, format=kind, metadata=METADATA[kind], dpi=DOTS_PER_INCH)
 
 

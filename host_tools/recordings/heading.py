@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.platform.toml_file import TomlFileError, read_toml
-from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.person import Person, compose
 from firmware_py.procedure.printable import printable
 from host_tools.errors import HostError
 
@@ -68,7 +68,7 @@ class Heading:
             age than the device was told.
         """
         own = person.identifier or ""
-        if self.identifier and composed(self.identifier) != own:
+        if self.identifier and compose(self.identifier) != own:
             raise HostError(
                 f"{path}: identifier is {self.identifier!r}, and the session is of "
                 f"{own or 'nobody with an identifier'}: the heading is of somebody else"
@@ -112,10 +112,10 @@ def read_heading(path: Path | None) -> Heading:
         told = read_toml(path, FILE_BYTES_MAX)
     except TomlFileError as error:
         raise HostError(str(error)) from None
-    return Heading(**{name: _checked(path, name, value) for name, value in told.items()})
+    return Heading(**{name: _check(path, name, value) for name, value in told.items()})
 
 
-def _checked(path: Path, name: str, value: Any) -> Any:
+def _check(path: Path, name: str, value: Any) -> Any:
     known = [each.name for each in fields(Heading)]
     if name not in known:
         raise HostError(f"{path}: {name!r} is not known; allowed are {', '.join(known)}")

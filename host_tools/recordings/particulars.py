@@ -10,7 +10,7 @@ from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.broken_off import Course
 from host_tools.catalogue import Catalogue
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import say_reasons
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import short_verdict
@@ -20,7 +20,7 @@ SEXES: Final = {"F": "female", "M": "male"}
 
 def calibration_words(calibration: CalibrationInForce, catalogue: Catalogue) -> str:
     """Return the state of a calibration, and why it is that."""
-    about = told(calibration.about, catalogue)
+    about = say_reasons(calibration.about, catalogue)
     if calibration.state == SIMULATED:
         return about
     state = catalogue.say("report", calibration.state.lower())
@@ -100,7 +100,7 @@ class Particulars:
     def day(self) -> str:
         """Return when the test was: every day on which it was begun or gone on with."""
         begun = map(self.catalogue.date, self.session.course.begun)
-        return self.catalogue.joined([*dict.fromkeys(begun)])
+        return self.catalogue.join([*dict.fromkeys(begun)])
 
     def facts(self) -> list[tuple[str, str]]:
         """Return everything that is known, name and value; what is not is said to be not told."""
@@ -115,17 +115,17 @@ class Particulars:
         session = self.say("session_value", session=str(header.session), status=status)
         return [
             ("name", heading.name or missing),
-            ("tested", self.catalogue.joined([*map(self.catalogue.time, course.begun)])),
+            ("tested", self.catalogue.join([*map(self.catalogue.time, course.begun)])),
             ("identifier", person.identifier or missing),
             ("session", session),
             ("birth_date", self.catalogue.date(born.isoformat()) if born else missing),
             ("tester", heading.tester or missing),
             ("age_sex", self._age_and_sex() or missing),
             ("place", heading.place or missing),
-            *self._broken_off(course),
+            *self._facts_of_break(course),
         ]
 
-    def _broken_off(self, course: Course) -> list[tuple[str, str]]:
+    def _facts_of_break(self, course: Course) -> list[tuple[str, str]]:
         """Return when it was broken off, and why it waited for the operator; nothing of others."""
         breaks = [
             self.say("broken_off_unknown", resumed=self.catalogue.time(each.resumed))
@@ -137,7 +137,7 @@ class Particulars:
             )
             for each in course.breaks
         ]
-        waits = [told(each.why, self.catalogue) for each in course.waits]
+        waits = [say_reasons(each.why, self.catalogue) for each in course.waits]
         facts = (("broken_off", breaks), ("waited", waits))
         return [(key, "; ".join(said)) for key, said in facts if said]
 

@@ -17,7 +17,7 @@ from firmware_py.journal import (
     Recovered,
     read_journal,
 )
-from firmware_py.procedure.counted import counted
+from firmware_py.procedure.counted import counted_purposes
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
@@ -63,7 +63,7 @@ class Trial:
 TrialWatcher = Callable[[HearingTest, Trial], None]
 
 
-def unwatched(_test: HearingTest, _trial: Trial) -> None:
+def watch_nothing(_test: HearingTest, _trial: Trial) -> None:
     """Look at nothing."""
 
 
@@ -104,7 +104,7 @@ class RecordedSession:
     @property
     def counted(self) -> tuple[Purpose, ...]:
         """Return what the tones were for that the thresholds rest on."""
-        return counted(self.settings)
+        return counted_purposes(self.settings)
 
     @property
     def person(self) -> Person:
@@ -143,7 +143,7 @@ class RecordedSession:
         return [trial for trial in self.trials if trial.route == route]
 
 
-def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession:
+def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSession:
     """Read a journal and feed it through the procedure.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from firmware_py.journal import Recovered, SealKey, first_broken
 from firmware_py.platform.keys import KeyFileError, read_key_file
-from firmware_py.platform.named_file import opened
+from firmware_py.platform.named_file import open_named
 from host_tools.errors import HostError
 
 
@@ -45,7 +45,7 @@ def seals_of(recovered: Recovered, keys: Sequence[SealKey]) -> Seals:
     key = next((key for key in keys if key.name == name), None)
     if key is None:
         return Seals(f"sealed with key {name}, which is not given; not checked", False)
-    with opened(recovered.path) as file:
+    with open_named(recovered.path) as file:
         broken = first_broken(key, io.BytesIO(file.read(recovered.good_bytes)))
     if broken is not None:
         return Seals(f"sealed with key {name}, and BROKEN at record {broken}", False)

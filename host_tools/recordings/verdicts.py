@@ -10,7 +10,7 @@ from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import say_reasons
 
 PLACE: Final = "verdict"
 
@@ -46,8 +46,8 @@ class ToldVerdict:
 def told_verdicts(ears: Sequence[JudgedEar], catalogue: Catalogue) -> list[ToldVerdict]:
     """Return the verdict on each ear with its reasons, or one that is true of all."""
     if len({(ear.verdict, ear.reasons) for ear in ears}) == 1:
-        return [_told(ears[0], "of_test", catalogue)]
-    return [_told(ear, "of_ear", catalogue) for ear in ears]
+        return [_tell(ears[0], "of_test", catalogue)]
+    return [_tell(ear, "of_ear", catalogue) for ear in ears]
 
 
 def verdict_word(verdict: Verdict | str, catalogue: Catalogue) -> str:
@@ -73,10 +73,10 @@ def why_nothing_follows(ear: JudgedEar, catalogue: Catalogue) -> str:
 
 def reasons_of(ear: JudgedEar, catalogue: Catalogue) -> list[str]:
     """Return why the verdict is what it is, a sentence each."""
-    return [readable(told(reason, catalogue)) for reason in ear.reasons]
+    return [readable(say_reasons(reason, catalogue)) for reason in ear.reasons]
 
 
-def _told(ear: JudgedEar, key: str, catalogue: Catalogue) -> ToldVerdict:
+def _tell(ear: JudgedEar, key: str, catalogue: Catalogue) -> ToldVerdict:
     valid, word = may_conclude(ear), verdict_word(ear.verdict, catalogue)
     parts = {"verdict": word if valid else word.upper()}
     if key == "of_ear":

@@ -17,13 +17,13 @@ import numpy as np
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
 from host_tools.research.changed_ears import an_ear, rate_words
-from host_tools.terminal import watched
+from host_tools.terminal import show_progress
 
 EQUAL_NOISE_DB: Final = (2.0, 4.0)
 POORER_DB: Final = (15.0, 20.0)
@@ -67,7 +67,7 @@ def shares(people: int, noise_db: float, poorer_db: float, workers: int) -> list
     asked = [Person(number, noise_db, poorer_db) for number in range(people)]
     words = f"{poorer_db:g} dB poorer, noise {noise_db:g} dB"
     with ProcessPoolExecutor(workers) as pool:
-        return [float(named) for named in watched(pool.map(is_named, asked), people, words)]
+        return [float(named) for named in show_progress(pool.map(is_named, asked), people, words)]
 
 
 def main(arguments: list[str]) -> int:
@@ -87,4 +87,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

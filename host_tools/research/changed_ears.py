@@ -27,7 +27,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, Route
 from firmware_py.procedure.settings import BRISK, CLINICAL, Settings
 from host_tools.commands.sessions.change import (
@@ -36,7 +36,7 @@ from host_tools.commands.sessions.change import (
     change_between,
     refit_sd_db,
 )
-from host_tools.terminal import watched
+from host_tools.terminal import show_progress
 
 WORSE_FROM_HZ: Final = 3000
 WORSE_DB: Final = (0.0, 15.0)
@@ -66,7 +66,7 @@ def probabilities(pair: Pair) -> list[float]:
     noise_db = float(random.uniform(*NOISE_DB))
     left = []
     for visit, worse_db in enumerate((0.0, pair.worse_db)):
-        heard = {ear: _heard(truth, worse_db, random) for ear, truth in ears.items()}
+        heard = {ear: _hear(truth, worse_db, random) for ear, truth in ears.items()}
         seed = 2 * pair.number + visit
         left.append(_posteriors(heard, noise_db, seed, pair.conduct))
     first, last = left
@@ -84,7 +84,7 @@ def an_ear(random: np.random.Generator) -> list[float]:
     return [float(level) for level in np.maximum(at + moved_db, LEAST_DB_HL)]
 
 
-def _heard(truth_db_hl: list[float], worse_db: float, random: np.random.Generator) -> Audiogram:
+def _hear(truth_db_hl: list[float], worse_db: float, random: np.random.Generator) -> Audiogram:
     """Return what is heard of an ear by earphones that were put on again."""
     frequencies_hz = tuple(float(f) for f in AUDIOGRAM_FREQUENCIES_HZ)
     levels_db_hl = [
@@ -114,7 +114,7 @@ def all_probabilities(
     """Return the probabilities of all ears of so many people."""
     pairs = [Pair(part, number, conduct, worse_db) for number in range(people)]
     with ProcessPoolExecutor(workers) as pool:
-        found = watched(pool.map(probabilities, pairs), people, f"{conduct}, {worse_db:g} dB")
+        found = show_progress(pool.map(probabilities, pairs), people, f"{conduct}, {worse_db:g} dB")
         return [probability for each in found for probability in each]
 
 
@@ -153,4 +153,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

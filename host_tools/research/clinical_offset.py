@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Final
 
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.confirmation import ABOVE_DB, Ascents
 from firmware_py.procedure.convention import OFFSETS_DB, clinical_offset_db
 from firmware_py.procedure.levels import Levels
@@ -59,12 +59,12 @@ def classical(threshold_db_hl: float, rng: random.Random, heard: Answer) -> floa
     levels = Levels(Route(LEFT), Settings(), lambda _route, _frequency_hz: math.inf)
     known_db_hl = threshold_db_hl + rng.gauss(0.0, START_SD_DB)
     # The test that went before has been as loud.
-    levels.presented(Presentation(Purpose.CONFIRM, FREQUENCY_HZ, known_db_hl + ABOVE_DB))
+    levels.note_tone(Presentation(Purpose.CONFIRM, FREQUENCY_HZ, known_db_hl + ABOVE_DB))
     run = Ascents(FREQUENCY_HZ, known_db_hl + ABOVE_DB, levels)
     while not run.over:
         tone = run.tone()
-        levels.presented(tone)
-        run.answered(tone.level_db_hl, heard(tone.level_db_hl))
+        levels.note_tone(tone)
+        run.take_answer(tone.level_db_hl, heard(tone.level_db_hl))
     return run.result().threshold_db_hl
 
 
@@ -108,13 +108,13 @@ def _offsets(
     for run in range(runs):
         threshold_db_hl = BASE_DB_HL + STEP_DB * (run + 0.5) / runs
 
-        def heard(level_db_hl: float, threshold_db_hl: float = threshold_db_hl) -> bool:
+        def hears(level_db_hl: float, threshold_db_hl: float = threshold_db_hl) -> bool:
             chance, noise = rng.random(), rng.gauss(0.0, noise_db)
             if chance < false_alarms:
                 return True
             return chance < 1.0 - lapses and noise < level_db_hl - threshold_db_hl
 
-        settled_db_hl = method(threshold_db_hl, rng, heard)
+        settled_db_hl = method(threshold_db_hl, rng, hears)
         yield None if settled_db_hl is None else settled_db_hl - threshold_db_hl
 
 
@@ -144,4 +144,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from device.hearing_aid.limits import KNOTS_DB_HL, MEASURED_HZ, at_knots, beyond_knots_db
-from firmware_py.platform.named_file import TEXT, opened
-from firmware_py.platform.program import ended
+from firmware_py.platform.named_file import TEXT, open_named
+from firmware_py.platform.program import run_program
 
 STEP_DB: Final = 5.0  # in which both were measured
 PARTS: Final = 8  # of a step
@@ -57,7 +57,7 @@ class Points:
             If a cell is no number.
         """
         air, ucl = f"air{frequency_hz:g}", f"ucl{frequency_hz:g}"
-        with io.TextIOWrapper(opened(Path(path)), TEXT, newline="") as file:
+        with io.TextIOWrapper(open_named(Path(path)), TEXT, newline="") as file:
             known = [row for row in csv.DictReader(file) if row[air] and row[ucl]]
         return cls(
             np.array([row["person"] for row in known]),
@@ -142,4 +142,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

@@ -22,7 +22,7 @@ import numpy as np
 
 from device.simulator.traces import Run, TraceError, read_runs
 from firmware_py.inference.kernel import Array
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 
 DISTANCES: Final = (*range(2, 400),)  # in answers
 TONES_TRIED: Final = np.geomspace(3.0, 120.0, 100)
@@ -100,4 +100,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

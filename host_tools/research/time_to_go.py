@@ -19,7 +19,7 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
 from firmware_py.inference.kernel import Array
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
@@ -117,7 +117,7 @@ class WatchedTest(HearingTest):
 
 def course_of(ear: Ear, seed: int, conduct: str = BRISK) -> Course:
     """Run a session of somebody with two such ears, each a little different."""
-    right, left = (ear.jittered(2 * seed + n, BETWEEN_EARS_DB).audiogram for n in range(2))
+    right, left = (ear.jitter(2 * seed + n, BETWEEN_EARS_DB).audiogram for n in range(2))
     # How long an operator takes to say which ear it is is no matter of the tones.
     settings = Settings(seed=seed, conduct=conduct, ear_check=False)
     test = WatchedTest(settings)
@@ -185,4 +185,4 @@ def _median_s(courses: Sequence[Course]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

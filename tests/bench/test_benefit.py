@@ -88,7 +88,7 @@ def test_what_was_judged_is_not_asked_again(tmp_path: Path) -> None:
 
     # There is neither a judge nor an aid to ask.
     again = Store(tmp_path / "scores.jsonl")
-    found = case.judged(again, None, None)  # type: ignore[arg-type]
+    found = case.judge(again, None, None)  # type: ignore[arg-type]
 
     assert [each.haspi for each in found] == [0.25] * len(scenes)
     write_entries(tmp_path / "entries.jsonl", found)

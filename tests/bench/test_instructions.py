@@ -10,8 +10,8 @@ from bench.counting.instructions import (
     LINKERS,
     as_toml,
     instructions,
-    kept,
     missing,
+    read_counts,
     rises,
 )
 from tests.device.image.image import Image
@@ -27,19 +27,19 @@ def test_a_trial_takes_no_more_instructions_than_before(image: Image) -> None:
     if lacks:
         pytest.skip(f"instructions are not counted: there is no {', no '.join(lacks)}")
     counted = instructions(TARGET, image.text, {PROFILE: [TRIALS]})
-    assert rises({TARGET: counted}, kept()) == []
+    assert rises({TARGET: counted}, read_counts()) == []
 
 
 def test_a_count_that_rises_by_more_than_a_twentieth_is_named(tmp_path: Path) -> None:
     """The canary: against a file with other counts the same comparison fails."""
-    counted = kept()
+    counted = read_counts()
     count = counted[TARGET][PROFILE][str(TRIALS)]
     file = tmp_path / FILE.name
     for share, named in ((0.94, True), (0.96, False), (1.0, False), (2.0, False)):
-        before = kept()
+        before = read_counts()
         before[TARGET][PROFILE][str(TRIALS)] = round(share * count)
         file.write_text(as_toml(before), encoding="utf-8")
-        found = rises(counted, kept(file))
+        found = rises(counted, read_counts(file))
         assert found == named * [
             f"x86-64, default, 64 trials: {count} instructions, {round(share * count)} on file"
         ]
@@ -52,6 +52,6 @@ def test_a_count_of_no_kernels_is_refused() -> None:
 
 
 def test_file_reads_back_as_written() -> None:
-    counts = kept()
+    counts = read_counts()
     assert as_toml(counts) == FILE.read_text(encoding="utf-8")
     assert set(counts) == set(LINKERS)

@@ -28,7 +28,7 @@ class Connected:
         self.clock = VirtualClock()
         self.it = BoardConnection(Line(), Client(lambda: "00000001"), self.clock, RECONNECT_S)
         self.it.begin()
-        self.it.greeted("sim 1")
+        self.it.meet("sim 1")
 
     def wait(self, seconds: float) -> bool:
         """Let time pass; return whether the board is still worth waiting for."""
@@ -41,10 +41,10 @@ class Connected:
     def lose(self, kept_s: float, away_s: float = 1.5, *, disbelieved: bool = False) -> bool:
         """Keep it for so long, lose it, greet it again; return whether that was said."""
         assert self.wait(kept_s)
-        said = self.it.lost("gone", disbelieved=disbelieved)
+        said = self.it.note_loss("gone", disbelieved=disbelieved)
         self.for_good = not self.wait(away_s)
         if not self.for_good:
-            self.it.greeted("sim 1")
+            self.it.meet("sim 1")
         return said
 
 
@@ -101,9 +101,9 @@ def test_the_time_in_which_it_answered_between_is_none_of_waiting() -> None:
 
 def test_what_it_cannot_have_told_is_said_once_a_greeting() -> None:
     board = Connected()
-    assert [board.it.refused(f"button={n}") for n in (7, 7, 8)] == [True, False, False]
+    assert [board.it.note_refusal(f"button={n}") for n in (7, 7, 8)] == [True, False, False]
     board.lose(1.0)
-    assert board.it.refused("button=7")
+    assert board.it.note_refusal("button=7")
 
 
 @pytest.mark.usefixtures("quick_disk")

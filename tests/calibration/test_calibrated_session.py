@@ -175,7 +175,7 @@ def test_a_tone_beyond_the_limit_is_never_sent(tmp_path: Path) -> None:
     world.begin(Settings.from_record(LEFT))
     session = world.runner.session
     assert session is not None
-    in_force = on_file({f"left.level_max_db_spl.{f}": v for f, v in _quiet().items()}).judged(DUE)
+    in_force = on_file({f"left.level_max_db_spl.{f}": v for f, v in _quiet().items()}).judge(DUE)
     session.header = replace(session.header, calibration=in_force)
     world.finish()
     assert world.board.played == []
@@ -191,7 +191,7 @@ def test_no_sound_of_a_test_is_above_its_limits(
     sent: list[str] = []
     client = Client(lambda: "1")
     monkeypatch.setattr(client, "request", lambda verb, **_: sent.append(verb))
-    in_force, settings = on_file().judged(DUE), Settings(level_max_db_hl=50.0)
+    in_force, settings = on_file().judge(DUE), Settings(level_max_db_hl=50.0)
     reach_db_hl = in_force.highest_noise_db_hl(Route("left"), 1000.0)
     tone = Play(1, Route("left"), 1000.0, 50.0 + over_db, 225, 225, 3, 25, 0, 1)
     noise = Mask(1, Route("left"), 1000.0, reach_db_hl + over_db, reason(Code.NOMINAL))

@@ -222,7 +222,7 @@ def test_a_file_that_is_none_is_named(tmp_path: Path, data: bytes, words: str) -
     ],
 )
 def test_it_holds_up_to_its_due_date(today: datetime.date, state: str, headline: str) -> None:
-    in_force = on_file().judged(today)
+    in_force = on_file().judge(today)
     assert (in_force.state, in_force.headline) == (state, headline)
     assert in_force.judged_on == today.isoformat()
     assert in_force.level_dbfs(Route("left"), 1000.0, 40.0) == -74.0, (
@@ -231,7 +231,7 @@ def test_it_holds_up_to_its_due_date(today: datetime.date, state: str, headline:
 
 
 def test_without_one_levels_are_nominal_and_it_says_so(tmp_path: Path) -> None:
-    in_force = NO_CALIBRATION.judged(MADE)
+    in_force = NO_CALIBRATION.judge(MADE)
     assert in_force.headline == "UNCALIBRATED: levels are nominal"
     assert in_force.level_dbfs(Route("left"), 1000.0, 40.0) == -92.0
     assert in_force.highest_db_hl(Route("left"), 1000.0) == math.inf
@@ -242,22 +242,22 @@ def test_without_one_levels_are_nominal_and_it_says_so(tmp_path: Path) -> None:
         older.highest_noise_db_hl(Route("left"), 1000.0)
         == in_force.highest_noise_db_hl(Route("left"), 1e3) - 12
     )
-    bad = load_calibration(tmp_path / "none.toml").judged(MADE)
+    bad = load_calibration(tmp_path / "none.toml").judge(MADE)
     assert bad.headline.startswith("UNCALIBRATED: levels are nominal (")
     assert "none.toml: cannot be read" in bad.headline
 
 
 @pytest.mark.parametrize("board", ["", "pico 51b0000000000001", "sim 51b0000000000002", "card x"])
 def test_only_the_simulated_board_has_its_own_and_a_file_goes_before(board: str) -> None:
-    own = NO_CALIBRATION.judged(MADE, simulated.BOARD)
+    own = NO_CALIBRATION.judge(MADE, simulated.BOARD)
 
     assert (own.state, own.headline) == (SIMULATED, "CALIBRATED (simulated board)")
     assert own.level_dbfs(Route("left"), 1000.0, 40.0) == -92.0
     assert own.highest_db_hl(Route("right"), 8000.0) == 132.0
-    assert NO_CALIBRATION.judged(DUE + 999 * DAY, simulated.BOARD).state == SIMULATED
-    assert NO_CALIBRATION.judged(MADE, board) == CalibrationInForce()
-    assert on_file().judged(MADE, simulated.BOARD).state == CALIBRATED
-    assert CalibrationOnFile(fault="x").judged(MADE, simulated.BOARD).state == UNCALIBRATED
+    assert NO_CALIBRATION.judge(DUE + 999 * DAY, simulated.BOARD).state == SIMULATED
+    assert NO_CALIBRATION.judge(MADE, board) == CalibrationInForce()
+    assert on_file().judge(MADE, simulated.BOARD).state == CALIBRATED
+    assert CalibrationOnFile(fault="x").judge(MADE, simulated.BOARD).state == UNCALIBRATED
 
 
 @pytest.mark.parametrize("today", [MADE, DUE + DAY])
@@ -265,20 +265,20 @@ def test_only_the_simulated_board_has_its_own_and_a_file_goes_before(board: str)
 def test_with_another_board_than_was_measured_levels_are_nominal(
     today: datetime.date, board: str
 ) -> None:
-    in_force = on_file().judged(today, board)
+    in_force = on_file().judge(today, board)
     told = f"tone generator {simulated.SERIAL}, and this is {serial_of(board)}"
     assert in_force.headline == f"UNCALIBRATED: levels are nominal (the calibration is of {told})"
     assert in_force.level_dbfs(Route("left"), 1000.0, 40.0) == -92.0
     assert CalibrationInForce.from_record(in_force.as_record()) == in_force
-    assert on_file().judged(MADE, f"card {simulated.SERIAL}").state == CALIBRATED
+    assert on_file().judge(MADE, f"card {simulated.SERIAL}").state == CALIBRATED
 
 
 @pytest.mark.parametrize(
     "in_force",
     [
-        on_file().judged(MADE),
-        NO_CALIBRATION.judged(MADE, simulated.BOARD),
-        on_file().judged(DUE + DAY),
+        on_file().judge(MADE),
+        NO_CALIBRATION.judge(MADE, simulated.BOARD),
+        on_file().judge(DUE + DAY),
         CalibrationInForce(),
         CalibrationInForce(why=reason(Code.NOMINAL_SINCE, told="x.toml: is not TOML")),
     ],
@@ -305,7 +305,7 @@ def test_what_is_recorded_is_all_there_is(in_force: CalibrationInForce) -> None:
 def test_a_header_that_is_none_of_this_version_is_refused(
     changes: dict[str, Any], words: str
 ) -> None:
-    record = on_file().judged(MADE).as_record() | changes
+    record = on_file().judge(MADE).as_record() | changes
     with pytest.raises(CalibrationError) as refusal:
         CalibrationInForce.from_record(record)
     assert words in str(refusal.value)

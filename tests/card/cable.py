@@ -42,19 +42,19 @@ class Cable:
                 if end is self._server:
                     host = self._server.accept()[0]
                 elif end is self._machine:
-                    self._told(host, self._machine.receive())
-                elif host is not None and not self._typed(host):
+                    self._tell(host, self._machine.receive())
+                elif host is not None and not self._carry_typed(host):
                     host.close()
                     host = None
         if host is not None:
             host.close()
 
-    def _told(self, host: socket.socket | None, words: bytes) -> None:
+    def _tell(self, host: socket.socket | None, words: bytes) -> None:
         if host is not None:
             with suppress(OSError):  # it has just gone
                 host.sendall(words)
 
-    def _typed(self, host: socket.socket) -> bool:
+    def _carry_typed(self, host: socket.socket) -> bool:
         """Carry what a host types, or lose it if nobody reads it; return whether it is there."""
         try:
             words = host.recv(CHUNK_BYTES)

@@ -123,7 +123,7 @@ class Machine:
         for path in (self.place / "qmp", self.usb, self.second_usb):
             self._wait_for(path)
         # Kept: a monitor that is left and met again at once may not answer any more.
-        with self._connected("qmp") as line:
+        with self._connect("qmp") as line:
             self._monitor = line.makefile("rw")
         self._monitor.readline()
         self._console = (
@@ -255,7 +255,7 @@ class Machine:
     def _put_back(self, lines: list[str]) -> None:
         self._unread = "".join(f"{line}\n" for line in lines).encode() + self._unread
 
-    def started(self) -> str:
+    def wait_for_firmware(self) -> str:
         """Type until the firmware answers; return who it is."""
         who, asked, ask_s = list[str](), 0, 0.0
         heard_s = time.monotonic()
@@ -316,7 +316,7 @@ class Machine:
             raise self._error(f"{command}: {told['error']['desc']}")
         return told["return"]
 
-    def _connected(self, name: str) -> socket.socket:
+    def _connect(self, name: str) -> socket.socket:
         line = socket.socket(socket.AF_UNIX)
         line.settimeout(WAIT_S_MAX)
         line.connect(str(self.place / name))

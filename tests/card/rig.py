@@ -51,7 +51,7 @@ class Rig:
         self.machine.switch_on(*options)
         if plugged_in:
             self.plug_in()
-        who = self.machine.started()
+        who = self.machine.wait_for_firmware()
         if plugged_in:
             self.wait_for("*TST?", lambda answer: "board ok" in answer)
         return who

@@ -25,7 +25,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     return Plan.of(tmp_path_factory.mktemp("undisturbed"), "N3", "right", 5)
 
 
-def recorded(data: Path) -> bytes:
+def read_journal(data: Path) -> bytes:
     """Return the journal of the only session; empty if there is none."""
     journals = [*data.glob("session-*.journal")]
     return journals[0].read_bytes() if journals else b""
@@ -50,12 +50,12 @@ def test_after_a_power_cut_a_test_goes_on_and_comes_out_the_same(card: Path, pla
         assert rig.machine.ask("SYST:VERS?").endswith(",slot A")
         assert rig.machine.ask(f"SESS:STAR {plan.asked}") == "OK"
         rig.hear_answers(ANSWERS_BY_HALF)
-        before = recorded(rig.data())
+        before = read_journal(rig.data())
         assert before, "what was answered is on the card"
         rig.start()
         assert not is_idle(rig.machine.ask("SESS:STAT?"))
         check_over(rig, plan)
-        assert recorded(rig.data()).startswith(before)
+        assert read_journal(rig.data()).startswith(before)
 
 
 def test_ten_power_cuts_at_random_moments_lose_nothing_recorded(card: Path, plan: Plan) -> None:
@@ -66,7 +66,7 @@ def test_ten_power_cuts_at_random_moments_lose_nothing_recorded(card: Path, plan
         assert rig.machine.ask(f"SESS:STAR {plan.asked}") == "OK"
         for _ in range(CUTS):
             rig.machine.hear_for(chance.uniform(0.0, LIFE_S_MAX / CUTS))
-            now = recorded(rig.data())
+            now = read_journal(rig.data())
             assert now.startswith(before)
             before = now
             rig.start()

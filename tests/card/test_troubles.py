@@ -117,7 +117,7 @@ def test_a_read_only_card_without_a_data_directory_is_named(card: Path) -> None:
         rig.cut_power()
         rig.machine.empty_data()
         rig.machine.switch_on(read_only=True)
-        rig.machine.started()
+        rig.machine.wait_for_firmware()
         assert any("what is measured now is lost with the power" in each for each in rig.errors())
 
 

@@ -78,7 +78,7 @@ def rig(card: Path) -> Iterator[Rig]:
         yield rig
 
 
-def recorded(rig: Rig) -> bytes:
+def read_journal(rig: Rig) -> bytes:
     return next(rig.data().glob("session-*.journal")).read_bytes()
 
 
@@ -86,18 +86,18 @@ def slot_of(rig: Rig) -> str:
     return rig.machine.ask("SYST:VERS?").rpartition(",")[2]
 
 
-def told(rig: Rig, *words: str) -> str:
+def wait_for_words(rig: Rig, *words: str) -> str:
     """Wait until the firmware says something, and return it."""
     return rig.wait_for("SYST:ERR?", lambda error: all(word in error for word in words))
 
 
-def installed(rig: Rig) -> str:
+def wait_for_update(rig: Rig) -> str:
     """Wait until an update is over, and the machine is up again; return what is said of it."""
     began_s = rig.machine.processor_s
     rig.machine.until(BANNER)
     print(f"installed after {rig.machine.processor_s - began_s:.0f} s of processor time")
     rig.plug_in_again()
-    rig.machine.started()
+    rig.machine.wait_for_firmware()
     return rig.wait_for("SYST:UPD?", lambda answer: answer.startswith("none,"))
 
 
@@ -117,7 +117,7 @@ def test_an_update_on_a_stick_is_installed_after_the_test_and_keeps_everything(
     assert rig.machine.ask("SESS:STAR RIGHT,SEED=6") == "OK"
     rig.machine.plug_in_stick(stick_with(newer, *BUILT.glob("*.raucb")))  # it runs, and sorts first
     rig.wait_until_idle()
-    assert installed(rig) == f"none,{NEW} is good: it was installed, and has passed its trial"
+    assert wait_for_update(rig) == f"none,{NEW} is good: it was installed, and has passed its trial"
     assert slot_of(rig) == "slot B"
     assert len(rig.machine.ask("SESS:LIST?").split(";")) == 2
     assert len([*rig.data().glob("session-*.journal")]) == 2
@@ -145,11 +145,11 @@ def test_what_is_no_update_for_this_device_is_refused(
     }
     for bundle, words in bundles.items():
         rig.machine.plug_in_stick(stick_with(bundle))
-        print(told(rig, words))
+        print(wait_for_words(rig, words))
         rig.machine.pull_stick()
     (empty := workshop.place / "empty.stick").write_bytes(bytes(1 << 20))
     rig.machine.plug_in_stick(empty)
-    print(told(rig, "it has no file system that is known"))
+    print(wait_for_words(rig, "it has no file system that is known"))
     rig.machine.pull_stick()
     assert slot_of(rig) == "slot A"
     rig.machine.hear_for(5)
@@ -158,14 +158,14 @@ def test_what_is_no_update_for_this_device_is_refused(
     rig.start()
     assert slot_of(rig) == "slot A"
     rig.machine.plug_in_stick(stick_with(older, older=True))
-    assert "is good" in installed(rig)
+    assert "is good" in wait_for_update(rig)
     assert slot_of(rig) == "slot B"
 
 
 def test_an_update_over_the_cable_is_gone_on_with_after_a_power_cut(rig: Rig, newer: Path) -> None:
     content = newer.read_bytes()
     part = f"{PART}-{hashlib.sha256(content).hexdigest()[:16]}"
-    before = recorded(rig)
+    before = read_journal(rig)
     # So much came earlier: the whole of it takes an hour in this machine.
     rig.machine.put_on_data("/lib/gp-pta", part, content[:-SENT_NOW_BYTES])
     rig.start()
@@ -189,7 +189,7 @@ def test_an_update_over_the_cable_is_gone_on_with_after_a_power_cut(rig: Rig, ne
     assert sending.returncode == EXIT_GOOD, words
     assert f"{NEW} is good: it was installed, and has passed its trial" in words
     assert words.rstrip().endswith("slot B")
-    assert recorded(rig) == before
+    assert read_journal(rig) == before
 
 
 def test_a_key_that_came_with_an_update_signs_the_next_one(
@@ -203,7 +203,7 @@ def test_a_key_that_came_with_an_update_signs_the_next_one(
         rig.machine.plug_in_stick(
             stick_with(workshop.bundle(slot, keys, version=version, name=f"{name}-key"))
         )
-        assert installed(rig).startswith(f"none,{version} is good")
+        assert wait_for_update(rig).startswith(f"none,{version} is good")
 
 
 def hangs(root: Path) -> None:
@@ -237,7 +237,7 @@ def fails_self_test(root: Path) -> None:
 def test_a_system_that_is_not_good_is_rolled_back_by_itself(
     rig: Rig, workshop: Workshop, change: Callable[[Path], None]
 ) -> None:
-    before = recorded(rig)
+    before = read_journal(rig)
     rig.start()
     slot = workshop.slot(change.__name__, change, NEWEST)
     bundle = workshop.bundle(slot, version=NEWEST, name=change.__name__)
@@ -248,11 +248,11 @@ def test_a_system_that_is_not_good_is_rolled_back_by_itself(
         rig.plug_in_again()
     rig.machine.until(BANNER)
     rig.plug_in_again()
-    rig.machine.started()
+    rig.machine.wait_for_firmware()
     assert slot_of(rig) == "slot A"
-    assert "slot B did not pass its trial" in told(rig, "trial")
+    assert "slot B did not pass its trial" in wait_for_words(rig, "trial")
     print(f"rolled back after {rig.machine.processor_s - began_s:.0f} s of processor time")
-    assert recorded(rig) == before
+    assert read_journal(rig) == before
 
 
 def test_ten_power_cuts_at_random_moments_of_an_update(
@@ -260,7 +260,7 @@ def test_ten_power_cuts_at_random_moments_of_an_update(
 ) -> None:
     chance = random.Random(SEED)
     print(f"seed {SEED}")
-    before = recorded(rig)
+    before = read_journal(rig)
     states = set()
     rig.start()
     for cut in range(CUTS):
@@ -269,10 +269,10 @@ def test_ten_power_cuts_at_random_moments_of_an_update(
         bundle = workshop.bundle(good, version=version, name="cut")
         rig.machine.plug_in_stick(stick_with(bundle))
         rig.machine.hear_for(chance.uniform(0.0, UPDATE_S_MAX))
-        assert recorded(rig) == before
+        assert read_journal(rig) == before
         rig.start()
         state = rig.machine.ask("SYST:UPD?")
         states.add(state.partition(",")[0])
         print(f"cut {cut}: {slot_of(rig)}, {state}")
     assert states & {"installing", "trial"}, "some of the cuts were in the middle of an update"
-    assert recorded(rig) == before
+    assert read_journal(rig) == before

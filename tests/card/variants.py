@@ -31,7 +31,7 @@ class Workshop:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        files = packages.fetch(packages.listed(), BUILT / "packages")
+        files = packages.fetch(packages.read_packages(), BUILT / "packages")
         (kernel_package,) = (f for name, f in files.items() if name.startswith("linux-image"))
         apart = ("linux-image", "u-boot", packages.FIRMWARE_OF_THE_PI)
         self._tree = Tree(f for name, f in files.items() if not name.startswith(apart))

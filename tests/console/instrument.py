@@ -21,7 +21,7 @@ class Recorder:
     refusal: ConsoleError | None = None
     waits: bool = False  # to be told whose it is
 
-    def called(self, name: str, *values: object) -> str:
+    def take_call(self, name: str, *values: object) -> str:
         """Remember a call; return what a query is answered."""
         self.calls.append((name, *values))
         if self.refusal is not None:
@@ -34,7 +34,7 @@ def recording(row: Command) -> Command:
     name = row.handler.__name__
 
     def handler(recorder: Recorder, *values: object) -> Answer:
-        answer = recorder.called(name, *values)
+        answer = recorder.take_call(name, *values)
         if name == "audiogram":
             return PICTURE
         return answer if row.header.endswith("?") else None
@@ -42,7 +42,7 @@ def recording(row: Command) -> Command:
     return replace(row, handler=handler, when=When.ALWAYS)
 
 
-def connected(
+def connect(
     lock: PinLock | None = None,
     recorder: Recorder | None = None,
     *,

@@ -20,7 +20,7 @@ LINES = 28  # the frequencies, and -10 to 120 dB HL by 5 dB
 MARKS = ("measured", "no-response", "hears-all", "unreliable", "incomplete")
 
 
-def found(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> ThresholdResult:
+def threshold_at(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> ThresholdResult:
     """A threshold that was measured."""
     low_db_hl, high_db_hl = level_db_hl - 1.96 * sd_db, level_db_hl + 1.96 * sd_db
     return ThresholdResult(
@@ -28,10 +28,12 @@ def found(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> Thresh
     )
 
 
-def marked(frequency_hz: float, mark: str) -> ThresholdResult:
+def threshold_without_number(frequency_hz: float, mark: str) -> ThresholdResult:
     """A frequency without a number."""
     limit_db_hl = {"no-response": 120.0, "hears-all": -10.0}.get(mark)
-    return replace(found(frequency_hz, 0.0).without_numbers(Outcome(mark)), limit_db_hl=limit_db_hl)
+    return replace(
+        threshold_at(frequency_hz, 0.0).without_numbers(Outcome(mark)), limit_db_hl=limit_db_hl
+    )
 
 
 def column(frequency_hz: float) -> int:
@@ -94,18 +96,18 @@ def test_a_whole_picture() -> None:
     """Both ears, bands, arrows, the truth, a level beyond the paper and a truth never heard."""
     ears = {
         RIGHT: [
-            marked(250, "hears-all"),
-            found(500, 10.0, 2.0),
-            found(1000, 20.0, 2.0),
-            found(2000, 35.0, 4.0),
-            found(4000, 60.0, 6.0),
-            marked(8000, "no-response"),
+            threshold_without_number(250, "hears-all"),
+            threshold_at(500, 10.0, 2.0),
+            threshold_at(1000, 20.0, 2.0),
+            threshold_at(2000, 35.0, 4.0),
+            threshold_at(4000, 60.0, 6.0),
+            threshold_without_number(8000, "no-response"),
         ],
         LEFT: [
-            found(250, 0.0, 2.0),
-            found(1000, 20.0, 8.0),
-            found(3000, 40.0, 2.0),
-            found(8000, 130.0, 5.0),
+            threshold_at(250, 0.0, 2.0),
+            threshold_at(1000, 20.0, 8.0),
+            threshold_at(3000, 40.0, 2.0),
+            threshold_at(8000, 130.0, 5.0),
         ],
     }
     truth = [(250.0, 5.0), (1000.0, 30.0), (8000.0, math.inf)]
@@ -127,8 +129,8 @@ def test_an_empty_audiogram_has_its_axes_only() -> None:
 @pytest.mark.parametrize(
     ("threshold", "levels"),
     [
-        (found(1000, 40.0, 5.1), (30, 35, 40, 45, 50)),  # 1.96 SD are 10 dB
-        (replace(found(1000, 40.0), low_db_hl=35.0, high_db_hl=50.0), (35, 40, 45, 50)),
+        (threshold_at(1000, 40.0, 5.1), (30, 35, 40, 45, 50)),  # 1.96 SD are 10 dB
+        (replace(threshold_at(1000, 40.0), low_db_hl=35.0, high_db_hl=50.0), (35, 40, 45, 50)),
     ],
 )
 def test_a_band_goes_as_far_as_95_percent_to_each_side(
@@ -140,13 +142,13 @@ def test_a_band_goes_as_far_as_95_percent_to_each_side(
 
 
 def test_what_is_perhaps_beyond_the_limit_has_a_question_mark_there() -> None:
-    perhaps = replace(marked(8000, "incomplete"), limit_db_hl=100.0)
+    perhaps = replace(threshold_without_number(8000, "incomplete"), limit_db_hl=100.0)
 
     assert one_ear(LEFT, perhaps) == {(line(100), column(8000)): "?"}
 
 
 def test_a_symbol_is_never_covered_by_a_band() -> None:
-    wide, narrow = found(1000, 40.0, 20.0), found(1020, 60.0, 0.1)
+    wide, narrow = threshold_at(1000, 40.0, 20.0), threshold_at(1020, 60.0, 0.1)
 
     for both in ([wide, narrow], [narrow, wide]):
         assert sorted(one_ear(LEFT, *both).values()).count("X") == 2
@@ -154,13 +156,13 @@ def test_a_symbol_is_never_covered_by_a_band() -> None:
 
 @pytest.mark.parametrize("mark", ["unreliable", "incomplete"])
 def test_nothing_stands_where_nothing_is_known(mark: str) -> None:
-    assert one_ear(RIGHT, marked(2000, mark)) == {}
+    assert one_ear(RIGHT, threshold_without_number(2000, mark)) == {}
 
 
 @pytest.mark.parametrize("level_db_hl", [-1e300, -math.inf, -500.0, -10.1, 120.1, 1e300])
 def test_a_level_off_the_paper_stands_at_its_edge(level_db_hl: float) -> None:
     edge = -10 if level_db_hl < 0 else 120
-    drawn = one_ear(LEFT, found(1000, level_db_hl, 1.0))
+    drawn = one_ear(LEFT, threshold_at(1000, level_db_hl, 1.0))
 
     if math.isfinite(level_db_hl):
         assert drawn[line(edge), column(1000)] == "X"
@@ -168,7 +170,7 @@ def test_a_level_off_the_paper_stands_at_its_edge(level_db_hl: float) -> None:
 
 
 def test_a_band_off_the_paper_ends_at_its_edges() -> None:
-    drawn = one_ear(LEFT, found(1000, 40.0, 1e6))
+    drawn = one_ear(LEFT, threshold_at(1000, 40.0, 1e6))
 
     assert [row for row, _ in drawn] == list(range(1, LINES))
 
@@ -176,7 +178,9 @@ def test_a_band_off_the_paper_ends_at_its_edges() -> None:
 @pytest.mark.parametrize("frequency_hz", [0.001, 20.0, 124.0, 8800.0, 20_000.0, 1e9])
 def test_a_frequency_off_the_paper_stands_at_its_edge(frequency_hz: float) -> None:
     for ears in ([LEFT], [RIGHT, LEFT]):
-        drawn = difference(draw_audiogram({ear: [found(frequency_hz, 40.0)] for ear in ears}))
+        drawn = difference(
+            draw_audiogram({ear: [threshold_at(frequency_hz, 40.0)] for ear in ears})
+        )
 
         assert {place for _, place in drawn} <= {
             column(125), column(125) + 1, column(8000), column(8000) + 1
@@ -185,7 +189,7 @@ def test_a_frequency_off_the_paper_stands_at_its_edge(frequency_hz: float) -> No
 
 def test_the_truth_is_behind_what_was_found() -> None:
     drawn = difference(
-        draw_audiogram({LEFT: [found(1000, 40.0)]}, [(1000.0, 40.0), (2000.0, 50.0)])
+        draw_audiogram({LEFT: [threshold_at(1000, 40.0)]}, [(1000.0, 40.0), (2000.0, 50.0)])
     )
 
     assert drawn == {(line(40), column(1000)): "X", (line(50), column(2000)): "+"}
@@ -200,7 +204,9 @@ def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
     """A triangle and a square, and small ones where the other ear may have heard it."""
     marks = {500: "none", 1000: "masked", 2000: "uncertain"}
     ears = {
-        ear: [replace(found(f, 40.0), masking=MaskingMark(mark)) for f, mark in marks.items()]
+        ear: [
+            replace(threshold_at(f, 40.0), masking=MaskingMark(mark)) for f, mark in marks.items()
+        ]
         for ear in (RIGHT, LEFT)
     }
     row = draw_audiogram(ears)[line(40)]
@@ -212,13 +218,13 @@ def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
 
 def test_what_was_inferred_has_its_band_and_none_of_the_symbols() -> None:
     """Whichever ear, and whatever a file says of its masking."""
-    inferred = replace(found(750, 40.0, 2.0), mark=Outcome.INFERRED)
+    inferred = replace(threshold_at(750, 40.0, 2.0), mark=Outcome.INFERRED)
     drawn = difference(draw_audiogram({RIGHT: [inferred], LEFT: [inferred]}))
 
     assert set(drawn.values()) == {":", "i"}
     assert drawn[line(40), column(750)] == drawn[line(40), column(750) + 1] == "i"
     assert "i inferred, not asked there" in legend({LEFT: [inferred], RIGHT: []})
-    assert "i inferred" not in legend({LEFT: [found(750, 40.0)]})
+    assert "i inferred" not in legend({LEFT: [threshold_at(750, 40.0)]})
 
 
 def test_the_legend_names_what_is_there() -> None:
@@ -229,11 +235,11 @@ def test_the_legend_names_what_is_there() -> None:
 
 
 numbers = st.floats(-1e6, 1e6)
-thresholds = st.builds(found, st.floats(1.0, 1e5), numbers, st.floats(0.0, 1e4)) | st.builds(
-    marked, st.floats(1.0, 1e5), st.sampled_from(MARKS[1:])
+thresholds = st.builds(threshold_at, st.floats(1.0, 1e5), numbers, st.floats(0.0, 1e4)) | st.builds(
+    threshold_without_number, st.floats(1.0, 1e5), st.sampled_from(MARKS[1:])
 )
 thresholds |= st.builds(
-    lambda *figures: replace(found(*figures), mark=Outcome.INFERRED),
+    lambda *figures: replace(threshold_at(*figures), mark=Outcome.INFERRED),
     st.floats(1.0, 1e5), numbers, st.floats(0.0, 1e4),
 )  # fmt: skip
 

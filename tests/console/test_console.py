@@ -20,7 +20,7 @@ from firmware_py.console.grammar import (
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.procedure.route import Route
 from tests.budget import examples
-from tests.console.instrument import PICTURE, Call, connected
+from tests.console.instrument import PICTURE, Call, connect
 
 NONE = (None,)
 TABLE = (*OWN_COMMANDS, *COMMANDS)
@@ -72,7 +72,7 @@ def numbers(console: Console) -> list[int]:
 @pytest.mark.parametrize("line", CALLS)
 def test_the_instrument_is_given_the_values_of_the_arguments(line: str) -> None:
     for typed in (line, f"  {line}  ", f":{line}"):
-        instrument, console = connected()
+        instrument, console = connect()
 
         assert not console.execute(typed)[0].startswith("ERROR")
         assert instrument.calls == [CALLS[line]]
@@ -85,7 +85,7 @@ def test_a_command_in_any_form_does_one_thing_and_is_answered_once(row: Command)
     )
     for form in (row.header, row.short):
         for header in (form, form.upper(), form.lower(), form.title(), f":{form}"):
-            instrument, console = connected()
+            instrument, console = connect()
             *_, last = console.execute(header + "".join(arguments))
 
             ((name, *_),) = instrument.calls
@@ -128,7 +128,7 @@ def test_a_row_says_whether_a_test_may_be_under_way(in_test: bool, answers: list
 
 
 def test_help_has_a_line_for_every_row_in_ascii_that_fits_a_terminal() -> None:
-    _, console = connected()
+    _, console = connect()
     *lines, names, note, ok = console.execute("help")
 
     assert ok == "OK"
@@ -262,7 +262,7 @@ def test_the_page_has_every_error_number() -> None:
 def test_a_wrong_line_does_nothing_and_is_answered_with_what_is_right(
     line: str, answer: str
 ) -> None:
-    instrument, console = connected()
+    instrument, console = connect()
 
     assert console.execute(line) == [f"ERROR {answer}"]
     assert instrument.calls == []
@@ -272,7 +272,7 @@ def test_a_wrong_line_does_nothing_and_is_answered_with_what_is_right(
 
 @pytest.mark.parametrize("line", ["SESS:PAUS", "SESS:STAT?", "AUD", "SETT pulses,2"])
 def test_what_the_instrument_refuses_is_answered_and_kept_until_it_is_read(line: str) -> None:
-    instrument, console = connected()
+    instrument, console = connect()
     instrument.refusal = ConsoleError(SETTINGS_CONFLICT, "not now")
 
     assert console.execute(line) == ['ERROR -221,"not now"']
@@ -287,7 +287,7 @@ def test_what_the_instrument_refuses_is_answered_and_kept_until_it_is_read(line:
 ID = "SESS:STAR ID="
 
 
-def asked(*identifiers: str) -> list[Call]:
+def start_calls(*identifiers: str) -> list[Call]:
     return [("start", *NONE * 3, identifier, None) for identifier in identifiers]
 
 
@@ -295,14 +295,14 @@ IDENTITY: list[Call] = [("identify",)]
 NAMES = ("Zoë", "Иванов-3", "患者7", "𠮷野家", "محمد")
 ERASED: list[tuple[bytes, list[Call]]] = [  # backspace is <
     (b"*IDX<N?X<\r", IDENTITY), (b"<<<<<*IDN?\r", IDENTITY), (b"ab<<\r", []),
-    *((f"{ID}a{last}<b\r".encode(), asked("ab")) for last in ("e", "ë", "患", "𠮷")),
-    (f"{ID}ë".encode()[:-1] + b"<b\r", asked("b")),
+    *((f"{ID}a{last}<b\r".encode(), start_calls("ab")) for last in ("e", "ë", "患", "𠮷")),
+    (f"{ID}ë".encode()[:-1] + b"<b\r", start_calls("b")),
 ]  # fmt: skip
 BYTES: list[tuple[bytes, list[Call]]] = [
     *((b"*IDN?" + end + b"*IDN?" + end, IDENTITY * 2)
       for end in (b"\r", b"\n", b"\r\n", b"\n\r", b"\r\n\r\n")),
     *((line, []) for line in (b"SESS:ABOR", b"\r", b" \r", b"   \n")),
-    *((f"{ID}{name}\r".encode(), asked(name)) for name in NAMES),
+    *((f"{ID}{name}\r".encode(), start_calls(name)) for name in NAMES),
     *((typed.replace(b"<", erase), calls) for typed, calls in ERASED for erase in (b"\b", b"\x7f")),
     *((begun + anew + b"*IDN?\r", IDENTITY)
       for begun in (b"SESS:ABOR", b"X" * 500, b"ID=\xc3") for anew in (b"\x15", b"\x03")),
@@ -313,7 +313,7 @@ BYTES: list[tuple[bytes, list[Call]]] = [
 def test_bytes_are_taken_in_one_by_one_and_done_when_their_line_ends(
     typed: bytes, calls: list[Call]
 ) -> None:
-    instrument, console = connected()
+    instrument, console = connect()
     answers = [answer for byte in typed for answer in console.receive(bytes([byte]))]
 
     assert instrument.calls == calls
@@ -323,13 +323,13 @@ def test_bytes_are_taken_in_one_by_one_and_done_when_their_line_ends(
 def test_a_line_that_is_too_long_is_refused_and_counted_in_characters() -> None:
     """What was beyond the limit is lost: to do the rest of it would be to do something else."""
     name = "患" * (LINE_CHARACTERS_MAX - len(ID))
-    instrument, console = connected()
+    instrument, console = connect()
     for more in ("患", "患" * 5000, "患" * 300 + "\b" * 250):
         assert console.receive(f"{ID}{name}{more}\r".encode()) == [
             'ERROR -223,"a line has at most 200 characters; nothing was done"'
         ]
     assert console.receive(f"{ID}{name}\r".encode()) == ["OK"]
-    assert instrument.calls == asked(name)
+    assert instrument.calls == start_calls(name)
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_a_line_that_is_too_long_is_refused_and_counted_in_characters() -> None:
 )  # fmt: skip
 def test_what_is_no_text_spoils_its_line_and_no_other(garbled: bytes, words: str) -> None:
     for before, after in ((b"SESS:", b"ABOR\r"), (b"SESS:STAR ID=", b"\r")):
-        instrument, console = connected()
+        instrument, console = connect()
 
         assert console.receive(b"*IDN?\r" + before + garbled + after + b"*IDN?\r") == [
             "identify", f'ERROR -113,"{words}; nothing was done"', "identify",
@@ -357,7 +357,7 @@ def test_what_is_no_text_spoils_its_line_and_no_other(garbled: bytes, words: str
 
 
 def test_however_much_comes_without_an_end_little_is_kept() -> None:
-    _, console = connected()
+    _, console = connect()
     for _ in range(100):
         console.receive(b"\x80\xff" * 500)
 
@@ -372,7 +372,7 @@ SCRIPT = (
 
 
 def whole_script() -> tuple[list[str], list[Call]]:
-    instrument, console = connected()
+    instrument, console = connect()
     return console.receive(SCRIPT), instrument.calls
 
 
@@ -391,7 +391,7 @@ def test_a_script_is_answered_line_by_line() -> None:
 
 @given(st.lists(st.integers(0, len(SCRIPT)), max_size=12))
 def test_a_script_may_come_in_any_pieces(cuts: list[int]) -> None:
-    instrument, console = connected()
+    instrument, console = connect()
     edges = [0, *sorted(cuts), len(SCRIPT)]
     answers = []
     for start, end in itertools.pairwise(edges):
@@ -416,7 +416,7 @@ def check_answers(answers: list[str]) -> None:
 @given(st.lists(st.binary(max_size=60) | almost_lines.map(str.encode), max_size=6))
 @example([b"\r\n" * 50, b"\x00" * 300, b"\r", bytes(range(256)), b"\r"])
 def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
-    _, console = connected()
+    _, console = connect()
     for piece in pieces:
         check_answers(console.receive(piece))
     console.receive(b"\r")
@@ -429,7 +429,7 @@ def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
 @given(almost_lines)
 def test_every_line_is_answered_exactly_once(line: str) -> None:
     """With one line; what is for people comes before its OK."""
-    _, console = connected()
+    _, console = connect()
     answers = console.execute(line)
     check_answers(answers)
 

@@ -22,7 +22,7 @@ from firmware_py.console.pin import (
 )
 from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
-from tests.console.instrument import Recorder, connected
+from tests.console.instrument import Recorder, connect
 
 PIN = "471108"
 STORED = PinHash.of(PIN, b"0123456789abcdef")
@@ -38,9 +38,9 @@ class Clock:
         return self.s
 
 
-def locked() -> tuple[Recorder, Console, Clock]:
+def lock_up() -> tuple[Recorder, Console, Clock]:
     clock = Clock()
-    return *connected(PinLock(STORED, clock)), clock
+    return *connect(PinLock(STORED, clock)), clock
 
 
 def refusal_of(lock: PinLock, pin: str) -> str:
@@ -146,7 +146,7 @@ def test_what_comes_too_soon_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_time_that_it_takes_to_look_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow card holds up the count of wrong ones for as long as the wait is, or longer."""
-    _, console, clock = locked()
+    _, console, clock = lock_up()
 
     def slow(*_: object) -> bool:
         clock.s += 5.0
@@ -200,7 +200,7 @@ NEED_NONE = [
 
 @pytest.mark.parametrize("line", NEED_IT + NEED_IT_FOR_AN_EARLIER_TEST)
 def test_settings_calibration_and_what_is_known_of_people_need_the_pin(line: str) -> None:
-    instrument, console, _ = locked()
+    instrument, console, _ = lock_up()
 
     assert console.execute(line) == [
         'ERROR -203,"this needs the operator\'s PIN: SYST:PIN; nothing was done"'
@@ -215,14 +215,14 @@ def test_settings_calibration_and_what_is_known_of_people_need_the_pin(line: str
 
 @pytest.mark.parametrize("line", NEED_IT_FOR_AN_EARLIER_TEST)
 def test_the_result_of_a_test_begun_since_the_start_does_not(line: str) -> None:
-    _, console = connected(PinLock(STORED, Clock()), begun_since_start=True)
+    _, console = connect(PinLock(STORED, Clock()), begun_since_start=True)
 
     assert not console.execute(line)[0].startswith("ERROR")
     assert console.lock.state == LOCKED
 
 
 def test_who_goes_on_with_what_waits_to_be_known_needs_it() -> None:
-    instrument, console, _ = locked()
+    instrument, console, _ = lock_up()
     instrument.waits = True
 
     assert console.execute("SESS:CONT")[0].startswith("ERROR -203")
@@ -248,7 +248,7 @@ def test_the_page_tells_what_needs_it_in_one_column() -> None:
 
 @pytest.mark.parametrize("line", NEED_NONE)
 def test_everything_else_does_not(line: str) -> None:
-    _, console, _ = locked()
+    _, console, _ = lock_up()
 
     assert not console.execute(line)[0].startswith("ERROR")
     assert console.lock.state == LOCKED
@@ -263,14 +263,14 @@ def test_every_command_is_in_one_of_the_two() -> None:
 
 
 def test_the_state_is_told() -> None:
-    _, console, clock = locked()
+    _, console, clock = lock_up()
 
     assert console.execute("SYST:PIN?") == [LOCKED]
     console.execute(f"SYST:PIN {PIN}")
     assert console.execute("SYST:PIN?") == [UNLOCKED]
     clock.s += RELOCK_S
     assert console.execute("SYST:PIN?") == [LOCKED]
-    assert connected()[1].execute("SYST:PIN?") == [NONE]
+    assert connect()[1].execute("SYST:PIN?") == [NONE]
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_the_state_is_told() -> None:
 )  # fmt: skip
 def test_it_is_never_repeated(line: str) -> None:
     """However it was typed: not in an answer, and not in an error that is kept."""
-    _, console, clock = locked()
+    _, console, clock = lock_up()
     for _ in range(3):
         said = console.execute(line)
         errors = iter(console.errors.next, '0,"No error"')
@@ -295,7 +295,7 @@ def test_it_is_never_repeated(line: str) -> None:
 @settings(max_examples=examples(200))
 @given(st.text(f"SYT:PIN?, {PIN}", max_size=8), st.text(":?, '=x", max_size=3))
 def test_it_is_never_repeated_wherever_it_stands(before: str, after: str) -> None:
-    _, console, _ = locked()
+    _, console, _ = lock_up()
     said = console.execute(f"{before}{PIN}{after}")
     errors = iter(console.errors.next, '0,"No error"')
     shown = " ".join((*said, *errors))

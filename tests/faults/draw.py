@@ -98,7 +98,7 @@ class Fault:
         return "".join(lines)
 
 
-def drawn(seed: int = SEED) -> list[Fault]:
+def draw(seed: int = SEED) -> list[Fault]:
     """Return the faults of a seed: of each room so many, of every kind that it has in turn."""
     chance = random.Random(seed)
     files, faults = _files(), list[Fault]()
@@ -146,11 +146,11 @@ def _in_javascript(path: str, source: str) -> Iterator[Fault]:
             continue
         for kind, pattern in OF_JAVASCRIPT:
             for found in pattern.finditer(line):
-                after = _changed(kind, found.group())
+                after = _change(kind, found.group())
                 yield Fault(path, number, found.start(), found.group(), after, kind, line)
 
 
-def _changed(kind: str, before: str) -> str:
+def _change(kind: str, before: str) -> str:
     if kind == "comparison":
         strict = before if len(before) < 3 else before[:-1]
         after = COMPARED[strict]
@@ -234,10 +234,10 @@ def _between(
         yield (left.lineno, column), operator, changes[operator], kind
 
 
-def kept() -> list[Fault]:
+def stored_faults() -> list[Fault]:
     """Return the faults that were drawn and are kept."""
     return [Fault(**fault) for fault in json.loads(KEPT.read_text())]
 
 
 if __name__ == "__main__":
-    print(json.dumps([asdict(fault) for fault in drawn()], indent=1, ensure_ascii=False))
+    print(json.dumps([asdict(fault) for fault in draw()], indent=1, ensure_ascii=False))

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tests.faults.draw import ROOT, Fault, kept
+from tests.faults.draw import ROOT, Fault, stored_faults
 
 LONGEST_S: Final = 600.0  # tests that a fault makes hang have found it
 OF_KERNELS: Final = ("tests/inference", "tests/firmware/test_golden.py")
@@ -74,7 +74,7 @@ def _without_phase(contexts: Any) -> set[str]:
     return {re.sub(r"@[^\]@]*$", "", name) for name in names}
 
 
-def tried(fault: Fault, tests: Sequence[str], options: Sequence[str]) -> tuple[str, float, str]:
+def try_fault(fault: Fault, tests: Sequence[str], options: Sequence[str]) -> tuple[str, float, str]:
     """Plant a fault, run tests until one fails, and mend it; return what came, and in how long."""
     if not tests:
         return NO_TESTS, 0.0, "no test reaches its file"
@@ -127,11 +127,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     a = p.parse_args(argv)
     reached, missed = Reached(a.coverage), 0
     wanted = {int(number) for number in a.numbers.split(",")} if a.numbers else None
-    for number, fault in enumerate(kept(), 1):
+    for number, fault in enumerate(stored_faults(), 1):
         if wanted is not None and number not in wanted:
             continue
         tests = reached.tests(fault, (ROOT / fault.path).read_text())
-        outcome, took_s, words = tried(fault, tests, a.options)
+        outcome, took_s, words = try_fault(fault, tests, a.options)
         missed += outcome != FOUND
         about = {"number": number, "fault": str(fault), "tests": len(tests), "outcome": outcome}
         with a.out.open("a") as out:

@@ -16,7 +16,7 @@ from typing import Final
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.preferences import SimulatedWearer, drawn_wish_db
-from device.simulator.serve import served
+from device.simulator.serve import serve_in_thread
 from firmware_py.journal import Recovered, read_journal
 from firmware_py.operator.update_desk import PIECE_BYTES_MAX, SYNCED_BYTES
 from firmware_py.procedure.tuning.space import DIMENSIONS
@@ -46,7 +46,7 @@ def kill_tunings(directory: Path, chance: random.Random, kills: int) -> Iterator
     """Disturb tuning after tuning until all kills are done; yield comparisons at each kill."""
     for seed in itertools.count(1):
         with ExitStack() as stack:
-            aid = stack.enter_context(served(WiredAid(), SPEED))
+            aid = stack.enter_context(serve_in_thread(WiredAid(), SPEED))
             rig = stack.enter_context(Rig(directory / f"tuning-{seed}", speed=SPEED))
             done = _kill_until_tuned(rig, aid, seed, chance, kills)
         yield done

@@ -37,7 +37,7 @@ class Device(World):
         return self.board.tone is None
 
 
-def told_by(device: Device, *lines: str) -> list[str]:
+def answers_to(device: Device, *lines: str) -> list[str]:
     for line in (*lines, "SYST:EXIT"):
         device.type(line)
     return device.run_out().splitlines()

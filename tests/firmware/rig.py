@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from device.simulator.listener import Listener
-from device.simulator.serve import served
+from device.simulator.serve import serve_in_thread
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.calibration.simulated import SERIAL
 from host_tools.devices.patience import Wait
@@ -34,7 +34,7 @@ class Served:
         silence_us = round(1e6 * speed)
         self.board = SimulatedBoard(listener, boot=boot, serial=serial, host_silence_us=silence_us)
         self._service = ExitStack()
-        self.port = self._service.enter_context(served(self.board, speed))
+        self.port = self._service.enter_context(serve_in_thread(self.board, speed))
 
     def stop(self) -> None:
         self._service.close()

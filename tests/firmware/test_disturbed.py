@@ -42,12 +42,12 @@ POLL_US = 20 * MS
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def quiet_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("undisturbed")
     return run_session(directory, a_listener("S2"), {"ears": "left", "seed": 3})
 
 
-def begun(directory: Path, listener: SimulatedListener | None = None) -> World:
+def begin(directory: Path, listener: SimulatedListener | None = None) -> World:
     world = World(directory, listener or a_listener("S2"))
     world.begin(SETTINGS)
     return world
@@ -150,7 +150,7 @@ def test_who_is_no_board_is_named_at_both_ends(tmp_path: Path, who: str) -> None
     assert_ends(device, EXIT_TONE_GENERATOR, "no tone generator at '/dev/tone-generator': ", words)
 
 
-def lost_in_a_tone(directory: Path) -> Device:
+def lose_board_in_a_tone(directory: Path) -> Device:
     """Run a device whose board is unplugged in its first tone, for good."""
     device = Device(directory, Configuration(reconnect_s=3.0), 1, a_listener(lapse_rate=1.0))
     device.type(BEGIN)
@@ -161,7 +161,7 @@ def lost_in_a_tone(directory: Path) -> Device:
 
 
 def test_a_port_that_vanishes_in_a_tone_for_good(tmp_path: Path) -> None:
-    board = lost_in_a_tone(tmp_path).board
+    board = lose_board_in_a_tone(tmp_path).board
     board.advance(board.now_us + board.host_silence_us)
     assert [(tone.cut, board.tone) for tone in board.played] == [(True, None)]
     journal = tmp_path / "session-000001.journal"
@@ -174,7 +174,7 @@ def test_a_port_that_vanishes_in_a_tone_for_good(tmp_path: Path) -> None:
 
 def test_a_test_taken_up_when_its_board_had_been_lost_says_so_too(tmp_path: Path) -> None:
     """Its journal has the loss, and the return, as it has them without a new start."""
-    journal = lost_in_a_tone(tmp_path).directory / "session-000001.journal"
+    journal = lose_board_in_a_tone(tmp_path).directory / "session-000001.journal"
     world = World(tmp_path, a_listener(), boot=2)
     assert " resumed=1 " in state(world)
     world.until(lambda: replay(read_journal(journal).records).resumed == 1)
@@ -183,7 +183,7 @@ def test_a_test_taken_up_when_its_board_had_been_lost_says_so_too(tmp_path: Path
 
 @pytest.mark.parametrize("serial", quick([UNCALIBRATED_SERIAL, "e66123"], "e66123"))
 def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
-    tmp_path: Path, undisturbed: Path, serial: str
+    tmp_path: Path, quiet_session: Path, serial: str
 ) -> None:
     """One with a number of its own is known by it: then the operator has to say to go on.
 
@@ -207,7 +207,7 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
         assert world.ask("SESS:CONT") == ["OK"]
     world.finish()
     assert is_told(world, "board-lost")
-    assert stimuli_of(world.journal()) == stimuli_of(undisturbed)
+    assert stimuli_of(world.journal()) == stimuli_of(quiet_session)
     assert replay_journal(world.journal()).code == IDENTICAL
 
     lost, *another = errors(world)
@@ -221,7 +221,7 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
 
 
 def test_a_board_of_another_version_in_a_test_is_named_and_the_session_is_kept(
-    tmp_path: Path, undisturbed: Path
+    tmp_path: Path, quiet_session: Path
 ) -> None:
     device = Device(tmp_path, Configuration(reconnect_s=5.0), 1)
     device.type(BEGIN)
@@ -232,12 +232,12 @@ def test_a_board_of_another_version_in_a_test_is_named_and_the_session_is_kept(
     words = "the tone generator speaks wire 2, this firmware 1"
     said = assert_ends(device, EXIT_TONE_GENERATOR, words)
     assert said.endswith("; the session is kept and goes on at the next start")
-    assert_like_undisturbed(World(tmp_path, a_listener("S2"), boot=2).end(), undisturbed)
+    assert_like_undisturbed(World(tmp_path, a_listener("S2"), boot=2).end(), quiet_session)
 
 
 @pytest.mark.parametrize("stall", ["short", "long"])
-def test_a_board_that_stalls(tmp_path: Path, undisturbed: Path, stall: str) -> None:
-    world = in_tone(begun(tmp_path), 4)
+def test_a_board_that_stalls(tmp_path: Path, quiet_session: Path, stall: str) -> None:
+    world = in_tone(begin(tmp_path), 4)
     world.tones.takes = False
     if stall == "long":
         world.until(lambda: is_told(world, "board-lost"))
@@ -246,7 +246,7 @@ def test_a_board_that_stalls(tmp_path: Path, undisturbed: Path, stall: str) -> N
     world.tones.takes = True
     world.finish()
     assert bool(errors(world)) == (stall == "long")
-    assert_like_undisturbed(world.journal(), undisturbed)
+    assert_like_undisturbed(world.journal(), quiet_session)
     world.close()
 
 
@@ -254,7 +254,7 @@ def test_a_board_that_stalls(tmp_path: Path, undisturbed: Path, stall: str) -> N
 
 
 def test_a_test_that_goes_on_says_so_wherever_somebody_looks(
-    tmp_path: Path, undisturbed: Path
+    tmp_path: Path, quiet_session: Path
 ) -> None:
     world = World(tmp_path, a_listener("S2"), configuration=Configuration(events=True))
     world.begin(SETTINGS)
@@ -271,7 +271,7 @@ def test_a_test_that_goes_on_says_so_wherever_somebody_looks(
         )
         assert f"! resumed session=1 tones={tones}\r\n" in world.heard
     world.finish()
-    assert_like_undisturbed(world.journal(), undisturbed)
+    assert_like_undisturbed(world.journal(), quiet_session)
     assert replay(read_journal(world.journal()).records).resumed == 2
 
     world.restart()
@@ -284,7 +284,7 @@ def test_a_test_that_goes_on_says_so_wherever_somebody_looks(
 
 def test_who_asks_later_what_happens_is_told_of_a_test_that_goes_on(tmp_path: Path) -> None:
     """The events were off when it was taken up."""
-    world = begun(tmp_path, a_listener(lapse_rate=1.0))
+    world = begin(tmp_path, a_listener(lapse_rate=1.0))
     world.until(lambda: world.board.played != [])
     world.restart()
     state(world)
@@ -325,11 +325,11 @@ class Clinging(SimulatedListener):
 
 
 def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
-    tmp_path: Path, undisturbed: Path
+    tmp_path: Path, quiet_session: Path
 ) -> None:
     listener = a_listener("S2")
     listener.__class__ = Clinging
-    world = begun(tmp_path, listener)
+    world = begin(tmp_path, listener)
     world.until(lambda: is_told(world, "error", number=106))
     assert state(world).startswith("state=paused")
     words = '106,"button 1 is held down; the test is paused: let go of it, then SESS:CONT"'
@@ -344,7 +344,7 @@ def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
     events = [event["what"] for event in records_of(world.journal(), "input")]
     assert events.index("button-down") < events.index("paused") < events.index("continued")
     found = stimuli_of(world.journal())
-    assert found == stimuli_of(undisturbed)[: len(found)]
+    assert found == stimuli_of(quiet_session)[: len(found)]
     world.close()
 
 
@@ -378,10 +378,10 @@ class SmallDisk(Disk):
 
 
 def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
-    tmp_path: Path, undisturbed: Path
+    tmp_path: Path, quiet_session: Path
 ) -> None:
     """The tone is under way when the record of its beginning finds no room any more."""
-    lines = undisturbed.read_bytes().splitlines(keepends=True)
+    lines = quiet_session.read_bytes().splitlines(keepends=True)
     first = next(n for n, line in enumerate(lines) if b'"what": "tone-on"' in line)
     disk = SmallDisk(sum(map(len, lines[:first])) + len(lines[first]) // 2)
     device = Device(tmp_path, listener=a_listener(lapse_rate=1.0), speed=1, disk=disk)
@@ -394,15 +394,17 @@ def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
     assert replay_journal(device.journal()).code == UNFINISHED
 
 
-def test_a_session_goes_on_when_the_disk_has_room_again(tmp_path: Path, undisturbed: Path) -> None:
-    device = Device(tmp_path, speed=1, disk=SmallDisk(undisturbed.stat().st_size // 2))
+def test_a_session_goes_on_when_the_disk_has_room_again(
+    tmp_path: Path, quiet_session: Path
+) -> None:
+    device = Device(tmp_path, speed=1, disk=SmallDisk(quiet_session.stat().st_size // 2))
     device.type(BEGIN)
     words = "cannot be written", "see to the disk, then resume the journal"
     assert_ends(device, EXIT_JOURNAL, *words)
     recorded = device.journal().read_bytes()
     journal = World(tmp_path, a_listener("S2"), boot=2).end()
     assert journal.read_bytes().startswith(recorded)
-    assert_like_undisturbed(journal, undisturbed)
+    assert_like_undisturbed(journal, quiet_session)
 
 
 def test_no_test_is_begun_on_a_full_disk(tmp_path: Path) -> None:
@@ -422,8 +424,8 @@ def test_no_test_is_begun_on_a_full_disk(tmp_path: Path) -> None:
 # The console
 
 
-def test_a_console_that_is_pulled_and_put_in_again(tmp_path: Path, undisturbed: Path) -> None:
-    world = in_tone(begun(tmp_path), 4)
+def test_a_console_that_is_pulled_and_put_in_again(tmp_path: Path, quiet_session: Path) -> None:
+    world = in_tone(begin(tmp_path), 4)
     world.console.incoming += b"SESS:ABO"  # half typed
     world.until(lambda: len(world.board.played) > 4)
     world.console.vanish()
@@ -435,16 +437,16 @@ def test_a_console_that_is_pulled_and_put_in_again(tmp_path: Path, undisturbed: 
     (error,) = errors(world)
     assert error.startswith("-241,")
     assert "is gone" in error
-    assert_like_undisturbed(world.journal(), undisturbed)
+    assert_like_undisturbed(world.journal(), quiet_session)
     world.close()
 
 
 @pytest.mark.parametrize("typed", [b"HELP\n", b"\x00\xff nonsense \x07\r\n"])
 def test_a_console_that_nobody_reads_disturbs_no_test(
-    tmp_path: Path, undisturbed: Path, typed: bytes
+    tmp_path: Path, quiet_session: Path, typed: bytes
 ) -> None:
     """Somebody, or some machine, types without end."""
-    world = begun(tmp_path)
+    world = begin(tmp_path)
     world.console.takes = False
 
     def is_over() -> bool:
@@ -452,7 +454,7 @@ def test_a_console_that_nobody_reads_disturbs_no_test(
         return world.runner.session is None
 
     world.until(is_over)
-    assert_like_undisturbed(world.journal(), undisturbed)
+    assert_like_undisturbed(world.journal(), quiet_session)
     world.console.takes = True
     world.console.incoming.clear()
     assert "state=finished" in state(world)

@@ -38,7 +38,7 @@ def test_the_end_waits_for_a_deaf_board_and_a_full_console_no_longer_than_is_sai
     told_at_s = list[float]()
     monkeypatch.setattr(device.console, "drain", take_nothing)
 
-    def told() -> bool:
+    def tell() -> bool:
         if device.clock.us < S:  # until then it meets its board
             return False
         told_at_s.append(device.clock.seconds)
@@ -46,7 +46,7 @@ def test_the_end_waits_for_a_deaf_board_and_a_full_console_no_longer_than_is_sai
         monkeypatch.setattr(device.tones, "open", open_again)
         return True
 
-    device.type("SYST:EXIT", told)
+    device.type("SYST:EXIT", tell)
     device.run_out()
 
     waited_s = device.clock.seconds - told_at_s[0]

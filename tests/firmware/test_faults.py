@@ -68,14 +68,14 @@ def run(directory: Path, rates: FaultRates, seed: int = 1, speed: int = 1) -> Ba
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def good_journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(tmp_path_factory.mktemp("good") / "data", FaultRates()).journal()
 
 
-def assert_like(undisturbed: Path, journal: Path) -> None:
+def assert_like(good_journal: Path, journal: Path) -> None:
     """The same tones, and the same result to the bit, response times included."""
-    assert stimuli_of(journal) == stimuli_of(undisturbed)
-    assert {**result_of(journal), "stray_presses": ANY} == result_of(undisturbed)
+    assert stimuli_of(journal) == stimuli_of(good_journal)
+    assert {**result_of(journal), "stray_presses": ANY} == result_of(good_journal)
     assert asked_again_though_answered(journal) == []
     assert replay_journal(journal).code == IDENTICAL
 
@@ -89,7 +89,7 @@ def assert_like(undisturbed: Path, journal: Path) -> None:
     ],
 )
 def test_a_session_over_a_bad_cable_comes_to_the_same_result(
-    tmp_path: Path, undisturbed: Path, fault: str, seed: int, speed: int
+    tmp_path: Path, good_journal: Path, fault: str, seed: int, speed: int
 ) -> None:
     world = run(tmp_path / "data", FAULTS[fault], seed, speed)
     counts, counters = world.counts, world.client.counters
@@ -100,20 +100,20 @@ def test_a_session_over_a_bad_cable_comes_to_the_same_result(
         "duplicate": counts.duplicated,
     }
 
-    assert_like(undisturbed, world.journal())
+    assert_like(good_journal, world.journal())
     for name, count in befell.items():
         assert (count > 20) == (fault in (name, "everything")), befell
     if fault == "everything":
         assert min(counters.repeats, counters.garbled, counters.stale) > 20
 
 
-def test_at_nine_times_the_rates_it_ends_all_the_same(tmp_path: Path, undisturbed: Path) -> None:
+def test_at_nine_times_the_rates_it_ends_all_the_same(tmp_path: Path, good_journal: Path) -> None:
     """Boards may be lost and found, and events missed; the answers are the listener's."""
     world = run(tmp_path / "data", FaultRates(drop=0.45, duplicate=0.2), seed=3)
 
     assert any(isinstance(notice, Missed) for notice in world.notices)
-    assert stimuli_of(world.journal()) == stimuli_of(undisturbed)
-    assert result_of(world.journal())["ears"] == result_of(undisturbed)["ears"]
+    assert stimuli_of(world.journal()) == stimuli_of(good_journal)
+    assert result_of(world.journal())["ears"] == result_of(good_journal)["ears"]
 
 
 @pytest.mark.thorough  # its processes are tests/host's, and its cable is tried above

@@ -27,10 +27,10 @@ from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
-from tests.firmware.device import Device, told_by
+from tests.firmware.device import Device, answers_to
 from tests.firmware.whole_sessions import a_listener, result_of
-from tests.host.journals import recorded
-from tests.said import said
+from tests.host.journals import session_of
+from tests.said import reason_words
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -97,7 +97,7 @@ def test_a_journal_at_which_the_procedure_fails_ends_one_life_and_not_every_one(
     (journal,) = tmp_path.glob("*.journal")
     before, last = journal.read_bytes(), len(read_journal(journal).records) - 1
 
-    error, state, begun, _ = told_by(
+    error, state, begun, _ = answers_to(
         Device(tmp_path), "SYST:ERR?", "SESS:STAT?", "SESS:STAR LEFT,SEED=3"
     )
     words = f"{journal.name}: record {last}: ZeroDivisionError: division by zero"
@@ -122,8 +122,8 @@ def test_a_start_without_enough_memory_gives_no_journal_up(
     with monkeypatch.context() as short:
         short.setattr(HearingTest, "handle", without)
         with pytest.raises(MemoryError):
-            told_by(Device(tmp_path))
-    state, _ = told_by(Device(tmp_path), "SESS:STAT?")
+            answers_to(Device(tmp_path))
+    state, _ = answers_to(Device(tmp_path), "SESS:STAT?")
     assert state.startswith("state=waiting")
 
 
@@ -147,7 +147,7 @@ def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_pat
 def test_a_person_that_is_none_is_refused_and_no_test_is_begun(tmp_path: Path) -> None:
     words = "AGE is 'nan'; allowed are numbers from 0 to 120 years; no test was begun"
 
-    assert told_by(Device(tmp_path), "SESS:STAR LEFT,AGE=nan", "SYST:ERR?", "SESS:STAT?") == [
+    assert answers_to(Device(tmp_path), "SESS:STAR LEFT,AGE=nan", "SYST:ERR?", "SESS:STAT?") == [
         f'ERROR -224,"{words}"',
         f'-224,"{words}"',
         "state=idle calibration=SIMULATED",
@@ -159,7 +159,7 @@ def test_a_person_that_is_none_is_refused_and_no_test_is_begun(tmp_path: Path) -
 @pytest.mark.parametrize("person", ["AGE=67", "SEX=f"])
 def test_a_profile_that_does_not_take_age_and_sex_is_named(tmp_path: Path, person: str) -> None:
     device = Device(tmp_path)
-    setting, refusal, _ = told_by(device, "SETT profile,gp-pta-2015", f"SESS:STAR LEFT,{person}")
+    setting, refusal, _ = answers_to(device, "SETT profile,gp-pta-2015", f"SESS:STAR LEFT,{person}")
 
     assert setting == "OK"
     assert refusal.startswith("ERROR -224,")
@@ -175,7 +175,7 @@ def test_age_and_sex_are_of_one_test_and_recorded(
     real = ear_parts._estimator
     monkeypatch.setattr(ear_parts, "_estimator", lambda settings, _: real(settings, UNKNOWN))
     device = Device(tmp_path)
-    answers = told_by(
+    answers = answers_to(
         device, "SESS:STAR sex=f,LEFT,age=67.5", "SESS:ABOR", "SESS:STAR LEFT", "SESS:ABOR", "SETT?"
     )
 
@@ -251,11 +251,13 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     tmp_path: Path, two_buttons: Path
 ) -> None:
     shutil.copy(two_buttons, tmp_path / "session-000001.journal")
-    state, *picture, ok, threshold, _ = told_by(Device(tmp_path), "SESS:STAT?", "AUD", "THR? LEFT")
+    state, *picture, ok, threshold, _ = answers_to(
+        Device(tmp_path), "SESS:STAT?", "AUD", "THR? LEFT"
+    )
     (ear,) = result_of(two_buttons)["ears"]
     # In the result the band of what was not asked allows for a step as well.
     octaves_hz = [f for f in AUDIOGRAM_FREQUENCIES_HZ if f not in BY_AIR.inter_octave_hz]
-    estimator = recorded(two_buttons).test.ears[Route("left")].estimator
+    estimator = session_of(two_buttons).test.ears[Route("left")].estimator
     low_db_hl, high_db_hl = estimator.threshold_band(octaves_hz, 0.95)
     halves_db = dict(zip(octaves_hz, 0.5 * (high_db_hl - low_db_hl), strict=True))
     wanted_db = partial(Settings().wanted_half_width_db, BY_AIR)
@@ -273,9 +275,9 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     )
     assert (
         f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "
-        f"{ear['tones_unsure']} unsure; {readable(said(ear['why']))}"
+        f"{ear['tones_unsure']} unsure; {readable(reason_words(ear['why']))}"
     ) in picture
-    assert said(ear["why"]).startswith("the cap of 26 tones; 95 % band")
+    assert reason_words(ear["why"]).startswith("the cap of 26 tones; 95 % band")
     assert (ok, threshold[:9]) == ("OK", "left=250,")
     assert threshold.endswith(" calibration=SIMULATED")
 

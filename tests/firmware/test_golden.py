@@ -35,11 +35,11 @@ UNCALIBRATED_SERIAL: Final = "51b0000000000002"
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 
 
-def undisturbed(world: World) -> World:
+def leave_alone(world: World) -> World:
     return world
 
 
-def disturbed(world: World) -> World:
+def disturb(world: World) -> World:
     """Pause within a tone, and in the pauses around one; cut the wire; kill the firmware."""
     for state in (LISTENING, PAUSE_BEFORE, LATE):
         go_on_to(world, state)
@@ -76,7 +76,7 @@ class Recording:
     settings: dict[str, Any] = field(default_factory=dict)
     audiogram: str = "N3"
     listener: dict[str, float] = field(default_factory=dict)
-    course: Callable[[World], World] = undisturbed
+    course: Callable[[World], World] = leave_alone
     serial: str = SERIAL  # of the board; the simulated calibration is of one alone
 
 
@@ -93,7 +93,7 @@ RECORDINGS: Final = {
         {"unsure_half_width_db": 3.0, "lapse_rate": 0.01, "false_alarm_rate": 0.01},
     ),
     "masked": Recording({"first_ear": "left", "catch_rate": 0.2}, "N1,N6"),
-    "disturbed": Recording({"ears": "right", "stop_half_width_db": 2.0}, "N2", course=disturbed),
+    "disturbed": Recording({"ears": "right", "stop_half_width_db": 2.0}, "N2", course=disturb),
 }
 
 

@@ -33,7 +33,7 @@ from tests.firmware.whole_sessions import (
     run_session,
     stimuli_of,
 )
-from tests.said import each_said, said
+from tests.said import each_said, reason_words
 
 # They ask the same sessions, which are run once.
 pytestmark = [pytest.mark.usefixtures("quick_disk"), pytest.mark.xdist_group("masked device")]
@@ -43,7 +43,7 @@ TRUTH = {str(ear): audiogram for ear, audiogram in audiogram_named(EARS).items()
 
 
 @pytest.fixture(scope="module")
-def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def masked_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_session(tmp_path_factory.mktemp("masked"), a_listener(EARS))
 
 
@@ -83,39 +83,45 @@ def masks_of(journal: Path) -> list[dict[str, Any]]:
     return [action for action in records_of(journal, "output") if action["what"] == "mask"]
 
 
-def test_a_poor_ear_is_found_with_masking_and_hidden_without(masked: Path, shadow: Path) -> None:
+def test_a_poor_ear_is_found_with_masking_and_hidden_without(
+    masked_session: Path, shadow: Path
+) -> None:
     """The table of bench/README.md (`pytest -s` prints it)."""
-    for name, journal in (("automatic", masked), ("off", shadow)):
+    for name, journal in (("automatic", masked_session), ("off", shadow)):
         found = (each["threshold_db_hl"] for each in ear_of(journal, LEFT)["thresholds"])
         print(name, ["none" if level is None else round(level) for level in found])
 
-    assert max(map(abs, errors_db(masked, LEFT))) < 6.0
-    assert max(map(abs, errors_db(masked, RIGHT))) < 6.0
+    assert max(map(abs, errors_db(masked_session, LEFT))) < 6.0
+    assert max(map(abs, errors_db(masked_session, RIGHT))) < 6.0
     assert max(errors_db(shadow, LEFT)) < -7.5, "the right ear heard it all"
-    assert marks(masked, LEFT) == {MaskingMark.MASKED}
-    assert marks(masked, RIGHT) == {MaskingMark.NOT_MASKED}
+    assert marks(masked_session, LEFT) == {MaskingMark.MASKED}
+    assert marks(masked_session, RIGHT) == {MaskingMark.NOT_MASKED}
     assert masks_of(shadow) == []
 
 
-def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -> None:
-    masks = {action["number"]: action for action in masks_of(masked)}
-    left = [tone for tone in stimuli_of(masked) if tone["ear"] == LEFT and tone["number"] in masks]
+def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked_session: Path) -> None:
+    masks = {action["number"]: action for action in masks_of(masked_session)}
+    left = [
+        tone
+        for tone in stimuli_of(masked_session)
+        if tone["ear"] == LEFT and tone["number"] in masks
+    ]
 
     crossing = 0
     for tone in left:
         mask = masks[tone["number"]]
         assert (mask["ear"], mask["frequency_hz"]) == (RIGHT, tone["frequency_hz"])
         level = f"{tone['level_db_hl']:g} dB HL"
-        crossing += said(mask["why"]).startswith(f"{level} reaches the right ear at")
-    assert crossing == ear_of(masked, LEFT)["tones_masked"] > 20
+        crossing += reason_words(mask["why"]).startswith(f"{level} reaches the right ear at")
+    assert crossing == ear_of(masked_session, LEFT)["tones_masked"] > 20
     assert len(left) - crossing <= CHECKS_MAX, "the others look whether it is the right ear"
-    assert replay_journal(masked).code == IDENTICAL
-    assert asked_again_though_answered(masked) == []
+    assert replay_journal(masked_session).code == IDENTICAL
+    assert asked_again_though_answered(masked_session) == []
 
 
 @pytest.mark.parametrize("at_number", [pytest.param(50, marks=pytest.mark.thorough), 58])
 def test_a_killed_firmware_goes_on_with_the_noise(
-    tmp_path: Path, masked: Path, at_number: int
+    tmp_path: Path, masked_session: Path, at_number: int
 ) -> None:
     world = World(tmp_path / "data", a_listener(EARS))
     world.begin()
@@ -126,8 +132,8 @@ def test_a_killed_firmware_goes_on_with_the_noise(
     world.close()
     other.end()
 
-    assert stimuli_of(other.journal()) == stimuli_of(masked)
-    assert result_of(other.journal())["ears"] == result_of(masked)["ears"]
+    assert stimuli_of(other.journal()) == stimuli_of(masked_session)
+    assert result_of(other.journal())["ears"] == result_of(masked_session)["ears"]
     assert other.board.noise is None
     assert replay_journal(other.journal()).code == IDENTICAL
 
@@ -151,7 +157,7 @@ def number_of(tone: PlayedTone) -> int:
 
 
 def test_no_tone_goes_without_its_noise_when_the_host_stands_still_between_them(
-    tmp_path: Path, masked: Path
+    tmp_path: Path, masked_session: Path
 ) -> None:
     """A slow card is enough: the board ends the noise after a second, and nobody is told."""
     world = World(tmp_path / "data", a_listener(EARS))
@@ -169,8 +175,8 @@ def test_no_tone_goes_without_its_noise_when_the_host_stands_still_between_them(
     with_noise = {number_of(tone) for tone in world.board.played if tone.noise}
     assert with_noise == masks & {number_of(tone) for tone in world.board.played}
     assert len(stood_still) > 10
-    assert stimuli_of(world.journal()) == stimuli_of(masked)
-    assert result_of(world.journal())["ears"] == result_of(masked)["ears"]
+    assert stimuli_of(world.journal()) == stimuli_of(masked_session)
+    assert result_of(world.journal())["ears"] == result_of(masked_session)["ears"]
     assert replay_journal(world.journal()).code == IDENTICAL
 
 
@@ -238,11 +244,11 @@ def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None
     world = with_program(tmp_path / "data", WeakServer)
     refused = [event for event in records_of(world.journal(), "input") if "why" in event]
 
-    assert {(event["what"], said(event["why"])) for event in refused} == {
+    assert {(event["what"], reason_words(event["why"])) for event in refused} == {
         ("noise-refused", "the tone generator refused the noise: limit")
     }
     assert MaskingMark.UNCERTAIN in marks(world.journal(), LEFT)
-    assert "refused the noise: limit" in said(result_of(world.journal())["remarks"])
+    assert "refused the noise: limit" in reason_words(result_of(world.journal())["remarks"])
 
 
 def test_a_tone_whose_noise_is_refused_has_none_and_not_that_of_the_tone_before(
@@ -286,7 +292,7 @@ def test_calibrated_noise_is_as_loud_as_it_has_to_be_and_within_what_was_measure
 @pytest.mark.parametrize("ear", [LEFT, RIGHT])
 @pytest.mark.parametrize("frequency_hz", AUDIOGRAM_FREQUENCIES_HZ)
 def test_the_highest_noise_is_within_limit_and_wire(ear: str, frequency_hz: float) -> None:
-    for in_force in (CalibrationInForce(), on_file().judged(calibration().date)):
+    for in_force in (CalibrationInForce(), on_file().judge(calibration().date)):
         highest_db_hl = in_force.highest_noise_db_hl(Route(ear), frequency_hz)
         level_dbfs = in_force.noise_dbfs(Route(ear), frequency_hz, highest_db_hl)
 
@@ -295,7 +301,7 @@ def test_the_highest_noise_is_within_limit_and_wire(ear: str, frequency_hz: floa
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_kind_of_earphones_is_that_of_the_calibration(kind: str) -> None:
-    in_force = on_file({"transducer.kind": kind}).judged(calibration().date)
+    in_force = on_file({"transducer.kind": kind}).judge(calibration().date)
     earphones = CalibrationInForce.from_record(in_force.as_record()).earphones
 
     assert earphones.attenuation_db(500.0) == (55.0 if kind == INSERT else 40.0)

@@ -41,11 +41,11 @@ def hold_time_in_a_tone(board: SimulatedBoard, monkeypatch: pytest.MonkeyPatch) 
     """
     advance, receive = board.advance, board.receive
 
-    def held(now_us: int) -> int:
+    def hold(now_us: int) -> int:
         return board.now_us if board.played else now_us
 
-    monkeypatch.setattr(board, "advance", lambda now_us: advance(held(now_us)))
-    monkeypatch.setattr(board, "receive", lambda data, now_us: receive(data, held(now_us)))
+    monkeypatch.setattr(board, "advance", lambda now_us: advance(hold(now_us)))
+    monkeypatch.setattr(board, "receive", lambda data, now_us: receive(data, hold(now_us)))
 
 
 @pytest.fixture

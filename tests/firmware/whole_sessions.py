@@ -139,7 +139,7 @@ def asked_again_though_answered(path: Path) -> list[int]:
                 if number not in answered and (in_time if pressed else over):
                     answered.add(number)
                     if pressed:
-                        pace.answered(since_us)
+                        pace.take_answer(since_us)
             case {"what": "tone-off", "cut": True} | {"what": "paused" | "board-lost"}:
                 onset_us = None
     return wrong

@@ -109,7 +109,7 @@ def hostile_directory(trial: Trial, directory: Path) -> Iterator[Path]:
 
 def check(command: list[str], journal: Path) -> tuple[int, str]:
     """Run a command, see that what it says acts on nothing, and return code and words."""
-    code, told, errors = said_by(command, journal)
+    code, told, errors = output_of(command, journal)
     assert code in EXIT_CODES, errors
     assert not UNFORESEEN.search(errors), errors
     assert len(errors) < ERRORS_CHARACTERS_MAX, "a message is for people"
@@ -127,7 +127,7 @@ def check(command: list[str], journal: Path) -> tuple[int, str]:
     return code, told
 
 
-def said_by(command: list[str], journal: Path) -> tuple[int, str, str]:
+def output_of(command: list[str], journal: Path) -> tuple[int, str, str]:
     """Run a command, and return its exit code and what it says."""
     places = {JOURNAL: str(journal), OUT: str(journal.parent / "out")}
     words = [DIRECTORY if word == DIRECTORY else word for word in command]

@@ -70,13 +70,13 @@ def data_directory(data: bytes, directory: Path) -> None:
         shutil.rmtree(each, ignore_errors=True)
         each.mkdir()
     (outside / "file").write_bytes(b"somebody else's")
-    before = _seen(outside)
+    before = _look_at(outside)
     for name, kind in zip(data[: 2 * ENTRIES_MAX : 2], data[1::2], strict=False):
         path = place / NAMES[name % len(NAMES)]
         if not os.path.lexists(path):
             KINDS[kind % len(KINDS)](path, outside)
     _use(place)
-    assert _seen(outside) == before
+    assert _look_at(outside) == before
 
 
 def _use(place: Path) -> None:
@@ -132,7 +132,7 @@ def _update(kept: DataDirectory) -> None:
         assert all(answer == "OK" or answer.startswith("ERROR -2") for answer in answers)
 
 
-def _seen(outside: Path) -> dict[str, tuple[int, bytes]]:
+def _look_at(outside: Path) -> dict[str, tuple[int, bytes]]:
     return {
         path.name: (path.stat().st_mode, path.read_bytes() if path.is_file() else b"")
         for path in (outside, *outside.iterdir())

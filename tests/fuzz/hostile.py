@@ -173,7 +173,7 @@ def bases() -> tuple[tuple[str, ...], ...]:
     content["calibration"]["tone_generator_serial"] = serial_of(left[0]["tone_generator"])
     content["calibration"]["date"] = left[0]["started"][:10]
     made = calibration_from(content)
-    in_force = CalibrationOnFile(made).judged(made.date)
+    in_force = CalibrationOnFile(made).judge(made.date)
     known = {**left[0], "person": PERSON, "calibration": in_force.as_record()}
     found += [[*_true(known, left[1:2])], [*_true(known, left[1:20])]]
     return tuple(tuple(map(as_text, records)) for records in found)

@@ -25,7 +25,7 @@ TYPED_MAX: Final = 8
 JOURNALS_MAX: Final = 2
 
 
-def served(data: bytes, _directory: Path) -> None:
+def serve(data: bytes, _directory: Path) -> None:
     """A device starts whatever journals it has, and every answer is a line that acts on nothing."""
     choices = Choices(data)
     disk = SimulatedDisk()
@@ -36,14 +36,14 @@ def served(data: bytes, _directory: Path) -> None:
         choices.of(LINES).format(choices.of(NUMBERS)) for _ in range(1 + choices.below(TYPED_MAX))
     ]
     lines = [*typed, "SYST:EVEN OFF", "SESS:LIST?", "*IDN?", "SYST:EXIT"]
-    told = told_by(disk, lines)
+    told = answers_to(disk, lines)
     assert all(is_harmless(each) for line in told for each in line), told
     listed, identity, done = told[-3:]
     assert (identity.startswith("GP-PTA,"), done) == (True, "OK"), told
     assert listed.count(";") == len(numbers) - 1, told
 
 
-def told_by(
+def answers_to(
     disk: SimulatedDisk, lines: Sequence[str], calibration: CalibrationOnFile = NO_CALIBRATION
 ) -> list[str]:
     """Return the lines that a firmware says to what is typed at once; it has no tone generator."""

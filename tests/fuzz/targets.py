@@ -32,10 +32,10 @@ from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.sessions.replay import ReplayError, replay
 from host_tools.research.methods.population import PopulationError, read_population
-from tests.console.instrument import connected
+from tests.console.instrument import connect
 from tests.fuzz.commands import BYTES_MAX, commands, trial_of
 from tests.fuzz.directory import ENTRIES_MAX, data_directory, entries
-from tests.fuzz.served import served
+from tests.fuzz.served import serve
 from tests.journal.simulated_disk import SimulatedDisk
 
 REPO: Final = Path(__file__).parents[2]
@@ -83,7 +83,7 @@ def board(data: bytes, _directory: Path) -> None:
     """
     it = SimulatedBoard(_Nobody(), boot=1, output_limit_dbfs=BOARD_LIMIT_DBFS)
     sounding = ""
-    for now_s, line in enumerate(_framed(data)):
+    for now_s, line in enumerate(_frames(data)):
         now_us = now_s * SECOND_US // 3
         it.advance(now_us)
         if line[:1] in (b"+", b"-"):
@@ -102,7 +102,7 @@ def client(data: bytes, _directory: Path) -> None:
     """A host takes whatever a board sends, and what it says is frames."""
     it = Client(lambda: "00000001")
     it.connect(0)
-    for now_s, line in enumerate(_framed(data)):
+    for now_s, line in enumerate(_frames(data)):
         it.receive(line, now_s * SECOND_US // 3)
         it.advance(now_s * SECOND_US // 3)
         for said in it.transmit().splitlines(keepends=True):
@@ -137,7 +137,7 @@ class _Nobody:
         return self.hears
 
 
-def _framed(data: bytes) -> Iterator[bytes]:
+def _frames(data: bytes) -> Iterator[bytes]:
     """Return lines, those that begin with a digit with the CRC that belongs to them."""
     for line in data.split(b"\n")[:LINES_MAX]:
         if line[:1].isdigit():
@@ -163,7 +163,7 @@ def _aid_seeds() -> Iterator[bytes]:
 
 def console(data: bytes, _directory: Path) -> None:
     """Every line has an answer of printable characters, the last of it a value, OK or an error."""
-    _, it = connected()
+    _, it = connect()
     for line in data.splitlines(keepends=True)[:LINES_MAX]:
         answers = it.receive(line)
         assert all(answer.isprintable() for answer in answers)
@@ -243,12 +243,12 @@ def _content(records: Iterable[dict[str, Any]]) -> bytes:
 
 def configuration(data: bytes, directory: Path) -> None:
     """A configuration is taken, or refused by name."""
-    _refused_by_name(read_configuration, ConfigurationError, data, directory / "wrong.toml")
+    _refuse_by_name(read_configuration, ConfigurationError, data, directory / "wrong.toml")
 
 
 def calibration(data: bytes, directory: Path) -> None:
     """A calibration is taken, or refused by name."""
-    _refused_by_name(read_calibration, CalibrationError, data, directory / "wrong.toml")
+    _refuse_by_name(read_calibration, CalibrationError, data, directory / "wrong.toml")
 
 
 def audiograms(data: bytes, directory: Path) -> None:
@@ -258,15 +258,15 @@ def audiograms(data: bytes, directory: Path) -> None:
     def read(_path: Path) -> object:
         return audiogram_named(f"{path}:1")
 
-    _refused_by_name(read, AudiogramError, data, path)
+    _refuse_by_name(read, AudiogramError, data, path)
 
 
 def population(data: bytes, directory: Path) -> None:
     """A table of ears is taken, or refused by name."""
-    _refused_by_name(read_population, PopulationError, data, directory / "wrong.csv")
+    _refuse_by_name(read_population, PopulationError, data, directory / "wrong.csv")
 
 
-def _refused_by_name(
+def _refuse_by_name(
     read: Callable[[Path], object], error: type[Exception], data: bytes, path: Path
 ) -> None:
     path.write_bytes(data)
@@ -287,7 +287,7 @@ def prior(data: bytes, _directory: Path) -> None:
         return
     assert PopulationPrior.from_json(it.to_json(), "again.json") == it
     for age_years in (None, *AGE_LIMITS_YEARS):
-        weights = [c.weight for c in it.conditioned(age_years, "F").components]
+        weights = [c.weight for c in it.condition(age_years, "F").components]
         assert all(weight >= 0.0 for weight in weights)
 
 
@@ -372,6 +372,6 @@ TARGETS: Final = {
     "population": Target(population, _of_text(TABLE)),
     "prior": Target(prior, _prior_seeds),
     "commands": Target(commands, _of_choices, BYTES_MAX, trial_of),
-    "served": Target(served, _of_choices),
+    "served": Target(serve, _of_choices),
     "directory": Target(data_directory, entries, 2 * ENTRIES_MAX),
 }

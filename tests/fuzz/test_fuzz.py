@@ -38,7 +38,7 @@ def test_what_once_broke_it_does_not_any_more(path: Path, tmp_path: Path) -> Non
 def test_seeds_changed_at_random_break_nothing(name: str, tmp_path: Path) -> None:
     chance = random.Random(f"{SEED} {name}")
     for _ in range(examples(INPUTS)):
-        data = changed(chance, list(TARGETS[name].seeds()))
+        data = mutate(chance, list(TARGETS[name].seeds()))
         try:
             TARGETS[name].check(data, tmp_path)
         except BaseException:
@@ -46,7 +46,7 @@ def test_seeds_changed_at_random_break_nothing(name: str, tmp_path: Path) -> Non
             raise
 
 
-def changed(chance: random.Random, seeds: list[bytes]) -> bytes:
+def mutate(chance: random.Random, seeds: list[bytes]) -> bytes:
     """Change some bytes of a seed: overwrite, insert, delete, double, or cross with another."""
     data = bytearray(chance.choice(seeds))
     for _ in range(chance.randrange(1, 6)):
@@ -135,7 +135,7 @@ def test_the_alarm_rings(tmp_path: Path) -> None:
 
     target = Target(brittle, lambda: iter([b"abc"]))
     chance = random.Random(SEED)
-    inputs = [changed(chance, list(target.seeds())) for _ in range(INPUTS)]
+    inputs = [mutate(chance, list(target.seeds())) for _ in range(INPUTS)]
 
     def try_all() -> None:
         for data in inputs:

@@ -115,7 +115,7 @@ class Device(FirmwareProcess):
             if self._is_there:
                 self.world.console.incoming += octets
 
-    def said(self, seconds: float) -> str:
+    def listen(self, seconds: float) -> str:
         """Go on until something is said, or so much time has passed; return whole lines."""
         with self.lock:
             if seconds == 0.0:
@@ -149,7 +149,7 @@ class Cable(ConsoleLine):
 
     def lines(self, timeout_s: float) -> Iterator[str]:
         if not self._unread:
-            self._unread += self._device.said(timeout_s).splitlines()
+            self._unread += self._device.listen(timeout_s).splitlines()
         while self._unread:
             yield self._unread.popleft()
 
@@ -183,7 +183,7 @@ class Benches:
         self.devices: list[Device] = []
 
     @contextmanager
-    def started(
+    def start_devices(
         self, arguments: argparse.Namespace, data: Path, _tell: object, hearing_aid: str = ""
     ) -> Iterator[Started]:
         aid = SimulatedAid() if hearing_aid else None

@@ -31,7 +31,7 @@ def gp_pta(capsys: pytest.CaptureFixture[str]) -> GpPta:
 
 
 @pytest.fixture
-def refused(gp_pta: GpPta) -> Refused:
+def refusal_of(gp_pta: GpPta) -> Refused:
     """Return what runs a command that is refused, and returns why."""
 
     def run(*words: object, code: int = 2) -> str:
@@ -43,7 +43,7 @@ def refused(gp_pta: GpPta) -> Refused:
 
 
 @pytest.fixture
-def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> Named:
+def refuse_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> Named:
     """Return what runs a command that is refused by name, and writes nothing where it is."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name(f"{tmp_path.name}-cache")))
@@ -68,7 +68,7 @@ def benches(monkeypatch: pytest.MonkeyPatch, quick_disk: None) -> Benches:
     """Have `demo`, also where it fits an aid, and `workbench` start everything in this process."""
     benches = Benches()
     for command in (demo, fitting, workbench):
-        monkeypatch.setattr(command, "started", benches.started)
+        monkeypatch.setattr(command, "start_devices", benches.start_devices)
     return benches
 
 

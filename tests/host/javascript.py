@@ -9,7 +9,7 @@ from playwright._impl._driver import compute_driver_executable
 WAIT_S_MAX: Final = 120.0  # on a very busy machine
 
 
-def computed(program: str, **given: object) -> Any:
+def compute(program: str, **given: object) -> Any:
     """Run the body of a function, which finds its values in `given`; return what it returns."""
     node, _ = compute_driver_executable()
     body = f"const given = {json.dumps(given)};\n{program}"

@@ -76,7 +76,7 @@ def write_again(
             writer.append(record)
 
 
-def gone_on_with(records: Sequence[Record], resumed: str, why: Reason) -> tuple[Record, ...]:
+def go_on_with(records: Sequence[Record], resumed: str, why: Reason) -> tuple[Record, ...]:
     """Return records as if the session had been broken off, and waited for the operator's word."""
     inputs = [place for place, record in enumerate(records) if record["kind"] == "input"]
     middle = inputs[len(inputs) // 2]
@@ -92,7 +92,7 @@ _ONE: Final = {
     "high_db_hl": 24, "limit_db_hl": None, "masking": None, "air_bone_gap_db": None,
     "floor_db_hl": -10.0, "ceiling_db_hl": 100.0,
 }  # fmt: skip
-SIMULATED_ONE: Final = NO_CALIBRATION.judged(datetime.date.min, simulated.BOARD).as_record()
+SIMULATED_ONE: Final = NO_CALIBRATION.judge(datetime.date.min, simulated.BOARD).as_record()
 NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "no result": (("result",), None, "result is None; allowed is an object of outcome, ears, "),
     "an outcome": (("result", "outcome"), "won", "result.outcome is 'won'; allowed are complete, "),
@@ -147,13 +147,13 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
         ("calibration",), SIMULATED_ONE, "is SIMULATED and tone_generator is 'sim 51b0000",
     ),
     "a calibration of another board": (
-        ("calibration",), calibrations.on_file().judged(calibrations.MADE).as_record(),
+        ("calibration",), calibrations.on_file().judge(calibrations.MADE).as_record(),
         "calibration is CALIBRATED and tone_generator is 'sim 51b0000000000002': it is not of that",
     ),
     "a calibration of another day": (
         ("calibration",),
         calibrations.on_file({"calibration.tone_generator_serial": "51b0000000000002"})
-        .judged(calibrations.DUE).as_record(),
+        .judge(calibrations.DUE).as_record(),
         "calibration was judged on 2026-12-31, and started is 2026-01-02T03:04:05+00:00; allowed ",
     ),
     "a seed": (("seed",), 8, "the header: seed is 8, and a header of this kind has no such field"),
@@ -163,20 +163,20 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
 
 
 @cache
-def recorded(path: Path) -> RecordedSession:
+def session_of(path: Path) -> RecordedSession:
     """Return a session that is read once for all who ask; none of them may change it."""
     return read_session(path)
 
 
 @cache
 def recorded_calibrated(path: Path) -> RecordedSession:
-    """Return a session as `recorded`; one without a calibration as if it had had one."""
-    session = recorded(path)
+    """Return a session as `session_of`; one without a calibration as if it had had one."""
+    session = session_of(path)
     if session.calibration.state != UNCALIBRATED:
         return session
     serial = serial_of(session.header.tone_generator)
     file = calibrations.on_file({"calibration.tone_generator_serial": serial})
-    in_force = file.judged(calibrations.MADE)
+    in_force = file.judge(calibrations.MADE)
     header = replace(session.header, calibration=in_force)
     return replace(session, state=replace(session.state, header=header))
 
@@ -191,7 +191,7 @@ class NoSteps(History):
 @cache
 def recorded_remarks() -> set[Reason]:
     """Return every reason that the golden sessions recorded."""
-    results = [recorded(each).result for each in GOLDEN.glob("*.journal")]
+    results = [session_of(each).result for each in GOLDEN.glob("*.journal")]
     ears = [ear for result in results for ear in result.ears]
     return {
         *(remark for result in results for remark in result.remarks),
@@ -220,7 +220,7 @@ def on_day(header: Mapping[str, Any], day: str) -> dict[str, Any]:
     elif "content" in told:
         file = CalibrationOnFile(calibration_from(told["content"]))
         board = header["tone_generator"]
-        told = file.judged(datetime.date.fromisoformat(day), board).as_record()
+        told = file.judge(datetime.date.fromisoformat(day), board).as_record()
     return {**header, "started": f"{day}T09:30:00+00:00", "calibration": told}
 
 

@@ -15,7 +15,7 @@ from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from host_tools.recordings.recorded_session import RecordedSession
 from tests.firmware.whole_sessions import a_listener
-from tests.host.journals import BOTH, recorded
+from tests.host.journals import BOTH, session_of
 
 # By ear: the verdict, and why.
 Verdicts = Mapping[str, tuple[Verdict, Sequence[Reason]]]
@@ -29,7 +29,7 @@ HALF: Final[Verdicts] = {"right": (Verdict.VALID, []), "left": (Verdict.NOT_TEST
 NOBODY: Final[Verdicts] = dict.fromkeys(("right", "left"), (Verdict.NOT_TESTED, [SILENT]))
 
 
-def judged(result: SessionResult, verdicts: Verdicts) -> SessionResult:
+def judge(result: SessionResult, verdicts: Verdicts) -> SessionResult:
     """Return a result with these verdicts, as a procedure would have found it."""
     ears = []
     for ear in result.ears:
@@ -40,9 +40,9 @@ def judged(result: SessionResult, verdicts: Verdicts) -> SessionResult:
 
 def a_session(verdicts: Verdicts, path: Path = BOTH) -> RecordedSession:
     """Return a recorded session with these verdicts, which replays to what it records."""
-    session = recorded(path)
+    session = session_of(path)
     assert session.state.result is not None
-    result = judged(session.state.result, verdicts)
+    result = judge(session.state.result, verdicts)
     return replace(session, state=replace(session.state, result=result))
 
 

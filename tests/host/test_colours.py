@@ -28,13 +28,13 @@ from host_tools.colours import (
 )
 from host_tools.commands import listen
 from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import drawn
+from host_tools.commands.watch.screen import draw
 from host_tools.commands.watch.view import View
 from host_tools.devices.live import TRUTH_WORDS, show_result, show_verdict
 from host_tools.devices.told_live import Progress, show_line
 from host_tools.recordings.replayed import Verdict, replay_journal
 from tests.budget import quick
-from tests.host.journals import recorded
+from tests.host.journals import session_of
 from tests.said import line_of
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
@@ -59,13 +59,13 @@ def terminal(columns: int, **options: Any) -> tuple[Console, io.StringIO]:
     return Console(file=said, width=columns, highlight=False, **settings), said
 
 
-def shown(what: RenderableType, columns: int) -> str:
+def show(what: RenderableType, columns: int) -> str:
     screen, said = terminal(columns)
     screen.print(what)
     return said.getvalue()
 
 
-def coloured(said: str) -> list[tuple[str, int | None]]:
+def colours_of(said: str) -> list[tuple[str, int | None]]:
     """Return characters, each with its colour, None if it has none."""
     found: list[tuple[str, int | None]] = []
     colour: int | None = None
@@ -79,11 +79,11 @@ def coloured(said: str) -> list[tuple[str, int | None]]:
 
 
 def words_in(said: str, colour: int) -> str:
-    return "".join(character if its == colour else "\n" for character, its in coloured(said))
+    return "".join(character if its == colour else "\n" for character, its in colours_of(said))
 
 
 def result_of(name: str) -> SessionResult:
-    return recorded(GOLDEN / f"{name}.journal").result
+    return session_of(GOLDEN / f"{name}.journal").result
 
 
 @cache
@@ -125,7 +125,7 @@ def test_what_belongs_to_an_ear_has_its_colour_and_nothing_else_has_one(ears: Ea
     assert [line.plain for line in lines] == draw_audiogram(ears)
 
     for line, blank in zip(lines, paper, strict=True):
-        for (character, colour), before in zip(coloured(shown(line, 80)), blank, strict=False):
+        for (character, colour), before in zip(colours_of(show(line, 80)), blank, strict=False):
             if character == before:
                 assert colour is None, "paper has no colour"
             else:
@@ -139,7 +139,7 @@ def test_a_band_has_the_colour_of_the_symbol_it_is_around() -> None:
     ears = ears_of("both-ears-n3")
     columns: dict[int, set[tuple[str, int | None]]] = {}
     for line in audiogram_in_colours(ears)[1:]:
-        for place, (character, colour) in enumerate(coloured(shown(line, 80))):
+        for place, (character, colour) in enumerate(colours_of(show(line, 80))):
             if character in ":OXox":
                 columns.setdefault(place, set()).add((character.upper(), colour))
     assert len(columns) > 10
@@ -153,7 +153,9 @@ def test_a_band_has_the_colour_of_the_symbol_it_is_around() -> None:
 
 def test_the_truth_belongs_to_no_ear() -> None:
     lines = audiogram_in_colours({LEFT: ears_of("both-ears-n3")[LEFT]}, [(125.0, 0.0)])
-    (plus,) = [(c, colour) for line in lines for c, colour in coloured(shown(line, 80)) if c == "+"]
+    (plus,) = [
+        (c, colour) for line in lines for c, colour in colours_of(show(line, 80)) if c == "+"
+    ]
     assert plus == ("+", None)
 
 
@@ -165,7 +167,7 @@ def test_the_legend_is_whole_and_no_explanation_is_torn(ears: Ears, columns: int
     assert [part for line in lines for part in line.split("   ")] == parts
     assert all(len(line) <= max(columns, *map(len, parts)) for line in lines)
     for ear in ears:
-        its = words_in(shown(text, 140), COLOUR[ear]).split("\n")
+        its = words_in(show(text, 140), COLOUR[ear]).split("\n")
         wanted = [p for p in parts if re.match(rf"\S {ear}", p)]
         assert [words.strip() for words in its if words.strip()] == wanted
 
@@ -173,10 +175,10 @@ def test_the_legend_is_whole_and_no_explanation_is_torn(ears: Ears, columns: int
 @pytest.mark.parametrize("columns", [80, 140])
 @pytest.mark.parametrize("name", [*(each for each in JOURNALS if each != UNTESTED), "deaf"])
 def test_the_result_has_the_ears_in_their_colours(name: str, columns: int, deaf_ear: Path) -> None:
-    result = recorded(deaf_ear).result if name == "deaf" else result_of(name)
+    result = session_of(deaf_ear).result if name == "deaf" else result_of(name)
     screen, said = terminal(columns)
     show_result(screen, result, nominal=False)
-    everything = "".join(character for character, _ in coloured(said.getvalue()))
+    everything = "".join(character for character, _ in colours_of(said.getvalue()))
     for ear in result.ears:
         heading = f"{ear.route} ear, {ear.tones} tones"
         assert heading in words_in(said.getvalue(), COLOUR[ear.route])
@@ -194,7 +196,7 @@ def test_the_result_has_the_ears_in_their_colours(name: str, columns: int, deaf_
 def test_an_ear_that_could_not_be_tested_has_no_colour_and_no_number(columns: int) -> None:
     screen, said = terminal(columns)
     show_result(screen, result_of(UNTESTED), nominal=False)
-    characters = coloured(said.getvalue())
+    characters = colours_of(said.getvalue())
     everything = "".join(character for character, _ in characters)
     (verdict,) = re.findall(r"verdict: COULD NOT BE TESTED: [^:]*: [^:]*(?=\nremark: )", everything)
 
@@ -223,8 +225,8 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
 @pytest.mark.parametrize("name", quick(JOURNALS, "masked", "two-buttons"))
 def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) -> None:
     view = view_on(name)
-    said = shown(drawn(view), columns)
-    everything = "".join(character for character, _ in coloured(said))
+    said = show(draw(view), columns)
+    everything = "".join(character for character, _ in colours_of(said))
     for ear in view.ears:
         its = words_in(said, COLOUR[ear.route])
         if ear.why:
@@ -283,7 +285,7 @@ def test_an_answer_names_its_ear_in_its_colour() -> None:
         show_line(line_of(answer), progress, screen)
         why = reason(Code.NARROW_ENOUGH, half_width_db=7.3, frequency_hz=250)
         show_line(line_of(EarOverTold(ear, Outcome.MEASURED, (why,))), progress, screen)
-        plain = "".join(character for character, _ in coloured(said.getvalue()))
+        plain = "".join(character for character, _ in colours_of(said.getvalue()))
         assert plain == (
             f"   3  {ear!s:<5}   1000 Hz   40 dB HL  heard      ± 8.2 dB\n"
             f"{ear} ear measured: 95 % band at most ±7.3 dB (250 Hz)\n"
@@ -303,6 +305,6 @@ def test_there_is_no_colour_for_who_wants_none(options: dict[str, Any]) -> None:
     screen, said = terminal(140, **options)
     show_result(screen, result_of("left-ear-s2"), nominal=True)
     show_verdict(screen, verdict_on("left-ear-s2"))
-    screen.print(drawn(view_on("both-ears-n3")))
-    assert {colour for _, colour in coloured(said.getvalue())} == {None}
+    screen.print(draw(view_on("both-ears-n3")))
+    assert {colour for _, colour in colours_of(said.getvalue())} == {None}
     assert EAR_STYLES == {"right": "bold red", "left": "bold blue"}

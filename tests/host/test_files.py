@@ -10,7 +10,7 @@ from device.sound_card.wav import WavOutput
 from firmware_py.platform.data_directory import DataDirectory
 from host_tools.devices.live import data_directory
 from host_tools.errors import HostError
-from host_tools.files import write_text, written
+from host_tools.files import file_to_write, write_text
 from tests.device.hearing_aid.fits import plain_fit
 
 
@@ -22,7 +22,7 @@ def test_what_comes_to_no_end_leaves_nothing_and_changes_nothing(
     path.write_text("before")
 
     def fail_half_way() -> None:
-        with written(path) as unfinished:
+        with file_to_write(path) as unfinished:
             unfinished.write_text("half")
             raise error
 

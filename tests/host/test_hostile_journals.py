@@ -17,7 +17,7 @@ import pytest
 from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_journal
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
 from firmware_py.procedure.events import Continued, Paused, as_record
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.sessions.replay import replay
 from host_tools.main import main
 from tests.budget import quick
@@ -221,11 +221,11 @@ def test_nonsense_does_not_stop_what_works_on_a_directory(
 
 @pytest.mark.parametrize("at_us", [10**400, -1, 1e18, True, "7", None])
 def test_a_time_that_no_session_has_is_refused(
-    tmp_path: Path, at_us: Any, refused: Refused
+    tmp_path: Path, at_us: Any, refusal_of: Refused
 ) -> None:
     records = [*read_journal(LEFT_S2).records]
     records[1] = {**records[1], "at_us": at_us}
-    assert f"record 1: at_us is {shown(at_us)}; allowed are " in refused(
+    assert f"record 1: at_us is {show(at_us)}; allowed are " in refusal_of(
         "replay", write(tmp_path / "j", records), code=6
     )
 
@@ -249,12 +249,12 @@ def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(
 
 
 def test_a_sparse_file_of_a_terabyte_is_refused_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], refused: Refused
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], refusal_of: Refused
 ) -> None:
     path = tmp_path / "session-000001.journal"
     path.write_bytes(LEFT_S2.read_bytes())
     os.truncate(path, 10**12)
-    assert f"has {10**12} bytes; a journal has at most " in refused("replay", path)
+    assert f"has {10**12} bytes; a journal has at most " in refusal_of("replay", path)
     assert main(["sessions", str(tmp_path)]) == 0
     assert f"has {10**12} bytes" in capsys.readouterr().out
 

@@ -75,7 +75,7 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     (tmp_path / "sessions").mkdir()
     (tmp_path / "session.journal").touch()
 
-    def completed(*words: str) -> set[str]:
+    def complete(*words: str) -> set[str]:
         ask = f"""
             cd {shlex.quote(str(tmp_path))}
             source {shlex.quote(str(script))}
@@ -89,14 +89,14 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
         out = subprocess.run(["bash", "-c", ask], check=True, capture_output=True, text=True)
         return set(out.stdout.split())
 
-    assert completed("pre") == {"prescribe"}
-    assert {"--rule", "--ear", "--json"} <= completed("prescribe", "--")
-    assert completed("prescribe", "--rule", "nal") == {"nal-r", "nal-rp"}
+    assert complete("pre") == {"prescribe"}
+    assert {"--rule", "--ear", "--json"} <= complete("prescribe", "--")
+    assert complete("prescribe", "--rule", "nal") == {"nal-r", "nal-rp"}
     for words in (
         ["report"], ["report", "x", "-o"], ["export"], ["sessions"], ["watch"], ["install-board"],
         ["replay", "--prior"], ["demo", "--audiogram"], ["study", "--audiograms"],
     ):  # fmt: skip
-        found = {word.rstrip("/") for word in completed(*words, "ses")}
+        found = {word.rstrip("/") for word in complete(*words, "ses")}
         assert {"sessions", "session.journal"} <= found, words
 
 
@@ -109,7 +109,7 @@ def test_fish_completes_commands_options_choices_and_files(
     (tmp_path / "sessions").mkdir()
     (tmp_path / "session.journal").touch()
 
-    def completed(line: str) -> dict[str, str]:
+    def complete(line: str) -> dict[str, str]:
         ask = f"source gp-pta.fish; complete -C {shlex.quote(line)}"
         done = subprocess.run(
             ["fish", "--no-config", "-c", ask], cwd=tmp_path, check=True, capture_output=True,
@@ -119,22 +119,22 @@ def test_fish_completes_commands_options_choices_and_files(
         pairs = (shown.partition("\t") for shown in done.stdout.splitlines())
         return {word: words for word, _, words in pairs}
 
-    assert set(completed("gp-pta ")) == set(NAMES)
-    described = {name: words.lower() for name, words in completed("gp-pta rep").items()}
+    assert set(complete("gp-pta ")) == set(NAMES)
+    described = {name: words.lower() for name, words in complete("gp-pta rep").items()}
     assert described == {m.NAME: f"{m.SUMMARY}.".lower() for m in (replay, report)}
-    assert completed("gp-pta replay --no")["--noise"] == "replay with this response noise"
-    assert completed("gp-pta demo --unsure")["--unsure-half-width"].startswith(
+    assert complete("gp-pta replay --no")["--noise"] == "replay with this response noise"
+    assert complete("gp-pta demo --unsure")["--unsure-half-width"].startswith(
         "presses a second button, for 'perhaps', so near"
     )
-    assert set(completed("gp-pta prescribe --rule nal")) == {"nal-r", "nal-rp"}
-    assert set(completed("gp-pta prescribe --rule=nal")) == {"--rule=nal-r", "--rule=nal-rp"}
-    assert set(completed("gp-pta completion ")) == set(SHELLS)
+    assert set(complete("gp-pta prescribe --rule nal")) == {"nal-r", "nal-rp"}
+    assert set(complete("gp-pta prescribe --rule=nal")) == {"--rule=nal-r", "--rule=nal-rp"}
+    assert set(complete("gp-pta completion ")) == set(SHELLS)
     files = {"sessions/", "session.journal"}
     for line in ("report", "report x -o", "export", "watch", "replay --prior", "demo --audiogram"):
-        assert set(completed(f"gp-pta {line} ses")) == files, line
+        assert set(complete(f"gp-pta {line} ses")) == files, line
     for line in ("demo", "demo --seed", "prescribe --rule", "completion", "sessionz"):
-        assert set(completed(f"gp-pta {line} ses")) == set(), f"{line}: no file is meant there"
-    assert completed("gp-pta report demo --kil") == {}, "demo is a name of a file there"
+        assert set(complete(f"gp-pta {line} ses")) == set(), f"{line}: no file is meant there"
+    assert complete("gp-pta report demo --kil") == {}, "demo is a name of a file there"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
@@ -165,10 +165,10 @@ def test_an_error_of_the_system_that_nobody_expected_is_shown_whole(
 ) -> None:
     """With a code of its own: 1 says something of a journal."""
 
-    def lost(_: object) -> int:
+    def lose(_: object) -> int:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(replay, "run", lost)
+    monkeypatch.setattr(replay, "run", lose)
     code, out, err = gp_pta("replay", GOLDEN)
     assert (code, out) == (70, "")
     assert err.startswith("Traceback (most recent call last):\n")
@@ -178,10 +178,10 @@ def test_an_error_of_the_system_that_nobody_expected_is_shown_whole(
 def test_a_directory_that_may_not_be_entered_is_named(
     monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta
 ) -> None:
-    def closed(_: object) -> int:
+    def close(_: object) -> int:
         raise PermissionError(13, "Permission denied", "closed/x")
 
-    monkeypatch.setattr(replay, "run", closed)
+    monkeypatch.setattr(replay, "run", close)
     assert gp_pta("replay", GOLDEN) == (2, "", "gp-pta: closed/x: Permission denied\n")
 
 

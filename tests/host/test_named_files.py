@@ -18,7 +18,7 @@ from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.main import main as device
 from firmware_py.platform.keys import KeyFileError, read_key_file
-from firmware_py.platform.named_file import content_of, content_or_stream, opened
+from firmware_py.platform.named_file import content_of, content_or_stream, open_named
 from host_tools.commands.calibrate.guide import Readings
 from host_tools.commands.protect import make_identity
 from host_tools.commands.replay.what_if.supposition import Supposition
@@ -107,7 +107,7 @@ def test_what_is_no_file_is_named_and_a_stream_of_a_table_is_taken(pipe: Path) -
             read(pipe)
     for path in (pipe, pipe.parent, Path("/dev/zero")):
         with pytest.raises(OSError, match=f"{ODD}|directory"):
-            opened(path)
+            open_named(path)
     assert table_bytes(pipe) == b"", "nobody writes"
     end, other = os.pipe()
     os.write(other, b"t1000\n20\n")

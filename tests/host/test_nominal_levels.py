@@ -30,7 +30,7 @@ from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import drawn as watched
+from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.document import Document
 from host_tools.recordings.heading import NO_HEADING

@@ -48,11 +48,11 @@ from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
 from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import drawn as watched
+from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import RecordedSession, read_session
-from tests.host.javascript import computed
+from tests.host.javascript import compute
 from tests.host.journals import NoSteps
 
 WORDS: Final = Words(catalogue_of(ENGLISH))
@@ -101,7 +101,7 @@ class Person:
     findings: Findings
     examination: Examination
 
-    def asked(self, ear: str, frequency_hz: float) -> list[tuple[float, bool | None]]:
+    def tones_near(self, ear: str, frequency_hz: float) -> list[tuple[float, bool | None]]:
         """Return level and answer of the tones within a third of an octave of a frequency."""
         return [
             (trial.level_db_hl, trial.heard)
@@ -112,11 +112,11 @@ class Person:
             and abs(math.log2(trial.frequency_hz / frequency_hz)) < 1.0 / 3.0 + 1e-6
         ]
 
-    def unasked(self) -> Iterator[tuple[str, ThresholdResult]]:
+    def thresholds_without_tone(self) -> Iterator[tuple[str, ThresholdResult]]:
         """Yield each ear and threshold that no tone was asked for."""
         for ear in self.session.result.ears:
             for found in ear.thresholds:
-                if not self.asked(ear.route.ear, found.frequency_hz):
+                if not self.tones_near(ear.route.ear, found.frequency_hz):
                     yield ear.route.ear, found
 
 
@@ -130,10 +130,10 @@ def people(
     """Yield all sessions, each run in no time and read again from its journal, as if calibrated."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CalibrationInForce, "nominal", False)
-        yield [_recorded(tmp_path_factory.mktemp("person"), names) for names in request.param]
+        yield [_record(tmp_path_factory.mktemp("person"), names) for names in request.param]
 
 
-def _recorded(directory: Path, names: tuple[str, str]) -> Person:
+def _record(directory: Path, names: tuple[str, str]) -> Person:
     right, left = names
     listener = SimulatedListener(
         {"right": audiogram_of(right), "left": audiogram_of(left or right)},
@@ -148,8 +148,8 @@ def test_there_is_something_in_every_session_that_was_not_asked(people: Sequence
     ears = sum(len(person.session.result.ears) for person in people)
     assert ears == {len(A_FEW): 5, len(PEOPLE): 17}[len(people)]
     for person in people:
-        assert [*person.unasked()], "the tests below would see nothing"
-        for _, found in person.unasked():
+        assert [*person.thresholds_without_tone()], "the tests below would see nothing"
+        for _, found in person.thresholds_without_tone():
             assert found.mark in ("inferred", "unreliable", "incomplete")
 
 
@@ -161,7 +161,7 @@ def test_no_response_and_hears_all_were_asked_at_their_limit(people: Sequence[Pe
                 if found.mark in ("no-response", "hears-all"):
                     seen.add(str(found.mark))
                     heard = found.mark == "hears-all"
-                    answers = person.asked(ear.route.ear, found.frequency_hz)
+                    answers = person.tones_near(ear.route.ear, found.frequency_hz)
                     assert (found.limit_db_hl, heard) in answers
     assert seen == {"no-response", "hears-all"}
 
@@ -170,7 +170,7 @@ def test_csv_is_blank_there(people: Sequence[Person]) -> None:
     for person in people:
         (row,) = csv.DictReader(io.StringIO(as_csv([person.examination]).decode()))
         (coded,) = csv.DictReader(io.StringIO(as_nhanes_csv([person.examination]).decode()))
-        for ear, found in person.unasked():
+        for ear, found in person.thresholds_without_tone():
             side: Ear = "left" if ear == "left" else "right"
             assert coded[nhanes.variable(side, found.frequency_hz)] == ""
             assert row[level_column(ear, found.frequency_hz)] == ""
@@ -185,7 +185,7 @@ def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -
         report = json.loads(json.dumps(person.findings.as_json()))
         for document in (session, report):
             ears = {ear["ear"]: ear for ear in document["ears"]}
-            for ear, found in person.unasked():
+            for ear, found in person.thresholds_without_tone():
                 (told,) = [
                     t for t in ears[ear]["thresholds"] if t["frequency_hz"] == found.frequency_hz
                 ]
@@ -198,7 +198,7 @@ def test_parquet_has_no_number_there_but_under_inferred(people: Sequence[Person]
     table = pq.read_table(pa.BufferReader(as_parquet([p.examination for p in people]))).to_pylist()
     rows = iter(table)
     for person in people:
-        unasked = {(ear, found.frequency_hz) for ear, found in person.unasked()}
+        unasked = {(ear, found.frequency_hz) for ear, found in person.thresholds_without_tone()}
         for ear in person.examination.result.ears:
             for found in ear.thresholds:
                 row = next(rows)
@@ -214,7 +214,7 @@ def test_fhir_has_no_value_there_and_is_not_final(people: Sequence[Person]) -> N
         bundle = json.loads(as_fhir([person.examination]))
         observations = [entry["resource"] for entry in bundle["entry"]][1:]
         by_code = {each["code"]["coding"][0]["code"]: each for each in observations}
-        for ear, found in person.unasked():
+        for ear, found in person.thresholds_without_tone():
             told: dict[str, Any] = by_code[BY_AIR.loinc[ear][found.frequency_hz]]
             assert told["status"] == "preliminary"
             assert not {"valueQuantity", "interpretation"} & told.keys()
@@ -230,7 +230,7 @@ def test_the_reports_page_has_no_symbol_and_brackets_there(people: Sequence[Pers
         tables = dict(
             re.findall(r'<table><caption class="(left|right)">(.*?)</table>', page, re.DOTALL)
         )
-        for ear, found in person.unasked():
+        for ear, found in person.thresholds_without_tone():
             assert drawn_kinds(page, ear)[found.frequency_hz] == "inferred"
             row = re.search(
                 rf'<th scope="row">{found.frequency_hz}</th><td>([^<]*)</td><td>([^<]*)</td>',
@@ -256,7 +256,7 @@ def test_the_reports_paper_has_no_symbol_and_brackets_there(people: Sequence[Per
         svgs = dict(
             zip([each.route.ear for each in person.findings.ears], drawn["figures"], strict=True)
         )
-        for ear, found in person.unasked():
+        for ear, found in person.thresholds_without_tone():
             assert f'"threshold-{ear}-{found.frequency_hz}"' not in svgs[ear]["svg"]
             cell = rows[f"{ear} ear, dB HL"][numbers["columns"].index(str(found.frequency_hz))]
             assert re.fullmatch(r"\(.*\)", cell)
@@ -267,7 +267,7 @@ def test_the_audiogram_in_characters_has_no_ordinary_symbol_there(
 ) -> None:
     paper = draw_audiogram({})
     for person in people:
-        for ear, found in person.unasked():
+        for ear, found in person.thresholds_without_tone():
             drawn = draw_audiogram({Route(ear): [found]})
             own = {
                 character
@@ -286,14 +286,14 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
         screen.print(watched(view))
         show_result(screen, person.session.result, nominal=False)
         text: str = screen.file.getvalue()  # type: ignore[attr-defined]
-        for ear, found in person.unasked():
+        for ear, found in person.thresholds_without_tone():
             assert told[Route(ear), found.frequency_hz].mark == "inferred"
         cells = re.findall(r"found((?: +\S+)+)", text)
         signs = sum(cell.count(INFERRED) for cell in cells)
         inferred = [
             t for e in person.session.result.ears for t in e.thresholds if t.mark == "inferred"
         ]
-        assert signs == len(inferred) >= len([*person.unasked()])
+        assert signs == len(inferred) >= len([*person.thresholds_without_tone()])
         assert "inferred" in text
 
 
@@ -303,14 +303,14 @@ def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Pe
         ears = [prescribe_ear(person.session, name, "nal-r") for name in names]
         figures = prescription_as_json(person.session, ears, fit_of_ears(person.session, ears))
         told = {ear["ear"]: ear for ear in figures["ears"]}
-        for ear, found in person.unasked():
+        for ear, found in person.thresholds_without_tone():
             (band,) = [b for b in told[ear]["bands"] if b["frequency_hz"] == found.frequency_hz]
             assert (band["mark"], band["wide"]) == ("inferred", False)
 
 
 def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person]) -> None:
     for person in people:
-        unasked = {(ear, found.frequency_hz) for ear, found in person.unasked()}
+        unasked = {(ear, found.frequency_hz) for ear, found in person.thresholds_without_tone()}
         by_ear = person.session.result.by_route
         for ear in by_ear.values():
             missing = {
@@ -416,6 +416,6 @@ def test_the_page_says_the_same_means_and_grades_as_the_paper(people: Sequence[P
     knows = {name: knowledge()[name] for name in ("keys", "words")}
     program = own + 'useWords(given.keys, given.words, "en"); return given.told.map(meanLines);'
     program = program.replace("(meanLines)", "((t) => [...meanLines(t), ...conventionLines(t)])")
-    lines = computed("globalThis.document = { documentElement: {} };" + program, told=told, **knows)
+    lines = compute("globalThis.document = { documentElement: {} };" + program, told=told, **knows)
     assert lines == [[*WORDS.grades(p.findings), *notes_of(p.findings, WORDS)[:-1]] for p in people]
     assert any("at least" in line for each in lines for line in each)

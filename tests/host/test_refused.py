@@ -128,6 +128,6 @@ watch
 
 @pytest.mark.parametrize(("command", "words"), refusals(REFUSED))
 def test_what_is_not_allowed_is_named_and_nothing_is_written(
-    command: str, words: str, named: Named
+    command: str, words: str, refuse_by_name: Named
 ) -> None:
-    named(command, words)
+    refuse_by_name(command, words)

@@ -50,14 +50,14 @@ from host_tools.commands.sessions.people import Person, Visit
 from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import drawn as watched
+from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.errors import HostError
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import Trial, read_session
 from host_tools.recordings.verdicts import short_verdict, told_verdicts
 from tests.host.commands.export.test_bundle import resources_of
-from tests.host.javascript import computed
+from tests.host.javascript import compute
 from tests.host.journals import BOTH, GpPta
 from tests.host.judged import (
     AWAY,
@@ -78,7 +78,7 @@ WORDS: Final = Words(catalogue_of("en"))
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
 
-def examined(tmp_path: Path, verdicts: Verdicts) -> Examination:
+def examine(tmp_path: Path, verdicts: Verdicts) -> Examination:
     path = tmp_path / "session-000001.journal"
     write_judged(path, verdicts)
     return read_examination(path)
@@ -88,7 +88,7 @@ def examined(tmp_path: Path, verdicts: Verdicts) -> Examination:
 
 
 def test_csv_has_888_and_not_666_of_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
-    (row,) = csv.DictReader(io.StringIO(as_nhanes_csv([examined(tmp_path, DIFFERENT)]).decode()))
+    (row,) = csv.DictReader(io.StringIO(as_nhanes_csv([examine(tmp_path, DIFFERENT)]).decode()))
     left = [row[f"AUXU{name}L"] for name in ("1K1", "500", "2K", "4K", "8K")]
     assert left == ["888"] * 5
     assert row["verdict"] == row["verdict_left"] == row["outcome_left"] == "could-not-be-tested"
@@ -99,7 +99,7 @@ def test_csv_has_888_and_not_666_of_an_ear_that_could_not_be_tested(tmp_path: Pa
 
 
 def test_json_has_verdict_and_reasons_and_fits_its_schema(tmp_path: Path) -> None:
-    document = json.loads(as_json([examined(tmp_path, DIFFERENT)]))
+    document = json.loads(as_json([examine(tmp_path, DIFFERENT)]))
     jsonschema.Draft202012Validator(json.loads(schema_text())).validate(document)
     (session,) = document["sessions"]
     ears = {ear["ear"]: ear for ear in session["ears"]}
@@ -113,7 +113,7 @@ def test_json_has_verdict_and_reasons_and_fits_its_schema(tmp_path: Path) -> Non
 
 
 def test_parquet_has_them_in_every_row(tmp_path: Path) -> None:
-    content = pa.BufferReader(as_parquet([examined(tmp_path, DIFFERENT)]))
+    content = pa.BufferReader(as_parquet([examine(tmp_path, DIFFERENT)]))
     for row in pq.read_table(content).to_pylist():
         verdict, reasons = DIFFERENT[row["ear"]]
         assert (row["verdict"], row["reasons"], row["pta4_db_hl"]) == (
@@ -127,7 +127,7 @@ def test_parquet_has_them_in_every_row(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("as_if_real")
 def test_fhir_is_final_only_of_a_valid_test(tmp_path: Path) -> None:
     status: dict[str, set[str]] = {}
-    *found, panel = resources_of(examined(tmp_path, HALF))[1:]
+    *found, panel = resources_of(examine(tmp_path, HALF))[1:]
     for each in found:
         ear = "left" if "left" in each["code"]["text"] else "right"
         if each.get("method") is None:  # what is inferred is preliminary in any case
@@ -143,8 +143,8 @@ def test_fhir_is_final_only_of_a_valid_test(tmp_path: Path) -> None:
 def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
     from fhir.resources.R4B.bundle import Bundle  # half a second
 
-    Bundle.model_validate_json(as_fhir([examined(tmp_path, DIFFERENT)]))
-    for each in resources_of(examined(tmp_path, DIFFERENT))[1:-1]:
+    Bundle.model_validate_json(as_fhir([examine(tmp_path, DIFFERENT)]))
+    for each in resources_of(examine(tmp_path, DIFFERENT))[1:-1]:
         notes = [note["text"] for note in each["note"]]
         if "left" in each["code"]["text"]:
             assert not {"valueQuantity", "component", "interpretation"} & each.keys()
@@ -153,7 +153,7 @@ def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) ->
         else:
             assert each["status"] == "preliminary"
             assert f"doubtful: {say(AWAY)}" in notes
-    *_, panel = resources_of(examined(tmp_path, NOBODY))
+    *_, panel = resources_of(examine(tmp_path, NOBODY))
     assert (panel["status"], "dataAbsentReason" in panel) == ("cancelled", True)
 
 
@@ -409,7 +409,7 @@ def _by_page(verdicts: Verdicts) -> dict[str, Any]:
     knows = {name: knowledge()[name] for name in ("keys", "words", "fhir", "remarks")}
     session = a_session(verdicts)
     result = json.loads(result_words(session.result, session.header, named=False))
-    found: dict[str, Any] = computed(own + PROGRAM, result=result, **knows)
+    found: dict[str, Any] = compute(own + PROGRAM, result=result, **knows)
     return found
 
 
@@ -423,7 +423,7 @@ def test_the_operators_page_says_as_much(tmp_path: Path, verdicts: Verdicts) -> 
     for line, kind in zip(told["means"], kinds, strict=False):
         why = catalogue_of("en").tables["verdict"].get(f"{kind.replace('-', '_')}_why")
         assert why is None or line.endswith(f": none, {why}")
-    ours = [_without_names(r) for r in resources_of(examined(tmp_path, verdicts))[1:]]
+    ours = [_without_names(r) for r in resources_of(examine(tmp_path, verdicts))[1:]]
     theirs = [_without_names(entry["resource"]) for entry in told["bundle"]["entry"][1:]]
     assert theirs == ours
 
@@ -439,7 +439,7 @@ def _without_names(resource: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_frequency_is_888(tmp_path: Path) -> None:
-    (row,) = csv.DictReader(io.StringIO(as_nhanes_csv([examined(tmp_path, NOBODY)]).decode()))
+    (row,) = csv.DictReader(io.StringIO(as_nhanes_csv([examine(tmp_path, NOBODY)]).decode()))
     cells = [value for name, value in row.items() if name.startswith("AUXU")]
     assert len(cells) == 2 * len(AUDIOGRAM_FREQUENCIES_HZ)
     assert {*cells} == {"888"}

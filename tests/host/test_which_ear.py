@@ -17,7 +17,7 @@ from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import RecordedSession
-from tests.host.journals import BOTH, LEFT_S2, recorded
+from tests.host.journals import BOTH, LEFT_S2, session_of
 
 TOLD = {
     WhichEar.NOT_ASKED: "not asked",
@@ -28,7 +28,7 @@ TOLD = {
 
 
 def a_session(found: WhichEar, path: Path = BOTH) -> RecordedSession:
-    session = recorded(path)
+    session = session_of(path)
     assert session.state.result is not None
     result = replace(session.state.result, which_ear=found)
     return replace(session, state=replace(session.state, result=result))
@@ -57,7 +57,7 @@ def test_every_language_has_its_own_words_for_each(language: str) -> None:
 
 
 def test_a_paper_of_one_ear_says_nothing_of_it() -> None:
-    assert "which ear is which" not in facts(recorded(LEFT_S2), "en")
+    assert "which ear is which" not in facts(session_of(LEFT_S2), "en")
 
 
 @pytest.mark.parametrize("found", WhichEar)

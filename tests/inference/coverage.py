@@ -124,8 +124,8 @@ def ranks_of_laplace(profile: str, tones: int, seed: int) -> FloatArray:
     rng = np.random.default_rng([SEED, seed])
     known = PROFILES[profile]
     assert isinstance(known, LaplaceProfile)
-    length = _drawn(known.length_bark, known.length_limits_bark, LENGTH_BARK, rng)
-    sd_db = _drawn(known.sd_db, known.sd_limits_db, SD_DB, rng)
+    length = _draw(known.length_bark, known.length_limits_bark, LENGTH_BARK, rng)
+    sd_db = _draw(known.sd_db, known.sd_limits_db, SD_DB, rng)
     grid_hz = np.geomspace(125.0, 8000.0, 129)
     x = reference.warp(grid_hz)
     intercept_db_hl, slope = reference.prior_mean_line()
@@ -153,7 +153,7 @@ def _ask(estimator: ThresholdEstimator, hears: Ear, tones: int) -> None:
         estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
 
 
-def _drawn(
+def _draw(
     prior: LogNormal, limits: tuple[float, float], if_flat: float, rng: np.random.Generator
 ) -> float:
     """Draw a hyperparameter within its limits; a flat prior is none to draw from."""

@@ -32,17 +32,17 @@ THREADS = 4
 ANSWERS_EACH = 8
 
 
-def given(answers: Sequence[Answer], profile: str = "default") -> ThresholdEstimator:
-    return told(ThresholdEstimator(profile, max_trials=THREADS * ANSWERS_EACH), answers)
+def estimator_given(answers: Sequence[Answer], profile: str = "default") -> ThresholdEstimator:
+    return tell(ThresholdEstimator(profile, max_trials=THREADS * ANSWERS_EACH), answers)
 
 
-def told(estimator: ThresholdEstimator, answers: Sequence[Answer]) -> ThresholdEstimator:
+def tell(estimator: ThresholdEstimator, answers: Sequence[Answer]) -> ThresholdEstimator:
     for answer in answers:
         estimator.observe(*answer)
     return estimator
 
 
-def seen(estimator: ThresholdEstimator) -> dict[str, Any]:
+def look_at(estimator: ThresholdEstimator) -> dict[str, Any]:
     """Return everything that an estimator tells, bit for bit."""
     told: dict[str, Any] = {
         "trials": estimator.trial_count,
@@ -66,23 +66,23 @@ def seen(estimator: ThresholdEstimator) -> dict[str, Any]:
 def test_neither_a_copy_nor_its_original_changes_the_other(
     profile: str, way: str, count: int
 ) -> None:
-    original = given(ANSWERS[:count], profile)
+    original = estimator_given(ANSWERS[:count], profile)
     copied = WAYS[way](original)
 
-    assert seen(copied) == seen(original)
-    told(copied, OTHERS)
-    assert seen(original) == seen(given(ANSWERS[:count], profile))
-    told(original, ANSWERS[count:])
+    assert look_at(copied) == look_at(original)
+    tell(copied, OTHERS)
+    assert look_at(original) == look_at(estimator_given(ANSWERS[:count], profile))
+    tell(original, ANSWERS[count:])
     original.reset()
-    assert seen(copied) == seen(given((*ANSWERS[:count], *OTHERS), profile))
+    assert look_at(copied) == look_at(estimator_given((*ANSWERS[:count], *OTHERS), profile))
 
 
 def test_a_copy_is_made_between_two_answers_of_another_thread() -> None:
     """Not in the middle of one: it has all of an answer, or nothing."""
-    states = [seen(given(ANSWERS[:count])) for count in range(len(ANSWERS) + 1)]
-    original = given(())
+    states = [look_at(estimator_given(ANSWERS[:count])) for count in range(len(ANSWERS) + 1)]
+    original = estimator_given(())
     with ThreadPoolExecutor() as pool:
-        done = pool.submit(told, original, ANSWERS)
+        done = pool.submit(tell, original, ANSWERS)
         copies = [copy.copy(original)]
         while not done.done():
             copies.append(copy.copy(original))
@@ -90,26 +90,26 @@ def test_a_copy_is_made_between_two_answers_of_another_thread() -> None:
 
     print(f"{len(copies)} copies")
     for each in copies:
-        assert seen(each) == states[each.trial_count]
+        assert look_at(each) == states[each.trial_count]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_threads_may_share_one(profile: str) -> None:
     """They answer alike, so that their order means nothing, and ask for everything meanwhile."""
     answers = (ANSWERS[0],) * ANSWERS_EACH
-    shared, together = given((), profile), threading.Barrier(THREADS)
+    shared, together = estimator_given((), profile), threading.Barrier(THREADS)
 
     def use() -> None:
         together.wait()
         for answer in answers:
-            told(shared, (answer,))
-            seen(shared)
+            tell(shared, (answer,))
+            look_at(shared)
 
     with ThreadPoolExecutor(THREADS) as pool:
         for done in [pool.submit(use) for _ in range(THREADS)]:
             done.result()
 
-    assert seen(shared) == seen(given(answers * THREADS, profile))
+    assert look_at(shared) == look_at(estimator_given(answers * THREADS, profile))
 
 
 class Waits(OneAtATime):

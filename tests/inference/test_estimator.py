@@ -342,7 +342,7 @@ def test_where_all_tones_take_the_same_time_the_choice_is_that_of_the_paper(prof
 @pytest.mark.parametrize("value", [0.0, -1.0, 0.009, 100.1, math.inf, math.nan, True, "1", None])
 def test_times_are_positive_and_finite(name: str, value: Any) -> None:
     told = {"answered_s": 1.4, "silent_s": 2.0, name: value}
-    with pytest.raises(ValueError, match=_shown(name, value, "allowed is 0.01 to 100")):
+    with pytest.raises(ValueError, match=_show(name, value, "allowed is 0.01 to 100")):
         TrialTime(**told)
 
 
@@ -524,21 +524,21 @@ CONSTRUCTOR_REFUSES: list[tuple[str, str, Any, str]] = [
 ]
 
 
-def _shown(name: str, value: Any, allowed: str) -> str:
+def _show(name: str, value: Any, allowed: str) -> str:
     """Return the start of the message and what it must say further on, for pytest.raises."""
     return f"^{name} is {re.escape(repr(value))};.*{re.escape(allowed)}"
 
 
 def test_constructor_says_what_is_wrong_and_what_is_allowed() -> None:
     for profile, name, value, allowed in CONSTRUCTOR_REFUSES:
-        with pytest.raises(ValueError, match=_shown(name, value, allowed)):
+        with pytest.raises(ValueError, match=_show(name, value, allowed)):
             ThresholdEstimator(profile, **{name: value})
 
 
 @pytest.mark.parametrize("value", ["GP-PTA-2015", "", None, ["default"], 1])
 def test_profiles_are_named(value: Any) -> None:
     allowed = "default, response-times, annealed-laplace, gp-pta-2015"
-    with pytest.raises(ValueError, match=_shown("profile", value, allowed)):
+    with pytest.raises(ValueError, match=_show("profile", value, allowed)):
         ThresholdEstimator(value)
 
 
@@ -664,7 +664,7 @@ def test_calls_say_what_is_wrong_and_change_nothing(profile: str) -> None:
     before = _everything(estimator)
     for name, value, allowed, call in CALLS_REFUSED:
         error = TypeError if name in ("heard", "answered") else ValueError
-        with pytest.raises(error, match=_shown(name, value, allowed)):
+        with pytest.raises(error, match=_show(name, value, allowed)):
             call(estimator)
         assert estimator.trial_count == 4
         assert _everything(estimator) == before
@@ -846,7 +846,7 @@ def test_silence_is_nothing_to_the_others(profile: str) -> None:
 
 def test_age_and_sex_are_those_of_the_conditioned_prior() -> None:
     told = _after(8, "default", age_years=71.0, sex="M")
-    prior = shipped_prior().conditioned(71.0, "M")
+    prior = shipped_prior().condition(71.0, "M")
     assert _everything(told) == _everything(_after(8, "default", prior=prior))
     assert _everything(told) != _everything(_after(8, "default"))
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from firmware_py.inference import jit as jit_module
-from firmware_py.inference.jit import compile_apart, compiled
+from firmware_py.inference.jit import compile_apart, compile_function
 from firmware_py.inference.library import COMPILING, JIT, JIT_UNCACHED, VARIABLE
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ def _calls_what_allocates(n: int) -> float:
     return float(inner(n))
 
 
-inner = compiled(_allocates_an_array)
+inner = compile_function(_allocates_an_array)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +66,18 @@ inner = compiled(_allocates_an_array)
 def test_allocation_in_a_kernel_does_not_compile(function: Any, argument: Any) -> None:
     """The guard bites; without it the same function compiles and runs."""
     with pytest.raises(numba.core.errors.NumbaError, match=REFUSED):
-        compiled(function)(argument)
+        compile_function(function)(argument)
     if function is not _calls_what_allocates:
         numba.njit(function)(argument)
 
 
 def test_allocation_in_an_entry_does_not_even_import() -> None:
     with pytest.raises(numba.core.errors.NumbaError, match=REFUSED):
-        compiled(_allocates_an_array, "float64(int64)")
+        compile_function(_allocates_an_array, "float64(int64)")
 
 
 def test_entry_refuses_other_types() -> None:
-    first = compiled(_first, "float64(float64[::1])")
+    first = compile_function(_first, "float64(float64[::1])")
     assert first(np.array([2.5])) == 2.5
     for wrong in (np.ones(3, dtype=np.float32), np.ones((2, 2)), np.ones(6)[::2], 1.0):
         with pytest.raises(TypeError, match="No matching definition"):
@@ -208,7 +208,7 @@ from firmware_py.inference import jit
 jit.__file__ = __file__ + "/jit.py"  # no directory: nothing can be kept beside the package
 def twice(x):
     return 2.0 * x
-print(jit.compiled(twice, "float64(float64)")(2.0))
+print(jit.compile_function(twice, "float64(float64)")(2.0))
 """
 
 

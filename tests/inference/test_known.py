@@ -19,7 +19,7 @@ ASKED_HZ = (500.0, 1000.0, 4000.0)
 def test_a_threshold_is_computed_once_between_two_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = Counter[str]()
 
-    def counted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    def count(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*values: Any) -> Any:
             calls[name] += 1
             return method(*values)
@@ -27,7 +27,7 @@ def test_a_threshold_is_computed_once_between_two_answers(monkeypatch: pytest.Mo
         return call
 
     for name in ("predict", "band"):
-        monkeypatch.setattr(MixtureModel, name, counted(name, getattr(MixtureModel, name)))
+        monkeypatch.setattr(MixtureModel, name, count(name, getattr(MixtureModel, name)))
     estimator = ThresholdEstimator()
 
     for answers in range(1, 4):
@@ -95,7 +95,7 @@ def test_what_is_kept_is_bounded_and_nothing_is_kept_of_earlier_answers() -> Non
         assert known.once(name, partial(abs, -name)) == name
         assert len(known) <= KEPT_MAX
 
-    known.changed()
+    known.forget()
 
     assert len(known) == 0
     assert known.once(1, lambda: "another") == "another"

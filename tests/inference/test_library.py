@@ -37,7 +37,7 @@ def library(request: pytest.FixtureRequest) -> Path:
     return made
 
 
-def described(pointer: Any) -> tuple[int, tuple[int, ...]]:
+def describe(pointer: Any) -> tuple[int, tuple[int, ...]]:
     """Return what a kernel finds at a pointer that `from_param` has made."""
     description = pointer._obj
     return description.data, tuple(description.shape)
@@ -45,7 +45,7 @@ def described(pointer: Any) -> tuple[int, tuple[int, ...]]:
 
 def test_an_array_is_passed_as_its_address_and_shape() -> None:
     array = np.arange(12.0).reshape(3, 4)
-    address, shape = described(ArrayConverter("float64", 2).from_param(array))
+    address, shape = describe(ArrayConverter("float64", 2).from_param(array))
     assert shape == (3, 4, 0)
     found = (ctypes.c_double * array.size).from_address(address)
     assert list(found) == list(range(12))
@@ -61,7 +61,7 @@ def test_an_array_that_is_gone_is_forgotten() -> None:
     converter = ArrayConverter("float64", 1)
     for size in range(1, 50):
         array = np.zeros(size)
-        assert described(converter.from_param(array))[1] == (size, 0, 0)
+        assert describe(converter.from_param(array))[1] == (size, 0, 0)
         del array
     gc.collect()
     assert converter._known == {}

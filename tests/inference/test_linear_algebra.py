@@ -37,7 +37,7 @@ def _assert_rest_untouched(room: FloatArray, rows: int, columns: int) -> None:
     assert np.all(room[:, columns:] == UNTOUCHED)
 
 
-def _factored(n: int) -> tuple[FloatArray, FloatArray]:
+def _factor(n: int) -> tuple[FloatArray, FloatArray]:
     A = _positive_definite(n)
     u = _in_the_corner_of_a_larger_one(A)
     assert cholesky(n, u) == CONVERGED
@@ -53,7 +53,7 @@ def _error_max(A: FloatArray) -> float:
 def test_all_of_it(n: int) -> None:
     """One test a size: factor, both solves, inverse and product."""
     rng = np.random.default_rng(1000 + n)
-    A, u = _factored(n)
+    A, u = _factor(n)
     U = np.triu(u[:n, :n])
     _assert_rest_untouched(u, n, n)
     assert_array_equal(np.tril(u[:n, :n], -1), np.tril(A, -1))

@@ -33,7 +33,7 @@ from tests.reference_mixture import (
     elliptical_slice_sampling,
     importance_sampling,
     sample_mixture,
-    weighted,
+    weigh,
 )
 
 SEED = 20260301
@@ -54,7 +54,7 @@ class Session(NamedTuple):
     options: dict[str, Any]
 
 
-def _asked(seed: int, trials: int, ear: Listener, told: Listener | None, **options: Any) -> Session:
+def _ask(seed: int, trials: int, ear: Listener, told: Listener | None, **options: Any) -> Session:
     rng = np.random.default_rng([SEED, seed])
     who = SimulatedEar(rng, ear, options.get("unsure_half_width_db") or ear.half_width_db)
     asking = dict(options)
@@ -72,25 +72,21 @@ def _with(session: Session, *answers: Answer) -> Session:
 def _sessions() -> dict[str, Session]:
     contradiction: list[Answer] = [(1000.0, 30.0, n % 2 == 0) for n in range(6)]
     return {
-        "5 tones, sigma 1.7": _asked(1, 5, SHARP, SHARP),
-        "10 tones, sigma 1.7": _asked(2, 10, SHARP, SHARP),
-        "20 tones, sigma 6": _asked(3, 20, DULL, DULL),
-        "40 tones, sigma 1.7": _asked(4, 40, SHARP, SHARP),
-        "a lapse far above the threshold": _with(
-            _asked(5, 12, SHARP, SHARP), (1000.0, 95.0, False)
-        ),
+        "5 tones, sigma 1.7": _ask(1, 5, SHARP, SHARP),
+        "10 tones, sigma 1.7": _ask(2, 10, SHARP, SHARP),
+        "20 tones, sigma 6": _ask(3, 20, DULL, DULL),
+        "40 tones, sigma 1.7": _ask(4, 40, SHARP, SHARP),
+        "a lapse far above the threshold": _with(_ask(5, 12, SHARP, SHARP), (1000.0, 95.0, False)),
         "contradictions at one point": Session(contradiction, USUAL, {}),
-        "unsure at times": _asked(6, 15, USUAL, USUAL, unsure_half_width_db=3.0),
-        "unsure at times, nothing told": _asked(11, 20, WIDE, None, unsure_half_width_db=None),
-        "unsure nearly always, nothing told": _asked(
-            12, 15, WIDER, None, unsure_half_width_db=None
-        ),
-        "never unsure, nothing told": _asked(13, 20, SHARP, None, unsure_half_width_db=None),
-        "5 tones, nothing told": _asked(7, 5, USUAL, None),
-        "20 tones, nothing told": _asked(8, 20, DULL, None),
-        "40 tones, nothing told": _asked(9, 40, SHARP, None),
+        "unsure at times": _ask(6, 15, USUAL, USUAL, unsure_half_width_db=3.0),
+        "unsure at times, nothing told": _ask(11, 20, WIDE, None, unsure_half_width_db=None),
+        "unsure nearly always, nothing told": _ask(12, 15, WIDER, None, unsure_half_width_db=None),
+        "never unsure, nothing told": _ask(13, 20, SHARP, None, unsure_half_width_db=None),
+        "5 tones, nothing told": _ask(7, 5, USUAL, None),
+        "20 tones, nothing told": _ask(8, 20, DULL, None),
+        "40 tones, nothing told": _ask(9, 40, SHARP, None),
         "away for five tones, nothing told": _with(
-            _asked(10, 12, SHARP, None),
+            _ask(10, 12, SHARP, None),
             *[(f, 80.0, False) for f in (1000.0, 2000.0, 500.0, 4000.0, 1000.0)],
         ),
     }
@@ -181,7 +177,7 @@ def test_sampling_from_the_prior_alone_agrees(name: str) -> None:
     _, data = _twin(name)
     rng = np.random.default_rng([SEED, 2])
     w = sample_mixture(data.weight, data.mean_db_hl, data.covariance_db2, 120000, rng)
-    prior_alone, exact = weighted(w, data.log_likelihood(w)), _exact(name)
+    prior_alone, exact = weigh(w, data.log_likelihood(w)), _exact(name)
     error_sd = np.hypot(prior_alone.effective_size**-0.5, exact.effective_size**-0.5)
     print(f"\n{name}: effective size {prior_alone.effective_size:.0f} of {len(w)}")
 

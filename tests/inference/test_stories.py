@@ -20,7 +20,7 @@ from firmware_py.inference.stories import (
     Stories,
     Story,
     Told,
-    changed,
+    change_of_listener,
 )
 
 Piece = tuple[bool, bool, float]  # a tone, pressed, log evidence of the pieces before it
@@ -66,7 +66,7 @@ def test_the_recursion_is_the_sum_over_all_beginnings(known: list[Piece], log_z:
     }
     total = math.exp(log_z) + sum(expected.values())
 
-    for told in stories.told(log_z):
+    for told in stories.tell(log_z):
         assert told.probability == pytest.approx(expected[told.story] / total, rel=1e-9)
 
 
@@ -77,7 +77,7 @@ def test_with_two_buttons_it_says_nothing_which_of_them_is_pressed() -> None:
         # The ear's model has two kinds of presses as well.
         two.follow(True, True, (-0.1 - math.log(2.0)) * number)
 
-    for a, b in zip(one.told(-1.0), two.told(-1.0 - 10 * math.log(2.0)), strict=True):
+    for a, b in zip(one.tell(-1.0), two.tell(-1.0 - 10 * math.log(2.0)), strict=True):
         assert a.probability == pytest.approx(b.probability, rel=1e-9)
 
 
@@ -86,7 +86,7 @@ def of(estimator: ThresholdEstimator, story: Story) -> Told:
     return found
 
 
-def answered(tones: int, hears: int, threshold_db_hl: float = 30.0) -> ThresholdEstimator:
+def estimator_after(tones: int, hears: int, threshold_db_hl: float = 30.0) -> ThresholdEstimator:
     """An estimator that chose its tones; from some tone on nothing was answered any more."""
     estimator = ThresholdEstimator(level_limits_db_hl=(-10.0, 100.0))
     for number in range(tones):
@@ -99,7 +99,7 @@ def answered(tones: int, hears: int, threshold_db_hl: float = 30.0) -> Threshold
 
 @pytest.mark.parametrize("hears", [12, 20])
 def test_who_falls_silent_is_found_with_the_tone_at_which_it_began(hears: int) -> None:
-    told = of(answered(hears + 20, hears), Story.SILENT)
+    told = of(estimator_after(hears + 20, hears), Story.SILENT)
 
     assert told.probability > 0.95
     assert abs(told.began - hears) <= 4  # what was too soft was not heard before, either
@@ -107,7 +107,7 @@ def test_who_falls_silent_is_found_with_the_tone_at_which_it_began(hears: int) -
 
 @pytest.mark.parametrize("threshold_db_hl", [-5.0, 30.0, 60.0, 95.0])
 def test_who_listens_is_not_doubted(threshold_db_hl: float) -> None:
-    estimator = answered(40, 40, threshold_db_hl)
+    estimator = estimator_after(40, 40, threshold_db_hl)
 
     assert sum(told.probability for told in estimator.stories) < 0.1
 
@@ -138,7 +138,7 @@ def test_times_of_presses_do_not_make_a_story() -> None:
 
 
 def test_what_is_forgotten_tells_no_story_and_a_copy_goes_its_own_way() -> None:
-    silent = answered(32, 12)
+    silent = estimator_after(32, 12)
     other = copy.copy(silent)
     silent.reset()
 
@@ -149,7 +149,7 @@ def test_what_is_forgotten_tells_no_story_and_a_copy_goes_its_own_way() -> None:
 def test_a_story_grows_by_what_fits_it() -> None:
     found = []
     for tones in range(14, 30, 3):
-        found.append(of(answered(tones, 12), Story.SILENT).probability)
+        found.append(of(estimator_after(tones, 12), Story.SILENT).probability)
 
     assert all(before <= after + 1e-9 for before, after in pairwise(found[1:]))
 
@@ -164,8 +164,8 @@ def log_evidence(tones: list[tuple[float, float, bool]]) -> list[float]:
     return found
 
 
-def told_of(tones: list[tuple[float, float, bool]]) -> Told:
-    return changed(log_evidence(tones), log_evidence(tones[::-1])[::-1])
+def tell_of(tones: list[tuple[float, float, bool]]) -> Told:
+    return change_of_listener(log_evidence(tones), log_evidence(tones[::-1])[::-1])
 
 
 def tones_of(*listeners: tuple[float, float]) -> list[tuple[float, float, bool]]:
@@ -184,11 +184,11 @@ def tones_of(*listeners: tuple[float, float]) -> list[tuple[float, float, bool]]
 @settings(max_examples=3)
 @given(st.floats(0.0, 60.0), st.floats(-4.0, 8.0))
 def test_two_parts_of_one_listener_are_no_two_listeners(low_db_hl: float, slope_db: float) -> None:
-    assert told_of(tones_of((low_db_hl, slope_db), (low_db_hl, slope_db))).probability < 0.05
+    assert tell_of(tones_of((low_db_hl, slope_db), (low_db_hl, slope_db))).probability < 0.05
 
 
 def test_another_listener_is_found_with_the_tone_at_which_it_came() -> None:
-    told = told_of(tones_of((10.0, 0.0), (60.0, 0.0)))
+    told = tell_of(tones_of((10.0, 0.0), (60.0, 0.0)))
 
     assert told.probability > 0.5
     assert abs(told.began - 12) <= 4  # what was too soft was not heard before, either
@@ -199,7 +199,7 @@ def test_answers_that_tell_nothing_of_each_other_leave_a_change_as_probable_as_b
     logs: list[float],
 ) -> None:
     before = [math.fsum(logs[:k]) for k in range(len(logs) + 1)]
-    told = changed(before, [before[-1] - each for each in before])
+    told = change_of_listener(before, [before[-1] - each for each in before])
     long_enough = len(logs) >= 2 * PART_TONES_MIN
 
     assert told.probability == pytest.approx(CHANGES / (1.0 + CHANGES) if long_enough else 0.0)

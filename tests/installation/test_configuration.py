@@ -174,11 +174,11 @@ def test_a_pseudonym_stands_for_an_identifier_and_for_no_other() -> None:
     )
     person = Person(67.0, "F", "P-17")
 
-    assert plain.recorded(person) == person
-    assert first.recorded(UNKNOWN) == UNKNOWN
-    found = first.recorded(person)
+    assert plain.pseudonymise(person) == person
+    assert first.pseudonymise(UNKNOWN) == UNKNOWN
+    found = first.pseudonymise(person)
     assert (found.age_years, found.sex) == (67.0, "F")
     message = b"gp-pta pseudonym\nP-17"
     assert found.identifier == hmac.new(b"1" * 32, message, "sha256").hexdigest()[:16]
-    others = (second.recorded(person), first.recorded(Person(identifier="P-18")))
+    others = (second.pseudonymise(person), first.pseudonymise(Person(identifier="P-18")))
     assert found.identifier not in [other.identifier for other in others]

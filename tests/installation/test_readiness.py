@@ -15,7 +15,7 @@ from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
-from tests.firmware.device import Device, told_by
+from tests.firmware.device import Device, answers_to
 from tests.firmware.rig import Rig
 from tests.firmware.whole_sessions import a_listener, asked_again_though_answered
 
@@ -118,10 +118,10 @@ def test_a_data_directory_that_is_full_is_at_fault(
 def test_kernels_that_do_not_run_are_at_fault(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def torn(*_: object, **__: object) -> None:
+    def tear(*_: object, **__: object) -> None:
         raise EOFError("Ran out of input")
 
-    monkeypatch.setattr(estimator, "ThresholdEstimator", torn)
+    monkeypatch.setattr(estimator, "ThresholdEstimator", tear)
     assert bench.check() == 1
     assert faults_of(capsys.readouterr().out) == {"kernels": "EOFError: Ran out of input"}
 
@@ -156,12 +156,12 @@ def test_a_firmware_that_starts_with_an_unset_clock_tells_the_operator(
 ) -> None:
     date = datetime.datetime(year, 1, 1, 0, 3, tzinfo=datetime.UTC)
     monkeypatch.setattr(VirtualClock, "date", lambda _: date)
-    error = told_by(Device(tmp_path), "SYST:ERR?")[0]
+    error = answers_to(Device(tmp_path), "SYST:ERR?")[0]
     words = "the clock was never set: it says 1970-01-01T00:03:00+00:00; sessions get a wrong date"
     assert error == (f'107,"{words}"' if told else '0,"No error"')
 
 
-def checked(rig: Rig, data: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Lines]:
+def run_check(rig: Rig, data: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Lines]:
     """Run the check with the ports of the firmware that runs."""
     names = {"t": "tone generator", "c": "console"}
     tones, console = (Port(str(rig._cables[key]), name) for key, name in names.items())
@@ -175,8 +175,8 @@ def test_a_running_firmware_is_not_disturbed(
     with Rig(tmp_path / "data", a_listener("S2"), SLOW) as rig:
         rig.begin()
         rig.until("! tone number=4")
-        same = checked(rig, rig.data, capsys)
-        other = checked(rig, tmp_path / "other", capsys)
+        same = run_check(rig, rig.data, capsys)
+        other = run_check(rig, tmp_path / "other", capsys)
         rig.until("! session-over")
         assert asked_again_though_answered(rig.journal()) == []
         assert replay_journal(rig.journal()).code == IDENTICAL

@@ -148,7 +148,7 @@ class SimulatedDisk(Disk):
             if path in self._names or path in self.laid:
                 raise _error(errno.EEXIST)
             self._names[path] = _File()
-            return self._opened(self._names[path])
+            return self._open_handle(self._names[path])
 
     def open(self, path: Path, *, writable: bool) -> int:
         with self._call("open"):
@@ -159,7 +159,7 @@ class SimulatedDisk(Disk):
                 raise _error(errno.EISDIR)
             if laid is not None and writable:
                 raise _error(errno.ELOOP)
-            return self._opened(self._file(target))
+            return self._open_handle(self._file(target))
 
     def lock(self, handle: int) -> None:
         with self._call("lock"):
@@ -314,7 +314,7 @@ class SimulatedDisk(Disk):
             fault, write_bytes_max=self._write_bytes_max, meanwhile=self._meanwhile
         )
         for path in sorted(names):
-            disk.put(path, _left_of(names[path], loss, chance))
+            disk.put(path, _remains_of(names[path], loss, chance))
         for path, laid in self.laid.items():
             disk.lay(path, *laid)
         return disk
@@ -343,7 +343,7 @@ class SimulatedDisk(Disk):
         except KeyError:
             raise _error(errno.ENOENT) from None
 
-    def _opened(self, file: _File) -> int:
+    def _open_handle(self, file: _File) -> int:
         handle = self._handle_next
         self._handle_next += 1
         self._handles[handle] = file
@@ -355,7 +355,7 @@ def _error(number: int) -> OSError:
     return OSError(number, os.strerror(number))
 
 
-def _left_of(file: _File, loss: PowerLoss, chance: random.Random) -> bytes:
+def _remains_of(file: _File, loss: PowerLoss, chance: random.Random) -> bytes:
     """Return what the disk holds of a file after a power loss."""
     stable, new = file.stable_bytes, bytes(file.current)
     if loss is PowerLoss.DROPPED:
@@ -365,11 +365,11 @@ def _left_of(file: _File, loss: PowerLoss, chance: random.Random) -> bytes:
     if loss is PowerLoss.ZEROS:
         return new[:stable] + bytes(len(new) - stable)
     if loss is PowerLoss.MIXED:
-        return _mixed(file, chance)
+        return _mix(file, chance)
     return new
 
 
-def _mixed(file: _File, chance: random.Random) -> bytes:
+def _mix(file: _File, chance: random.Random) -> bytes:
     """Return a file each of whose unsynced sectors is old, new, zeros or noise."""
     old, new = file.durable, bytes(file.current)
     size = len(chance.choice((old, new)))

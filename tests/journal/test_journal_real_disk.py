@@ -225,10 +225,10 @@ def test_what_lies_on_the_simulated_disk_is_met_there_as_on_the_real_one(
     for path in (target, file):
         path.write_bytes(b"content")
         simulated.put(path, b"content")
-    assert _met(real, laid, file) == _met(simulated, laid, file)
+    assert _outcomes(real, laid, file) == _outcomes(simulated, laid, file)
 
 
-def _met(disk: Disk, laid: Path, file: Path) -> list[object]:
+def _outcomes(disk: Disk, laid: Path, file: Path) -> list[object]:
     """Return what comes of every call that may meet what was laid there."""
 
     def names() -> list[str]:

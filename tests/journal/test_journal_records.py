@@ -114,7 +114,7 @@ def test_numbers_and_strings_of_other_classes_come_back_plain() -> None:
     assert decode_line(line, 1, "")[0]["level"] == 0.1
 
 
-def nested(depth: int) -> Any:
+def nest(depth: int) -> Any:
     value: Any = []
     for _ in range(depth - 1):
         value = [value]
@@ -141,7 +141,7 @@ ENDLESS += [ENDLESS, ENDLESS]
         ({"kind": "note", "a": {1: 2}}, "a key in a is 1; keys must be strings"),
         ({"kind": "note", 1: 2}, "a key in the record is 1; keys must be strings"),
         ({"kind": "note", "a": "\ud800"}, "surrogates not allowed"),
-        ({"kind": "note", "a": nested(NESTING_MAX + 1)}, "more than 32 objects and lists inside"),
+        ({"kind": "note", "a": nest(NESTING_MAX + 1)}, "more than 32 objects and lists inside"),
         ({"kind": "note", "a": ENDLESS}, "record 7 cannot be journalled: "),
         ({"kind": "note", "a": [0] * RECORD_BYTES_MAX}, "more values than its 12288 bytes"),
         ({"kind": "note", "a": "x" * RECORD_BYTES_MAX}, "at most 12288 are allowed"),
@@ -158,7 +158,7 @@ def test_what_would_not_come_back_is_refused(record: dict[str, Any], words: str)
 
 def test_nesting_up_to_the_limit_reads_back() -> None:
     """What the writer accepts the reader accepts."""
-    record = {"kind": "note", "a": nested(NESTING_MAX)}
+    record = {"kind": "note", "a": nest(NESTING_MAX)}
     line, _ = encode_line(1, 1, record, "")
 
     assert decode_line(line, 1, "")[0] == record
@@ -177,7 +177,7 @@ def test_the_longest_line_fits_and_one_byte_more_does_not(number: int, limit: in
         encode_line(number, 0, {**record, "a": "x" * (spare + 1)}, "")
 
 
-def signed(body: str) -> bytes:
+def sign(body: str) -> bytes:
     """Return a line with a right CRC around any body."""
     return f'{body}, "crc": "{chained_crc("", body.encode())}"}}\n'.encode()
 
@@ -185,15 +185,15 @@ def signed(body: str) -> bytes:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (signed('{"n": 1, "synced": 2, "kind": "note"'), '"synced" is 2; at most its own number 1'),
-        (signed('{"n": 1, "synced": 1, "kind": "header"'), "only record 0 is a header"),
-        (signed('{"n": 1, "synced": 1, "kind": "note", "a": NaN'), "NaN is no JSON value"),
-        (signed('{"n": 1, "synced": 1, "kind": "note", "a"'), "its CRC is right but it is no JSON"),
-        (signed('{"n": 1, "synced": 1, "kind": ' + "[" * 2000), "no JSON"),
-        (signed('{"n":1,"synced":1,"kind":"note"'), "does not start as a record"),
-        (signed('{"n": 01, "synced": 1, "kind": "note"'), "does not start as a record"),
-        (signed('{"n": 5, "synced": 1, "kind": "note"'), "it is record 5 where record 1 belongs"),
-        (signed('{"n": 1, "synced": 1, "kind": "note"').upper(), "does not start"),
+        (sign('{"n": 1, "synced": 2, "kind": "note"'), '"synced" is 2; at most its own number 1'),
+        (sign('{"n": 1, "synced": 1, "kind": "header"'), "only record 0 is a header"),
+        (sign('{"n": 1, "synced": 1, "kind": "note", "a": NaN'), "NaN is no JSON value"),
+        (sign('{"n": 1, "synced": 1, "kind": "note", "a"'), "its CRC is right but it is no JSON"),
+        (sign('{"n": 1, "synced": 1, "kind": ' + "[" * 2000), "no JSON"),
+        (sign('{"n":1,"synced":1,"kind":"note"'), "does not start as a record"),
+        (sign('{"n": 01, "synced": 1, "kind": "note"'), "does not start as a record"),
+        (sign('{"n": 5, "synced": 1, "kind": "note"'), "it is record 5 where record 1 belongs"),
+        (sign('{"n": 1, "synced": 1, "kind": "note"').upper(), "does not start"),
         (b'{"n": 1, "synced": 1, "kind": "note"}\n', "does not end as a record"),
         (b'{"n": 1, "synced": 1, "kind": "no', "the file ends within the line"),
         (b"x" * RECORD_BYTES_MAX, "no newline within 12288 bytes"),

@@ -91,7 +91,7 @@ def test_the_name_tells_keys_apart_and_the_secret_is_not_shown() -> None:
     assert repr(KEY.secret) not in repr(KEY)
 
 
-def unsealed(line: bytes) -> bytes:
+def unseal(line: bytes) -> bytes:
     return re.sub(rb', "seal": "\w+"', b"", line)
 
 
@@ -103,7 +103,7 @@ FORGERIES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], int]] = {
     "swapped": (lambda n: [*n[:2], n[3], n[2], *n[4:]], 2),
     "doubled": (lambda n: [*n[:3], n[2], *n[3:]], 3),
     "added": (lambda n: [*n, ADDED], 6),
-    "without a seal": (lambda n: [*n[:4], unsealed(n[4]), n[5]], 4),
+    "without a seal": (lambda n: [*n[:4], unseal(n[4]), n[5]], 4),
 }
 
 
@@ -192,16 +192,16 @@ def test_a_forged_journal_is_not_gone_on_with(path: Path) -> None:
     assert path.read_bytes() == content
 
 
-def stripped(path: Path) -> None:
+def strip(path: Path) -> None:
     """Take all seals off, and the name of the key."""
-    plain = (unsealed(line) for line in lines_of(path)[:-1])
+    plain = (unseal(line) for line in lines_of(path)[:-1])
     named = f', "seal_key": "{KEY.name}"'.encode()
     path.write_bytes(b"".join(with_right_crcs([line.replace(named, b"") for line in plain])))
 
 
 def test_what_is_not_sealed_does_not_go_on_where_journals_are_sealed(path: Path) -> None:
     """Else whoever can take the seals off can change all of it."""
-    stripped(path)
+    strip(path)
     content = path.read_bytes()
     assert len(read_journal(path).records) == 5
     with pytest.raises(JournalReadError, match="is not sealed, and this device seals its journals"):

@@ -22,8 +22,8 @@ class MisfitOutbox(Outbox):
         super().__init__()
         self.clock: Clock = right
 
-    def happened(self, verb: str, values: dict[str, Any]) -> None:
-        super().happened(verb, {**values, "us": self.clock(values["us"])})
+    def put_event(self, verb: str, values: dict[str, Any]) -> None:
+        super().put_event(verb, {**values, "us": self.clock(values["us"])})
 
 
 class MisfitServer(ToneGenerator):
@@ -62,8 +62,8 @@ class MisfitServer(ToneGenerator):
         event = 0 if self.forgets else answer["event"]
         return {**answer, "event": event, "us": self.clock(answer["us"])}
 
-    def _done(self, sequence: int, verb: str, fields: dict[str, str]) -> bytes:
-        answer = super()._done(sequence, verb, fields)
+    def _do(self, sequence: int, verb: str, fields: dict[str, str]) -> bytes:
+        answer = super()._do(sequence, verb, fields)
         if verb == self.refuses:
             return encode(sequence, "error", (("code", "verb"),))
         if self.without_fields and verb not in ("hello", "serial"):

@@ -23,7 +23,7 @@ GREETING = (
 )
 
 
-def greeted() -> AidClient:
+def greet() -> AidClient:
     client = AidClient()
     client.connect()
     assert client.transmit(0) == b"hello\n"
@@ -84,7 +84,7 @@ def test_a_greeting_that_nobody_could_record_is_refused_with_the_reason(
 
 
 def test_one_command_waits_for_the_answer_to_the_other() -> None:
-    client = greeted()
+    client = greet()
     client.play(7, SETTING)
     client.use(SETTING)
     assert client.transmit(1) == f"play number=7 {WORDS}\n".encode()
@@ -95,7 +95,7 @@ def test_one_command_waits_for_the_answer_to_the_other() -> None:
 
 
 def test_what_was_stopped_is_not_played_and_not_told() -> None:
-    client = greeted()
+    client = greet()
     client.play(1, SETTING)
     client.transmit(0)
     client.receive(b"ok\n", 0)
@@ -107,7 +107,7 @@ def test_what_was_stopped_is_not_played_and_not_told() -> None:
 
 
 def test_a_refusal_is_told_in_the_words_of_the_aid() -> None:
-    client = greeted()
+    client = greet()
     client.use(SETTING)
     client.transmit(0)
     told = client.receive(b"error what=tilt_db value=-2.5 allowed=0,12\n", 0)
@@ -115,12 +115,12 @@ def test_a_refusal_is_told_in_the_words_of_the_aid() -> None:
 
 
 def test_what_does_not_come_in_time_is_missed() -> None:
-    client = greeted()
+    client = greet()
     client.play(1, SETTING)
     client.transmit(0)
     assert client.receive(b"", ANSWER_US_MAX) == []
     assert client.receive(b"", ANSWER_US_MAX + 1) == [AidGone("no answer to 'play' in time")]
-    client = greeted()
+    client = greet()
     client.play(1, SETTING)
     client.transmit(0)
     client.receive(b"ok\n", 10)
@@ -146,13 +146,13 @@ def test_what_does_not_come_in_time_is_missed() -> None:
     ],
 )
 def test_other_lines(line: bytes, why: str) -> None:
-    told = greeted().receive(line, 0)
+    told = greet().receive(line, 0)
     assert told == ([AidGone(why)] if why else [])
 
 
 @given(st.lists(st.binary(max_size=60), max_size=10))
 def test_no_bytes_break_it(parts: list[bytes]) -> None:
-    client = greeted()
+    client = greet()
     client.play(1, SETTING)
     client.transmit(0)
     for part in parts:

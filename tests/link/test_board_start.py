@@ -31,7 +31,7 @@ from firmware_py.link.notices import (
     UnknownEvent,
 )
 from tests.link.misfits import Clock, MisfitBoard, MisfitServer
-from tests.link.test_client import STEP_US, TONE, Line, connected, make_board, make_client
+from tests.link.test_client import STEP_US, TONE, Line, connect, make_board, make_client
 
 S = 1_000_000
 BROKEN_AT_US = 3 * S
@@ -143,11 +143,11 @@ def test_no_event_is_told_before_a_ping_has_told_the_time() -> None:
     board.server.button(1, True, line.now_us)
     line.run(S // 2)
     assert line.client.connected
-    assert line.told() == []
+    assert line.board_events() == []
 
     board.server.deaf_to = ""
     line.run(S)
-    (pressed,) = line.told()
+    (pressed,) = line.board_events()
     assert isinstance(pressed, ButtonPressed)
     assert (pressed.event, pressed.at_us) == (1, S)
 
@@ -156,17 +156,17 @@ def test_a_clock_that_goes_back_between_two_events_is_named() -> None:
     """Before a ping has told that all is told."""
     clock = ClockCheck()
     clock.bound(10 * S, 1 * S, 1 * S)
-    clock.happened(9 * S, 1 * S)
-    clock.happened(9 * S - DISORDER_US, 1 * S)
+    clock.check_event(9 * S, 1 * S)
+    clock.check_event(9 * S - DISORDER_US, 1 * S)
     with pytest.raises(BoardError, match="at 8000000 us, and had one at 9000000 us before"):
-        clock.happened(8 * S, 1 * S)
+        clock.check_event(8 * S, 1 * S)
 
 
 def test_a_press_that_bounced_while_a_tone_began_is_believed_after_a_restart_too() -> None:
     """The journal has the tone, which is later and came first; no ping said that all was told."""
     clock = ClockCheck(latest_us=10 * S)
     clock.bound(11 * S, 1 * S, 1 * S)
-    clock.happened(10 * S - DISORDER_US, 1 * S)
+    clock.check_event(10 * S - DISORDER_US, 1 * S)
     with pytest.raises(BoardError, match="its clock has gone back from 10000000 to 9000000 us"):
         ClockCheck(latest_us=10 * S).bound(9 * S, 1 * S, 1 * S)
 
@@ -175,7 +175,7 @@ def test_a_ping_whose_answer_was_lost_may_tell_a_time_before_the_events_since() 
     """Asked again it has the answer of then."""
     clock = ClockCheck()
     clock.bound(10 * S, 1 * S, 1 * S)
-    clock.happened(11 * S, 2 * S)
+    clock.check_event(11 * S, 2 * S)
     clock.bound(10 * S + S // 2, 1 * S + S // 2, 2 * S)
 
 
@@ -270,7 +270,7 @@ def test_a_board_that_forgets_what_it_has_told_is_lost() -> None:
 
 
 def test_an_unknown_button_pauses_nothing_and_is_named() -> None:
-    line = connected(2 * S)
+    line = connect(2 * S)
     line.board.server.button(7, True, line.now_us)
     told = line.run(S // 10)
     assert told == [

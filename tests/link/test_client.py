@@ -85,7 +85,7 @@ class Line:
             self.notices += self.client.receive(incoming, self.now_us)
         return self.notices[fresh:]
 
-    def told(self) -> list[BoardEvent]:
+    def board_events(self) -> list[BoardEvent]:
         return [notice for notice in self.notices if isinstance(notice, BoardEvent)]
 
     def next_host(self, recorded: int | None = None) -> "Line":
@@ -101,7 +101,7 @@ class Line:
 TONE = Tone("1-1", Route("left"), 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
 
 
-def connected(
+def connect(
     run_us: int, tone: Tone | None = None, fault_rate: float = 0.0, **of_board: Any
 ) -> Line:
     """Connect a client to a board, play a tone if one is given, and let time pass."""
@@ -115,28 +115,30 @@ def connected(
 
 @pytest.mark.parametrize("fault_rate", [0.05, 0.3])
 def test_faults_on_the_line_change_nothing(fault_rate: float) -> None:
-    clean, faulty = connected(2_000_000), connected(2_000_000, fault_rate=fault_rate)
+    clean, faulty = connect(2_000_000), connect(2_000_000, fault_rate=fault_rate)
     for line in (clean, faulty):
         for number in range(1, 6):
             line.client.play(replace(TONE, tone_id=f"1-{number}"))
             line.run(6_000_000)
     assert faulty.client.counters.repeats > 0
-    assert [type(t) for t in faulty.told()] == [type(t) for t in clean.told()]
-    assert [t.event for t in faulty.told()] == list(range(1, len(clean.told()) + 1))
+    assert [type(t) for t in faulty.board_events()] == [type(t) for t in clean.board_events()]
+    assert [t.event for t in faulty.board_events()] == list(range(1, len(clean.board_events()) + 1))
     assert len(faulty.board.played) == 5
 
 
 @pytest.mark.parametrize("fault_rate", [0.0, 0.3])
 def test_events_of_both_buttons_come_whole_and_in_order(fault_rate: float) -> None:
     """Well above the threshold the first button is pressed, at the threshold the second."""
-    line = connected(2_000_000, fault_rate=fault_rate, unsure_half_width_db=6.0)
+    line = connect(2_000_000, fault_rate=fault_rate, unsure_half_width_db=6.0)
     for number, level_dbfs in enumerate((-60.0, -112.0, -60.0, -112.0), 1):
         line.client.play(replace(TONE, tone_id=f"1-{number}", level_dbfs=level_dbfs))
         line.run(6_000_000)
 
-    buttons = [t.button for t in line.told() if isinstance(t, ButtonPressed | ButtonReleased)]
+    buttons = [
+        t.button for t in line.board_events() if isinstance(t, ButtonPressed | ButtonReleased)
+    ]
     assert buttons == [1, 1, 2, 2] * 2
-    assert [t.event for t in line.told()] == list(range(1, 17))
+    assert [t.event for t in line.board_events()] == list(range(1, 17))
     assert (line.client.counters.repeats > 0) == (fault_rate > 0.0)
 
 
@@ -172,12 +174,12 @@ class OldBoard(SimulatedBoard):
 
 @pytest.mark.parametrize("fault_rate", [0.0, 0.3])
 def test_a_press_ends_a_tone_while_the_host_knows_of_none(fault_rate: float) -> None:
-    line = connected(2_000_000, fault_rate=fault_rate)
+    line = connect(2_000_000, fault_rate=fault_rate)
     assert line.client.press_ends
     line.client.play(BY_PRESS)
     line.run(6_000_000)
 
-    on, pressed, ended, released = line.told()
+    on, pressed, ended, released = line.board_events()
     assert isinstance(on, ToneStarted)
     assert isinstance(pressed, ButtonPressed)
     assert ended == ToneEnded(3, "1-1", pressed.at_us, cut=True)
@@ -201,12 +203,12 @@ def test_an_old_board_is_sent_nothing_that_it_does_not_know() -> None:
     assert not line.client.press_ends
     assert isinstance(board.server, OldServer)
     assert [fields["id"] for fields in board.server.said] == ["1-1", "12345678"]
-    assert any(isinstance(told, ButtonPressed) for told in line.told())
+    assert any(isinstance(told, ButtonPressed) for told in line.board_events())
     assert not board.played[0].cut, "it plays to its end unless the host says stop"
 
 
 def test_what_a_board_can_do_is_forgotten_with_it() -> None:
-    line = connected(2_000_000)
+    line = connect(2_000_000)
     line.client.disconnect()
     assert not line.client.press_ends
     line.board = OldBoard(make_board().hand.listener, boot=0xB008)
@@ -218,7 +220,7 @@ def test_what_a_board_can_do_is_forgotten_with_it() -> None:
 
 
 def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:
-    line = connected(2_000_000, replace(TONE, on_ms=5000, off_ms=0, pulses=1))
+    line = connect(2_000_000, replace(TONE, on_ms=5000, off_ms=0, pulses=1))
     assert not line.board.played[0].cut
     line.client.disconnect()
     line.run(1_500_000)
@@ -260,7 +262,7 @@ def test_garbage_and_an_echo_at_the_other_end_are_named(heard: bytes | None, wor
 
 
 def test_what_came_in_an_earlier_conversation_is_no_garbage_of_this_one() -> None:
-    line = connected(1_000_000)
+    line = connect(1_000_000)
     line.client.connect(line.now_us)
     notices: list[Notice] = []
     while not notices:
@@ -288,16 +290,16 @@ def test_an_answer_of_another_language_is_named(verb: str, fields: Any, why: str
 
 
 def test_a_level_above_the_limit_of_the_board_is_refused_and_not_played() -> None:
-    line = connected(1_000_000, TONE, output_limit_dbfs=-70)
+    line = connect(1_000_000, TONE, output_limit_dbfs=-70)
     assert Refused("tone", "limit", "") in line.notices
     assert line.board.played == []
 
 
 def test_what_is_recorded_is_not_told_again_and_the_rest_is() -> None:
-    second = connected(2_000_000, TONE).next_host(recorded=2)
+    second = connect(2_000_000, TONE).next_host(recorded=2)
     second.run(1_000_000)
 
-    assert [told.event for told in second.told()] == [3, 4]
+    assert [told.event for told in second.board_events()] == [3, 4]
 
 
 def test_a_board_that_started_anew_begins_its_events_anew() -> None:
@@ -308,11 +310,11 @@ def test_a_board_that_started_anew_begins_its_events_anew() -> None:
     line.run(50_000)
     client.play(TONE)
     line.run(2_000_000)
-    assert [told.event for told in line.told()] == [1, 2, 3, 4]
+    assert [told.event for told in line.board_events()] == [1, 2, 3, 4]
 
 
 def test_acknowledged_events_are_forgotten_by_the_board() -> None:
-    line = connected(2_000_000, TONE)
+    line = connect(2_000_000, TONE)
     line.client.acknowledge(3)
     line.run(100_000)
     line.board.receive(encode(1000, "events", (("after", 0),)), line.now_us)
@@ -321,9 +323,9 @@ def test_acknowledged_events_are_forgotten_by_the_board() -> None:
 
 
 def test_what_happened_before_a_board_was_met_is_not_told() -> None:
-    other = connected(2_000_000, TONE).next_host()
+    other = connect(2_000_000, TONE).next_host()
     other.run(500_000)
-    assert other.told() == []
+    assert other.board_events() == []
 
 
 def test_a_flood_of_commands_is_refused() -> None:
@@ -335,26 +337,26 @@ def test_a_flood_of_commands_is_refused() -> None:
 
 
 def test_the_time_asked_for_again_and_again_is_told_once() -> None:
-    line = connected(50_000)
+    line = connect(50_000)
     for _ in range(3 * QUEUE_MAX):
         line.client.ask_time()
     assert sum(isinstance(notice, TimeTold) for notice in line.run(1_000_000)) == 1
 
 
 def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> None:
-    line = connected(400_000)
+    line = connect(400_000)
     board = line.board
     before_us = line.client.told_until_us
     assert 0 < before_us <= line.now_us
 
     board.server.button(1, True, line.now_us)
     board.transmit()  # and it is lost
-    while not line.told():
+    while not line.board_events():
         assert line.client.told_until_us == before_us
         line.run(STEP_US)
     line.run(300_000)
 
-    (pressed,) = line.told()
+    (pressed,) = line.board_events()
     assert isinstance(pressed, ButtonPressed)
     assert line.client.told_until_us > pressed.at_us
     line.client.disconnect()
@@ -362,7 +364,7 @@ def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> 
 
 
 def test_a_tone_can_be_stopped_however_much_waits() -> None:
-    line = connected(100_000, TONE)
+    line = connect(100_000, TONE)
     for _ in range(QUEUE_MAX):
         line.client.request("ping")
     line.client.silence()
@@ -375,7 +377,7 @@ def test_a_tone_can_be_stopped_however_much_waits() -> None:
 def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_for(
     presses: int,
 ) -> None:
-    first = connected(2_000_000, TONE)
+    first = connect(2_000_000, TONE)
     board = first.board
     for _ in range(presses):  # two events each, of which the board keeps 64
         board.server.button(1, True, board.now_us)
@@ -390,12 +392,12 @@ def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_
     assert [n for n in second.notices if isinstance(n, Missed)] == [
         Missed(newest - 64 - 2, newest - 64)
     ]
-    assert [told.event for told in second.told()] == list(range(newest - 63, newest + 1))
+    assert [told.event for told in second.board_events()] == list(range(newest - 63, newest + 1))
     assert [type(notice) for notice in notices] == [TimeTold]
 
 
 def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() -> None:
-    first = connected(2_000_000, TONE)
+    first = connect(2_000_000, TONE)
     first.board.receive(encode(1000, "ack", (("event", 4),)), first.now_us)
 
     second = first.next_host(recorded=1)
@@ -409,10 +411,10 @@ def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() 
 
 def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it() -> None:
     """Of the board as it was known, and of one that is met for the first time."""
-    first = connected(3_000_000, TONE)
+    first = connect(3_000_000, TONE)
     board = first.board
     newest = first.client.last_event
-    assert newest == len(first.told()) > 0
+    assert newest == len(first.board_events()) > 0
 
     for client in (first.client, Client(lambda: "0000ffff")):
         client.connect(first.now_us)
@@ -453,7 +455,7 @@ def test_a_board_that_never_says_which_it_is_is_lost() -> None:
 def test_a_button_that_is_not_on_the_page_is_named_and_means_nothing(
     verb: str, button: str
 ) -> None:
-    line = connected(50_000)
+    line = connect(50_000)
     (told,) = line.client.receive(encode(1, verb, {"us": "5", "button": button}), line.now_us)
     why = f"{verb!r} has button={button}, which wire 1 does not allow"
     assert told == UnknownEvent(1, verb, why)
@@ -461,7 +463,7 @@ def test_a_button_that_is_not_on_the_page_is_named_and_means_nothing(
 
 
 def test_an_event_that_is_not_on_the_page_is_told_as_unknown() -> None:
-    line = connected(50_000)
+    line = connect(50_000)
     told = line.client.receive(encode(1, "lamp-on", {"us": "5"}), line.now_us)
     assert told == [UnknownEvent(1, "lamp-on")]
 
@@ -483,7 +485,7 @@ def test_an_event_that_is_not_on_the_page_is_told_as_unknown() -> None:
 def test_a_board_whose_event_cannot_be_is_named_and_met_anew(
     verb: str, fields: dict[str, str], why: str
 ) -> None:
-    line = connected(2_000_000, TONE)
+    line = connect(2_000_000, TONE)
     newest = line.client.last_event + 1
     told = line.client.receive(encode(newest, verb, fields), line.now_us)
     assert told == [Lost(f"{verb!r} {why}", disbelieved=True)]
@@ -495,7 +497,7 @@ def test_a_board_whose_event_cannot_be_is_named_and_met_anew(
 
 
 def test_a_field_that_is_not_on_the_page_is_passed_over() -> None:
-    line = connected(50_000)
+    line = connect(50_000)
     fields = {"id": "1-1", "us": "5", "colour": "red"}
     told = line.client.receive(encode(1, "tone-on", fields), line.now_us)
     assert told == [ToneStarted(1, "1-1", 5)]

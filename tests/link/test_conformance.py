@@ -96,7 +96,7 @@ def desk(kind: Any) -> Desk:
     return Desk(kind)
 
 
-def told(frames: list[Frame]) -> list[tuple[str, int]]:
+def verbs_and_times(frames: list[Frame]) -> list[tuple[str, int]]:
     return [(verb, int(fields["us"])) for _, verb, fields in frames]
 
 
@@ -158,7 +158,7 @@ def test_a_wrong_hello_is_refused_and_leaves_no_trace(
     desk.ask("hello", **HELLO)
     desk.tone()
     assert desk.answer("hello", **fields) == answer
-    assert told(desk.until(1 * S)) == [("tone-off", TONE_US)]
+    assert verbs_and_times(desk.until(1 * S)) == [("tone-off", TONE_US)]
 
 
 def test_a_new_nonce_stops_the_tone_and_keeps_the_events(desk: Desk) -> None:
@@ -183,7 +183,7 @@ def test_a_known_nonce_stops_nothing_and_may_go_back(desk: Desk) -> None:
     desk.tone()
     desk.sequence = 2
     assert len(desk.ask("hello", **HELLO)) == 1
-    assert told(desk.until(3 * S)) == [("tone-off", 2 * S + TONE_US)]
+    assert verbs_and_times(desk.until(3 * S)) == [("tone-off", 2 * S + TONE_US)]
 
 
 def test_a_new_host_is_told_what_is_held_down(desk: Desk) -> None:
@@ -221,7 +221,7 @@ def test_a_tone_lasts_as_long_as_its_pulses(
     desk: Desk, changes: dict[str, int], duration_us: int
 ) -> None:
     desk.tone(**changes)
-    assert told(desk.until(100 * S)) == [("tone-off", duration_us)]
+    assert verbs_and_times(desk.until(100 * S)) == [("tone-off", duration_us)]
 
 
 @pytest.mark.parametrize(
@@ -331,8 +331,8 @@ def test_a_press_ends_the_tone_at_once_and_is_told_first(desk: Desk) -> None:
         (2, "button-down", {"us": "150123"}),
         (3, "tone-off", {"id": "r1", "us": "150123", "cut": "1"}),
     ]
-    assert told(at_press(desk, 1, 300 * MS, down=False)) == [("button-up", 300 * MS)]
-    assert told(at_press(desk, 1, 400 * MS)) == [("button-down", 400 * MS)]
+    assert verbs_and_times(at_press(desk, 1, 300 * MS, down=False)) == [("button-up", 300 * MS)]
+    assert verbs_and_times(at_press(desk, 1, 400 * MS)) == [("button-down", 400 * MS)]
     assert desk.until(2 * S) == [], "the tone does not end twice"
     assert desk.tone(id="r2") == OK
 
@@ -374,7 +374,7 @@ def test_a_button_that_is_held_down_or_released_ends_nothing(desk: Desk) -> None
 def test_noise_goes_on_when_a_press_ends_the_tone(desk: Desk) -> None:
     desk.ask("mask", **MASK)
     desk.tone(**PRESSED)
-    assert told(at_press(desk, 1, 200 * MS))[-1] == ("tone-off", 200 * MS)
+    assert verbs_and_times(at_press(desk, 1, 200 * MS))[-1] == ("tone-off", 200 * MS)
     assert desk.noise_in("l")
     assert desk.tone(id="r2") == OK, "the noise is not lost"
 
@@ -545,7 +545,7 @@ def test_any_valid_frame_keeps_a_board_playing_and_garbage_does_not(desk: Desk) 
         desk.now_us += 200 * MS
         assert desk.send(line) == []
     desk.board.advance(3 * S)
-    assert told(desk.read()) == [("tone-off", 1900 * MS)]
+    assert verbs_and_times(desk.read()) == [("tone-off", 1900 * MS)]
 
 
 def test_a_tone_that_ends_just_then_is_not_cut(desk: Desk) -> None:

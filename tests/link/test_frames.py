@@ -39,7 +39,7 @@ field_lists = st.dictionaries(keys, values, max_size=4).map(lambda fields: list(
 A_FRAME = encode(17, "tone", [("id", "r3"), ("ear", "l"), ("hz", "1000.00"), ("n", 3)])
 
 
-def sealed(body: bytes) -> bytes:
+def seal(body: bytes) -> bytes:
     """A line with a right CRC, whatever its body."""
     return body + b" *%08x\n" % zlib.crc32(body)
 
@@ -48,13 +48,13 @@ class TestEncode:
     def test_a_frame_is_written_as_the_page_says(self) -> None:
         line = encode(1, "hello", [("wire", 1), ("host", "00c0ffee")])
 
-        assert line == sealed(b"1 hello wire=1 host=00c0ffee")
+        assert line == seal(b"1 hello wire=1 host=00c0ffee")
 
     def test_a_dict_gives_the_same_as_pairs(self) -> None:
         assert encode(2, "ack", {"event": 5}) == encode(2, "ack", [("event", 5)])
 
     def test_fields_may_be_left_out(self) -> None:
-        assert encode(3, "stop") == sealed(b"3 stop")
+        assert encode(3, "stop") == seal(b"3 stop")
 
     @given(sequences, verbs, field_lists)
     def test_what_is_written_is_read_back(
@@ -146,19 +146,19 @@ class TestDecode:
     )
     def test_a_body_that_is_no_frame_is_refused(self, body: bytes, words: str) -> None:
         with pytest.raises(FrameError, match=re.escape(words)):
-            decode(sealed(body))
+            decode(seal(body))
 
     @pytest.mark.parametrize(
         ("line", "words"),
         [
             (b"", "no newline at the end"),
             (b"\n", "no ' *' and eight hex digits at the end"),
-            (sealed(b"1 ping")[:-1], "no newline at the end"),
-            (sealed(b"1 ping")[:-1] + b"\r\n", "byte 0x0d, allowed is printable ASCII"),
+            (seal(b"1 ping")[:-1], "no newline at the end"),
+            (seal(b"1 ping")[:-1] + b"\r\n", "byte 0x0d, allowed is printable ASCII"),
             (b"1 ping *00000000\n", "CRC '00000000', the bytes before it give"),
             (b"1 ping\n", "no ' *' and eight hex digits at the end"),
             (encode(5, "a").upper(), "CRC"),
-            (sealed(b"1 ping")[:-2] + b" \n", "CRC"),
+            (seal(b"1 ping")[:-2] + b" \n", "CRC"),
         ],
     )
     def test_a_line_without_its_seal_is_refused(self, line: bytes, words: str) -> None:
@@ -186,7 +186,7 @@ class TestDecode:
 
     @given(st.binary(max_size=120))
     def test_garbage_raises_nothing_but_frame_error(self, line: bytes) -> None:
-        for candidate in (line, line + b"\n", sealed(line)):
+        for candidate in (line, line + b"\n", seal(line)):
             try:
                 decode(candidate)
             except FrameError:
@@ -194,7 +194,7 @@ class TestDecode:
 
     @given(st.text("01 *=-_ap\n", max_size=40).map(str.encode))
     def test_near_frames_are_read_only_if_they_would_be_written_so(self, body: bytes) -> None:
-        line = sealed(body)
+        line = seal(body)
         try:
             sequence, verb, fields = decode(line)
         except FrameError:

@@ -37,7 +37,7 @@ class _Running(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def unknown(source: str) -> Iterator[str]:
+def unknown_names(source: str) -> Iterator[str]:
     """Name what MicroPython may not have."""
     for node in ast.walk(_Running().visit(ast.parse(source))):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -52,7 +52,7 @@ def unknown(source: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_it_uses_only_what_micropython_has(module: str) -> None:
-    assert [*unknown((ROOM / f"{module}.py").read_text(encoding="utf-8"))] == []
+    assert [*unknown_names((ROOM / f"{module}.py").read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -75,4 +75,4 @@ def test_micropython_compiles_it(module: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_it_lacks_is_noticed(source: str, found: str) -> None:
-    assert [*unknown(source)] == [found]
+    assert [*unknown_names(source)] == [found]

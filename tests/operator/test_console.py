@@ -24,7 +24,7 @@ from firmware_py.journal import read_journal
 from firmware_py.operator.replies import state_words
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
-from firmware_py.procedure.finished import finished
+from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.presenter import LATE
 from firmware_py.procedure.reasons import as_json
@@ -36,7 +36,7 @@ from firmware_py.sessions.archive import DAMAGED, UNFINISHED, ArchiveError, glan
 from host_tools.recordings.recorded_session import read_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import examples
-from tests.firmware.device import Device, told_by
+from tests.firmware.device import Device, answers_to
 from tests.firmware.whole_sessions import a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
 from tests.host.judged import AWAY, DIFFERENT, NOBODY, SILENT, write_judged
@@ -65,7 +65,7 @@ def parts_of(answer: str) -> tuple[int, dict[str, str]]:
 
 
 def test_a_device_that_works_says_so_part_by_part(tmp_path: Path) -> None:
-    tested, calibration, *_ = told_by(Device(tmp_path), "*TST?", "CAL?")
+    tested, calibration, *_ = answers_to(Device(tmp_path), "*TST?", "CAL?")
     code, parts = parts_of(tested)
     own = {"state": "SIMULATED", "digest": simulated.CALIBRATION.digest, "kind": "supra-aural"}
     own |= {"tone_generator": simulated.BOARD, "name": "simulated"}
@@ -112,7 +112,7 @@ def test_a_clock_that_was_never_set_is_at_fault(
 ) -> None:
     unset = datetime.datetime(1970, 1, 1, 0, 3, tzinfo=datetime.UTC)
     monkeypatch.setattr(VirtualClock, "date", lambda _: unset)
-    time, test, _ = told_by(Device(tmp_path), "SYST:TIME?", "*TST?")
+    time, test, _ = answers_to(Device(tmp_path), "SYST:TIME?", "*TST?")
 
     assert time == "1970-01-01T00:03:00+00:00"
     code, parts = parts_of(test)
@@ -156,7 +156,7 @@ def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
     device = Device(tmp_path)
     device.board.hand.listener = a_listener(lapse_rate=1.0)
 
-    for answer, words in zip(told_by(device, *refused), refused.values(), strict=False):
+    for answer, words in zip(answers_to(device, *refused), refused.values(), strict=False):
         assert answer.startswith(f'ERROR -224,"{words}'), answer
         assert answer.endswith('; nothing was played"')
     assert device.board.played == []
@@ -230,7 +230,7 @@ def test_a_tone_generator_without_noise_plays_no_tone_that_should_have_some(
 ) -> None:
     device = Device(tmp_path)
     device.board = SimulatedBoard(a_listener("S2"), has_noise=False)
-    (answer,) = told_by(device, "TONE LEFT,1000,40,50")[:1]
+    (answer,) = answers_to(device, "TONE LEFT,1000,40,50")[:1]
 
     assert answer == 'ERROR -224,"the tone generator has no masking noise; nothing was played"'
     assert device.board.played == []
@@ -262,7 +262,7 @@ def test_a_tone_by_hand_ends_when_told_and_when_a_test_begins(tmp_path: Path) ->
 def test_a_setting_that_is_a_list_is_typed_with_semicolons(tmp_path: Path) -> None:
     name = "confirm_frequencies_hz"
     allowed = "allowed is a list of one or more, each once, of 250, 500, 750, 1000, 1500, "
-    told = told_by(
+    told = answers_to(
         Device(tmp_path), f"SETT? {name}", f"SETT {name},500;2000", f"SETT? {name}",
         f"SETT {name},4000", f"SETT? {name}", f"SETT {name},1100", f"SETT {name},500;high",
         f"SETT {name},500;500", f"SETT? {name}", "SETT ask_all,true", "SETT? ask_all",
@@ -275,7 +275,7 @@ def test_a_setting_that_is_a_list_is_typed_with_semicolons(tmp_path: Path) -> No
 
 
 def test_a_choice_may_be_shortened_to_what_begins_no_other(tmp_path: Path) -> None:
-    told = told_by(
+    told = answers_to(
         Device(tmp_path), "SETT threshold_convention,clinical", "SETT? threshold_convention",
         "SETT threshold_convention,50 %", "SETT? threshold_convention", "SETT conduct,b",
         "SETT? conduct", "SETT ears,r", "SETT? ears", "SETT first_ear,x",
@@ -289,7 +289,7 @@ def test_another_conduct_brings_its_values_and_what_the_operator_told_stays(
     tmp_path: Path,
 ) -> None:
     configured = Configuration(Settings(ears="left", pause_ms_max=1800), seed=1)
-    told = told_by(
+    told = answers_to(
         Device(tmp_path, configured), "SETT tones_max,50", "SETT conduct,clinical", "SETT?",
         "SETT conduct,hasty", "SETT pause_ms_max,1100", "SETT conduct,brisk", "SETT?",
         "*RST", "SETT?",
@@ -325,7 +325,7 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
     changes = {"ears": "left", "confirm": "hughson-westlake", "confirm_frequencies_hz": [500, 8000]}
     journal = run_session(tmp_path / "data", a_listener("N3"), changes)
     device = Device(tmp_path / "data")
-    *picture, ok, thresholds, result, means, _ = told_by(
+    *picture, ok, thresholds, result, means, _ = answers_to(
         device, "AUD", "THR? LEFT", "SESS:RES?", "SESS:MEAN?"
     )
     (ear,) = result_of(journal)["ears"]
@@ -345,14 +345,14 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
         assert f"{each['frequency_hz']},{figures},inferred" in re.split("[=; ]", thresholds)
     assert json.loads(result)["ears"][0]["confirmed"] == ear["confirmed"]
     replayed = read_session(journal)
-    found = finished(replayed.result, replayed.settings)
+    found = result_as_json(replayed.result, replayed.settings)
     of_ears = {each["ear"]: each["pta4"] for each in found["ears"]}
     whose = {"session": 1, "started": replayed.header.started}
     assert json.loads(means) == {"ears": of_ears, "grade": found["grade"], **whose}
 
 
 def test_there_are_no_mean_thresholds_before_a_test(tmp_path: Path) -> None:
-    told, *_ = told_by(Device(tmp_path), "SESS:MEAN?")
+    told, *_ = answers_to(Device(tmp_path), "SESS:MEAN?")
     assert told.endswith('"there was no test yet: SESS:STAR starts one"')
 
 
@@ -364,7 +364,7 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
 ) -> None:
     shutil.copy(two_ears, tmp_path / "session-000001.journal")
     (tmp_path / "session-000012.journal").write_bytes(b"".join(lines_of_session(one_ear, 12)))
-    sessions, one, result, last, thresholds, *picture, _ = told_by(
+    sessions, one, result, last, thresholds, *picture, _ = answers_to(
         Device(tmp_path), "SESS:LIST?", "SESS:LIST? 1", "SESS:RES? 1", "SESS:RES?", "THR? ,1",
         "AUD 1",
     )  # fmt: skip
@@ -379,7 +379,7 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     for told, journal in ((result, two_ears), (last, one_ear)):
         found = recorded_result(journal)
         settings = found.header.settings
-        whole = finished(as_told(found.result, settings, nominal=False), settings)
+        whole = result_as_json(as_told(found.result, settings, nominal=False), settings)
         assert json.loads(told).items() >= json.loads(json.dumps(whole)).items()
     assert json.loads(result) == {**json.loads(result), **beside}
     assert json.loads(result).keys() == {
@@ -406,7 +406,7 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
     tmp_path: Path,
 ) -> None:
     write_judged(tmp_path / "session-000001.journal", DIFFERENT)
-    thresholds, result, *picture = told_by(
+    thresholds, result, *picture = answers_to(
         Device(tmp_path), "THR? ,1", "SESS:RES? 1", "AUD 1"
     )  # fmt: skip
     right, left = picture[1:3]
@@ -428,7 +428,7 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
 
 def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
     write_judged(tmp_path / "session-000001.journal", NOBODY)
-    _, head, *others = told_by(Device(tmp_path), "AUD 1")
+    _, head, *others = answers_to(Device(tmp_path), "AUD 1")
     assert head == f"verdict: COULD NOT BE TESTED: {say(SILENT)}"
     assert [line.split(":")[0] for line in others[:2]] == ["right ear", "left ear"]
 
@@ -436,7 +436,7 @@ def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NONSENSE)
 def test_nonsense_in_a_journal_is_an_error_and_no_fault(tmp_path: Path, name: str) -> None:
     words = write_nonsense(tmp_path / "session-000001.journal", name)
-    told = told_by(Device(tmp_path), "AUD 1", "THR? ,1", "SESS:RES? 1", "SESS:LIST?")
+    told = answers_to(Device(tmp_path), "AUD 1", "THR? ,1", "SESS:RES? 1", "SESS:LIST?")
 
     assert len({*told[:3]}) == 1
     assert told[0].startswith('ERROR 102,"session 1: ')
@@ -463,7 +463,7 @@ NOT_THERE = {
 
 def test_a_session_that_there_is_not_is_named(tmp_path: Path, one_ear: Path) -> None:
     shutil.copy(one_ear, tmp_path / "session-000001.journal")
-    told = told_by(Device(tmp_path), *NOT_THERE)
+    told = answers_to(Device(tmp_path), *NOT_THERE)
 
     for answer, (line, words) in zip(told, NOT_THERE.items(), strict=False):
         assert answer.startswith(f'ERROR -224,"{words}'), line
@@ -478,7 +478,7 @@ def test_sessions_without_a_result_are_listed_and_say_so(tmp_path: Path, one_ear
     damaged[len(content) // 2] ^= 4
     (tmp_path / "session-000003.journal").write_bytes(damaged)
     (tmp_path / "session-000004.journal").write_bytes(b"".join(lines_of_session(one_ear, 4)))
-    sessions, unfinished, no_journal, bad, _ = told_by(
+    sessions, unfinished, no_journal, bad, _ = answers_to(
         Device(tmp_path), "SESS:LIST?", "SESS:RES? 1", "SESS:RES? 2", "THR? ,3"
     )
 
@@ -496,7 +496,7 @@ def test_a_journal_with_the_name_of_another_session_is_no_result_of_that(
     """It may be another person's; and `0000001` is no second name of session 1."""
     for name in ("session-000009.journal", "session-0000001.journal"):
         shutil.copy(one_ear, tmp_path / name)
-    last, sessions, one, nine, whose, _ = told_by(
+    last, sessions, one, nine, whose, _ = answers_to(
         Device(tmp_path), "THR?", "SESS:LIST?", "THR? ,1", "THR? ,9", "SESS:IDEN? 9"
     )
 
@@ -509,7 +509,7 @@ def test_a_journal_with_the_name_of_another_session_is_no_result_of_that(
 
 def test_a_session_under_way_is_not_an_earlier_one(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    before, started, refusal, *_ = told_by(device, "SESS:LIST?", "SESS:STAR LEFT", "SESS:RES? 1")
+    before, started, refusal, *_ = answers_to(device, "SESS:LIST?", "SESS:STAR LEFT", "SESS:RES? 1")
 
     assert (before, started) == ("-", "OK")
     assert refusal == (
@@ -551,7 +551,7 @@ def test_only_so_much_is_read_at_a_glance(one_ear: Path, monkeypatch: pytest.Mon
 )
 def test_nothing_is_made_of_an_identifier_that_is_none(tmp_path: Path, identifier: str) -> None:
     (tmp_path / "data").mkdir()
-    (answer, _) = told_by(Device(tmp_path / "data"), f"SESS:STAR LEFT,ID={identifier}")
+    (answer, _) = answers_to(Device(tmp_path / "data"), f"SESS:STAR LEFT,ID={identifier}")
 
     assert answer == (
         f'ERROR -224,"identifier is {identifier!r}; allowed are 1 to 32 letters and digits of any '
@@ -566,7 +566,7 @@ def test_an_identifier_is_recorded_listed_and_replayed_and_means_nothing_else(
     tmp_path: Path, identifier: str
 ) -> None:
     begin = f"SESS:STAR LEFT,ID={unicodedata.normalize('NFD', identifier)}"
-    begun, ended, listed, _ = told_by(Device(tmp_path), begin, "SESS:ABOR", "SESS:LIST?")
+    begun, ended, listed, _ = answers_to(Device(tmp_path), begin, "SESS:ABOR", "SESS:LIST?")
 
     assert (begun, ended) == ("OK", "OK")
     assert re.fullmatch(rf"1,aborted,20[0-9T:+-]+,left,{identifier}", listed)
@@ -582,7 +582,7 @@ def test_with_a_key_only_the_pseudonym_of_an_identifier_is_kept_and_told(tmp_pat
     """The same for the same letters, however they were typed."""
     key = b"p" * 32
     device = Device(tmp_path, Configuration(pseudonym_key=key))
-    *_, listed, _ = told_by(
+    *_, listed, _ = answers_to(
         device, "SESS:STAR ID=Zoe\u0308", "SESS:ABOR", "SESS:STAR ID=Zo\u00eb", "SESS:ABOR",
         "SESS:LIST?",
     )  # fmt: skip
@@ -595,7 +595,7 @@ def test_with_a_key_only_the_pseudonym_of_an_identifier_is_kept_and_told(tmp_pat
 
 def test_the_configured_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) -> None:
     device = Device(tmp_path, LOCKED)
-    answers = told_by(
+    answers = answers_to(
         device, "SYST:PIN?", "SESS:STAR LEFT,AGE=67", f"SYST:PIN {PIN}", "SYST:PIN?",
         "SESS:STAR LEFT,AGE=67,SEX=F,ID=P-17", "SESS:ABOR", "SYST:LOCK", "SESS:LIST?",
         f"SYST:PNI {PIN}", "SYST:PIN 000000", f"SYST:PIN {PIN}", *["SYST:ERR?"] * 5,
@@ -623,7 +623,7 @@ def test_the_last_persons_result_needs_the_pin_after_a_restart(
     for name, cut in (("over", None), ("goes-on", 80)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "session-000001.journal").write_bytes(b"".join(lines[:cut]))
-        told = told_by(
+        told = answers_to(
             Device(tmp_path / name, LOCKED), *RESULTS, f"SYST:PIN {PIN}", "THR? LEFT", "SYST:LOCK",
             "THR? LEFT", "*RST", "THR? LEFT",
         )  # fmt: skip
@@ -634,7 +634,7 @@ def test_the_last_persons_result_needs_the_pin_after_a_restart(
         assert told[8] == told[10] == refused, "nor does it belong to this start when it is aborted"
 
     device = Device(tmp_path / "over", LOCKED)
-    begun, threshold, *_ = told_by(device, "SESS:STAR LEFT", "THR? LEFT")
+    begun, threshold, *_ = answers_to(device, "SESS:STAR LEFT", "THR? LEFT")
     assert begun == "OK"
     assert threshold.startswith("left=250,"), "that of who sits there now"
 

@@ -106,7 +106,7 @@ def test_a_climb_of_tones_by_hand_begins_anew(
 # Settings are of one test
 
 
-def begun_with(world: World) -> Settings:
+def settings_of(world: World) -> Settings:
     assert world.runner.last is not None
     return world.runner.last.header.settings
 
@@ -115,7 +115,7 @@ def test_what_is_set_holds_for_one_test(tmp_path: Path) -> None:
     world = a_world(tmp_path)
     for line in ("SYST:EVEN ON", "SETT level_max_db_hl,60", "SETT pulses,3", "SESS:STAR LEFT"):
         assert one(world, line) == "OK"
-    settings = begun_with(world)
+    settings = settings_of(world)
     differ = '! settings differ="level_max_db_hl is 60, configured 100.0"'
 
     assert settings.level_max_db_hl == 60
@@ -124,7 +124,7 @@ def test_what_is_set_holds_for_one_test(tmp_path: Path) -> None:
     assert one(world, "SETT? level_max_db_hl") == "100.0", "as soon as it has begun"
     assert one(world, "SESS:ABOR") == "OK"
     assert one(world, "SESS:STAR LEFT") == "OK"
-    assert begun_with(world).level_max_db_hl == 100
+    assert settings_of(world).level_max_db_hl == 100
     assert world.heard.count("! settings") == 1
 
 
@@ -167,16 +167,16 @@ def test_a_seed_is_by_chance_unless_told(tmp_path: Path) -> None:
     for lines in ([], [], ["SETT seed,5"], []):
         for line in (*lines, "SESS:STAR LEFT", "SESS:ABOR"):
             assert one(world, line) == "OK"
-        seeds.append(begun_with(world).seed)
+        seeds.append(settings_of(world).seed)
     assert one(world, "SESS:STAR LEFT,SEED=7") == "OK"
 
     assert seeds[2] == 5
-    assert begun_with(world).seed == 7
+    assert settings_of(world).seed == 7
     assert len({seeds[0], seeds[1], seeds[3], 1, 5, 7}) == 6
     world = a_world(tmp_path / "configured", Configuration(seed=1))
     assert one(world, "SETT? seed") == "1"
     assert one(world, "SESS:STAR LEFT") == "OK"
-    assert begun_with(world).seed == 1
+    assert settings_of(world).seed == 1
     assert one(world, "SETT seed,null") == "OK"
     assert one(world, "SETT? seed") == "null"
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from device.simulator.serve import served
+from device.simulator.serve import serve_in_thread
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.platform.board_time import (
     STANDSTILL_S_MAX,
@@ -68,7 +68,7 @@ def test_it_never_goes_backwards_when_a_board_begins_anew() -> None:
 
 def test_who_has_the_file_sees_the_time(tmp_path: Path) -> None:
     path = tmp_path / "board-time"
-    with BoardTime.made(path) as told, BoardTime.opened(path) as seen:
+    with BoardTime.make(path) as told, BoardTime.open(path) as seen:
         assert seen.us() == 0
         told.tell(2.0**40 + 0.5)
         assert seen.us() == 2**40
@@ -76,7 +76,7 @@ def test_who_has_the_file_sees_the_time(tmp_path: Path) -> None:
 
 def test_a_time_that_is_half_written_is_not_taken(tmp_path: Path) -> None:
     path = tmp_path / "board-time"
-    with BoardTime.made(path) as told, BoardTime.opened(path) as seen:
+    with BoardTime.make(path) as told, BoardTime.open(path) as seen:
         told.tell(5_000)
         assert seen.us() == 5_000
         with path.open("rb+") as file:
@@ -90,7 +90,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "thesis.txt"
     path.write_text("mine")
     with pytest.raises(BoardTimeError, match=r"thesis.txt' is there already, and is not overwr"):
-        BoardTime.made(path)
+        BoardTime.make(path)
     assert path.read_text() == "mine"
 
 
@@ -105,16 +105,16 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 def test_a_file_without_a_time_is_named(tmp_path: Path, name: str, words: str) -> None:
     (tmp_path / "other").write_text("other")
     path = tmp_path / name
-    code, said = refused("--clock", str(path), data=tmp_path / "data")
+    code, said = refusal_of("--clock", str(path), data=tmp_path / "data")
     assert (code, said.splitlines()) == (2, [words.format(path)])
 
 
 def test_two_times_are_refused(tmp_path: Path) -> None:
-    code, said = refused("--clock", "file", "--speed", "2", data=tmp_path)
+    code, said = refusal_of("--clock", "file", "--speed", "2", data=tmp_path)
     assert (code, said) == (2, "gp-pta-device: --clock and --speed: one of them is allowed\n")
 
 
-def refused(*options: str, data: Path) -> tuple[int, str]:
+def refusal_of(*options: str, data: Path) -> tuple[int, str]:
     command = [
         sys.executable, "-m", "firmware_py.main", "--tone-generator", "/none", "--console",
         "/none", "--data", str(data), *options,
@@ -162,7 +162,7 @@ def test_a_board_is_late_by_its_own_time_only(tmp_path: Path) -> None:
     """Its answers take 0.6 s of ours, in which the wire of a real board repeats thrice."""
     console = ConsoleLine()
     path = tmp_path / "board-time"
-    with BoardTime.made(path) as told, served(SlowBoard(told)) as port:
+    with BoardTime.make(path) as told, serve_in_thread(SlowBoard(told)) as port:
         firmware = FirmwareProcess(port, console.port, tmp_path / "data", 1.0, path)
         try:
             operator = Operator(console, firmware)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.platform.program import BROKEN_PIPE, INTERRUPTED, ended
+from firmware_py.platform.program import BROKEN_PIPE, INTERRUPTED, run_program
 
 ROOT = Path(__file__).parents[2]
 TOPS = ("firmware_py", "device", "host_tools", "bench")
@@ -23,16 +23,16 @@ OTHERS = (
 CHECK = ("firmware_py.main", "--tone-generator=no", "--console=no", "--data=.", "--check")
 
 
-def interrupted() -> int:
+def interrupt() -> int:
     raise KeyboardInterrupt
 
 
 def test_the_exit_code_says_how_it_ended() -> None:
-    assert ended(lambda: 3) == 3
-    assert ended(lambda: None) == 0
-    assert ended(interrupted) == INTERRUPTED
+    assert run_program(lambda: 3) == 3
+    assert run_program(lambda: None) == 0
+    assert run_program(interrupt) == INTERRUPTED
     with pytest.raises(SystemExit, match="7"):
-        ended(lambda: sys.exit(7))
+        run_program(lambda: sys.exit(7))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,8 @@ def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...], tmp_path: P
 
 def test_closed_standard_files_are_no_error_and_nothing_else_gets_their_numbers() -> None:
     opened = "import os; print(1); raise SystemExit(os.open('/dev/zero', os.O_RDONLY))"
-    program = f"from firmware_py.platform.program import ended; ended(lambda: exec({opened!r}))"
+    run = f"run_program(lambda: exec({opened!r}))"
+    program = f"from firmware_py.platform.program import run_program; {run}"
     shell = ["/bin/sh", "-c", 'exec "$@" <&- >&-', "sh", sys.executable, "-c", program]
     done = subprocess.run(shell, cwd=ROOT, capture_output=True, check=False)
     assert done.stderr == b""
@@ -67,9 +68,9 @@ def test_every_program_ends_in_one_place() -> None:
             name = str(path.relative_to(ROOT))
             _, program, last = path.read_text("utf-8").partition('\nif __name__ == "__main__":')
             if program and not name.startswith(OTHERS):
-                main = re.search(r"sys\.exit\((ended\(|main\(\)\))", last)
+                main = re.search(r"sys\.exit\((run_program\(|main\(\)\))", last)
                 assert main is not None, name
-                assert "ended(" in path.read_text("utf-8"), name
+                assert "run_program(" in path.read_text("utf-8"), name
 
 
 @pytest.mark.parametrize(

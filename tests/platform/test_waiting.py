@@ -26,11 +26,11 @@ def test_a_port_without_a_descriptor_is_looked_at_again_and_again(
 ) -> None:
     asked: list[float] = []
 
-    def selected(*about: Any) -> tuple[list[int], list[int], list[int]]:
+    def look(*about: Any) -> tuple[list[int], list[int], list[int]]:
         asked.append(about[-1])
         return [], [], []
 
-    monkeypatch.setattr(select, "select", selected)
+    monkeypatch.setattr(select, "select", look)
     waiting = SystemWaiting()
 
     waiting.wait([WithoutDescriptor("loop://", "")] * ports, 60.0)

@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "wrong-pins"
 
 
-def switched_on(path: Path) -> tuple[PinLock, list[float]]:
+def switch_on(path: Path) -> tuple[PinLock, list[float]]:
     """Return the lock of a firmware that was just started, and its clock, which begins anew."""
     clock = [0.0]
     return PinLock(STORED, lambda: clock[0], WrongPinsOnDisk(path)), clock
@@ -43,12 +43,12 @@ def wait_for(lock: PinLock, pin: str) -> float:
 
 
 def test_switching_off_does_not_end_the_wait(path: Path) -> None:
-    lock, clock = switched_on(path)
+    lock, clock = switch_on(path)
     for wait_s in (1, 2, 4, 8):
         assert wait_for(lock, "0000") == wait_s
         clock[0] += wait_s
 
-    lock, clock = switched_on(path)
+    lock, clock = switch_on(path)
     assert wait_for(lock, PIN) == 8
     clock[0] += 8
     assert wait_for(lock, "0000") == 16
@@ -58,11 +58,11 @@ def test_switching_off_does_not_end_the_wait(path: Path) -> None:
 
 
 def test_a_right_one_begins_the_count_again_for_the_next_start_too(path: Path) -> None:
-    lock, clock = switched_on(path)
+    lock, clock = switch_on(path)
     wait_for(lock, "0000")
     clock[0] += 1
     lock.enter(PIN)
-    switched_on(path)[0].enter(PIN)
+    switch_on(path)[0].enter(PIN)
     assert path.stat().st_size == 0
 
 
@@ -72,11 +72,11 @@ def test_one_is_counted_before_it_is_looked_at(path: Path, monkeypatch: pytest.M
     def power_goes(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    lock, _ = switched_on(path)
+    lock, _ = switch_on(path)
     monkeypatch.setattr(PinHash, "is_of", power_goes)
     with pytest.raises(KeyboardInterrupt):
         lock.enter("0000")
-    assert wait_for(switched_on(path)[0], PIN) == 1
+    assert wait_for(switch_on(path)[0], PIN) == 1
 
 
 @pytest.mark.parametrize("name", ["open", "size"])
@@ -112,7 +112,7 @@ def test_the_file_stays_small_and_the_wait_at_its_most(path: Path) -> None:
     for _ in range(2 * COUNT_MAX):
         assert wrong.expect()
     assert path.stat().st_size == COUNT_MAX
-    assert wait_for(switched_on(path)[0], PIN) == DELAY_S_MAX
+    assert wait_for(switch_on(path)[0], PIN) == DELAY_S_MAX
 
 
 HOUR_S = 3600
@@ -218,7 +218,7 @@ def test_a_disk_that_works_again_ends_the_wait_for_it(path: Path) -> None:
     parts = [path.with_name(f"wrong-pins.part{number or ''}") for number in range(PARTS_MAX)]
     for part in parts:
         part.mkdir()
-    lock, clock = switched_on(path)
+    lock, clock = switch_on(path)
     with pytest.raises(ConsoleError) as refusal:
         lock.enter(PIN)
     assert str(refusal.value) == (

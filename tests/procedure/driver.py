@@ -1,6 +1,7 @@
 """Tests that were simulated, or are: who is tested, and what is asked of what came out.
 
-A test that is over is asked as often as one likes: `finished` and `left` run the same one once.
+A test that is over is asked as often as one likes: `run_to_end` and `run_left_ear` run the same one
+once.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from device.simulator.listener import Ear, Noise, Press
 from firmware_py.procedure import events
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.levels import Highest, unlimited
+from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.outcomes import Why
 from firmware_py.procedure.settings import Settings
@@ -137,7 +138,7 @@ class Driver(SimulatedTest):
         listener: Listener | None = None,
         *,
         wire_us: int = 20 * MS,
-        highest_db_hl: Highest = unlimited,
+        highest_db_hl: Highest = no_limit,
         can_mask: bool = False,
         earphones: Earphones | None = None,
     ) -> None:
@@ -189,9 +190,9 @@ class Driver(SimulatedTest):
         return dict(found)
 
     def levels(self, purpose: str) -> list[float]:
-        return [about["level_db_hl"] for about in self.told("tone", purpose=purpose)]
+        return [about["level_db_hl"] for about in self.tells("tone", purpose=purpose)]
 
-    def told(self, what: str, **about: Any) -> list[dict[str, Any]]:
+    def tells(self, what: str, **about: Any) -> list[dict[str, Any]]:
         """What was told of a kind, with these figures in it."""
         return [
             action.figures()
@@ -209,7 +210,7 @@ def familiar(ear: EarTest) -> EarTest:
 
 
 @lru_cache(SHARED_MAX)
-def finished(settings: Settings, listener: Listener, **about: Any) -> Driver:
+def run_to_end(settings: Settings, listener: Listener, **about: Any) -> Driver:
     """A test that was run to its end, once for all who ask for it."""
     driver = Driver(settings, listener, **about)
     driver.run()
@@ -217,8 +218,8 @@ def finished(settings: Settings, listener: Listener, **about: Any) -> Driver:
     return driver
 
 
-def left(listener: Listener, **values: Any) -> Driver:
-    return finished(Settings(**{"ears": "left", **values}), listener)
+def run_left_ear(listener: Listener, **values: Any) -> Driver:
+    return run_to_end(Settings(**{"ears": "left", **values}), listener)
 
 
 def marks(ear: dict[str, Any]) -> dict[int, str]:

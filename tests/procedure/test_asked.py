@@ -15,7 +15,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.levels import Levels, unlimited
+from firmware_py.procedure.levels import Levels, no_limit
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.randomness import uniform
@@ -31,13 +31,13 @@ from tests.procedure.driver import (
     Reaction,
     Tone,
     familiar,
-    finished,
     flat,
-    left,
     marks,
+    run_left_ear,
+    run_to_end,
     two_ears,
 )
-from tests.said import said
+from tests.said import reason_words
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
 FLOOR_DB_HL: Final = -10.0
@@ -71,11 +71,11 @@ class Patient(Listener):
 
 def tones_near(driver: Driver, ear: str, frequency_hz: float) -> Iterator[tuple[float, Any]]:
     """The independent rule's tones: level and answer within a third of an octave."""
-    answers = {told["number"]: told["heard"] for told in driver.told("answer", ear=ear)}
+    answers = {told["number"]: told["heard"] for told in driver.tells("answer", ear=ear)}
     counted = {"measure", "retest"}
     if driver.settings.conduct == "brisk":
         counted.add("familiarise")
-    for told in driver.told("tone", ear=ear):
+    for told in driver.tells("tone", ear=ear):
         ratio = max(told["frequency_hz"] / frequency_hz, frequency_hz / told["frequency_hz"])
         if told["purpose"] in counted and ratio <= 1.26:
             yield told["level_db_hl"], answers[told["number"]]
@@ -109,11 +109,13 @@ def check_width(found: dict[str, Any], s: Settings) -> None:
         for each in found["thresholds"]
         if each["mark"] == Outcome.MEASURED
     }
-    if not said(found["why"]).startswith("95 % band at most"):
+    if not reason_words(found["why"]).startswith("95 % band at most"):
         return
     parts = {f: width_db / s.wanted_half_width_db(BY_AIR, f) for f, width_db in widths_db.items()}
     assert max(parts.values()) <= 1.0
-    ended = re.fullmatch(r"95 % band at most \+-(\d+\.\d) dB \((\d+) Hz\).*", said(found["why"]))
+    ended = re.fullmatch(
+        r"95 % band at most \+-(\d+\.\d) dB \((\d+) Hz\).*", reason_words(found["why"])
+    )
     assert ended is not None
     said_db, said_hz = ended.groups()
     assert max(parts.values()) <= (float(said_db) + 0.05) / s.wanted_half_width_db(
@@ -125,7 +127,7 @@ def check_width(found: dict[str, Any], s: Settings) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", quick([1, 2], 1))
 def test_no_mark_claims_what_no_tone_was_asked_for(seed: int, name: str, ask_all: bool) -> None:
-    driver = left(Patient(name, seed), seed=seed, ask_all=ask_all)
+    driver = run_left_ear(Patient(name, seed), seed=seed, ask_all=ask_all)
     check_claims(driver, "left")
     if driver.ear("left")["outcome"] == Outcome.MEASURED:
         check_width(driver.ear("left"), driver.settings)
@@ -134,7 +136,7 @@ def test_no_mark_claims_what_no_tone_was_asked_for(seed: int, name: str, ask_all
 @pytest.mark.parametrize("ask_all", quick([False, True], False))
 @pytest.mark.parametrize("listener", [NeverPresses(), flat(-99.0), flat(99.5), flat(-9.5)])
 def test_nor_at_the_limits(listener: Listener, ask_all: bool) -> None:
-    driver = left(listener, ask_all=ask_all)
+    driver = run_left_ear(listener, ask_all=ask_all)
     check_claims(driver, "left")
     found = marks(driver.ear("left"))
     if driver.ear("left")["tones"] != driver.settings.tones_max:
@@ -144,13 +146,13 @@ def test_nor_at_the_limits(listener: Listener, ask_all: bool) -> None:
 
 
 def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> None:
-    driver = finished(Settings(), two_ears(right=10.0, left=75.0))
+    driver = run_to_end(Settings(), two_ears(right=10.0, left=75.0))
     found = driver.ear("left")["thresholds"]
 
     assert {t["masking"] for t in found if t["mark"] == Outcome.INFERRED} == {None}
     assert {t["masking"] for t in found if t["mark"] != Outcome.INFERRED} == {MaskingMark.UNCERTAIN}
     uncertain = ", ".join(str(t["frequency_hz"]) for t in found if t["mark"] != Outcome.INFERRED)
-    assert said(driver.result["remarks"][0]).startswith(
+    assert reason_words(driver.result["remarks"][0]).startswith(
         f"left ear: masking uncertain at {uncertain} Hz:"
     )
 
@@ -160,9 +162,9 @@ def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_octave_is_asked_before_an_ear_ends_on_narrow_bands(name: str) -> None:
-    found = left(Patient(name, 3, miss_rate=0.0), tones_max=80).ear("left")
+    found = run_left_ear(Patient(name, 3, miss_rate=0.0), tones_max=80).ear("left")
 
-    assert said(found["why"]).startswith("95 % band at most")
+    assert reason_words(found["why"]).startswith("95 % band at most")
     assert {mark for f, mark in marks(found).items() if f in OCTAVES_HZ} <= {
         Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE
     }  # fmt: skip
@@ -170,7 +172,7 @@ def test_every_octave_is_asked_before_an_ear_ends_on_narrow_bands(name: str) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_ask_all_asks_750_and_1500_hz_too(name: str) -> None:
-    found = left(Patient(name, 4, miss_rate=0.0), ask_all=True, tones_max=80).ear("left")
+    found = run_left_ear(Patient(name, 4, miss_rate=0.0), ask_all=True, tones_max=80).ear("left")
 
     assert set(marks(found).values()) <= {
         Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL
@@ -181,8 +183,8 @@ def test_ask_all_asks_750_and_1500_hz_too(name: str) -> None:
 def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
     """With bands that never get narrow enough, the last tones before the cap are for that."""
     values = {"stop_half_width_db": 1.0, "tones_max": 60}
-    plain = left(Patient("N3", 5, miss_rate=0.0), **values).ear("left")
-    whole = left(Patient("N3", 5, miss_rate=0.0), ask_all=True, **values).ear("left")
+    plain = run_left_ear(Patient("N3", 5, miss_rate=0.0), **values).ear("left")
+    whole = run_left_ear(Patient("N3", 5, miss_rate=0.0), ask_all=True, **values).ear("left")
 
     assert Outcome.INFERRED in marks(plain).values()
     assert Outcome.INFERRED not in marks(whole).values()
@@ -191,12 +193,14 @@ def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
 
 def test_the_tones_that_the_retest_did_not_need_go_to_what_was_not_asked() -> None:
     """An ear at its cap has six of them; none is for a narrower band."""
-    driver = left(Patient("S2", 1, miss_rate=0.0), conduct="clinical", tones_max=24)
-    told = driver.told("tone")
+    driver = run_left_ear(Patient("S2", 1, miss_rate=0.0), conduct="clinical", tones_max=24)
+    told = driver.tells("tone")
     last = max(n for n, about in enumerate(told) if about["purpose"] == Purpose.RETEST)
     before, after = told[: last + 1], told[last + 1 :]
 
-    assert said(driver.ear("left")["why"]).startswith("the cap of 24 tones: 18 asked, 6 kept for")
+    assert reason_words(driver.ear("left")["why"]).startswith(
+        "the cap of 24 tones: 18 asked, 6 kept for"
+    )
     assert 250 not in {about["frequency_hz"] for about in before}
     assert 250 in {about["frequency_hz"] for about in after}
     assert all("information_bits" not in about for about in after)
@@ -214,13 +218,13 @@ def test_two_answers_against_a_threshold_leave_it_unmeasured(heard: bool) -> Non
     against = (1000.0, 69.0 if heard else 91.0, heard)
     elsewhere = (2000.0, *against[1:])
 
-    assert mark(asked(*sides, against, elsewhere)) == Outcome.MEASURED
-    assert mark(asked(*sides, against, against)) == Outcome.INFERRED
+    assert mark(ask(*sides, against, elsewhere)) == Outcome.MEASURED
+    assert mark(ask(*sides, against, against)) == Outcome.INFERRED
 
 
-def asked(*answers: tuple[float, float, bool | None], purpose: str = Purpose.MEASURE) -> Asked:
+def ask(*answers: tuple[float, float, bool | None], purpose: str = Purpose.MEASURE) -> Asked:
     """The answers (Hz, dB HL, heard) of an ear."""
-    known = Asked(Levels(Route("left"), Settings(), unlimited))
+    known = Asked(Levels(Route("left"), Settings(), no_limit))
     known.observations = [
         Observation(Presentation(Purpose(purpose), f, level), heard, NO_COVER)
         for f, level, heard in answers
@@ -259,13 +263,13 @@ def mark(known: Asked, side: Outcome = Outcome.MEASURED) -> Outcome:
 def test_a_frequency_is_measured_if_both_sides_were_answered_there(
     answers: list[tuple[float, float, bool | None]], expected: Outcome
 ) -> None:
-    assert mark(asked(*answers)) == expected
+    assert mark(ask(*answers)) == expected
 
 
 def test_only_tones_that_count_are_asked() -> None:
     both = [(1000.0, 85.0, True), (1000.0, 75.0, False), (1000.0, 75.0, False)]
-    assert mark(asked(*both, purpose=Purpose.CONFIRM)) == Outcome.INFERRED
-    assert mark(asked(*both, purpose=Purpose.RETEST)) == Outcome.MEASURED
+    assert mark(ask(*both, purpose=Purpose.CONFIRM)) == Outcome.INFERRED
+    assert mark(ask(*both, purpose=Purpose.RETEST)) == Outcome.MEASURED
 
 
 @pytest.mark.parametrize(("conduct", "counts"), [("brisk", True), ("clinical", False)])
@@ -301,7 +305,7 @@ def test_the_familiarisation_of_a_brisk_test_counts_as_asked(conduct: str, count
 def test_beyond_a_limit_it_has_to_be_asked_at_the_limit(
     side: Outcome, answers: list[tuple[float, float, bool | None]], expected: Outcome
 ) -> None:
-    assert mark(asked(*answers), side) == expected
+    assert mark(ask(*answers), side) == expected
 
 
 def test_two_silences_and_nothing_heard_are_no_measured_threshold() -> None:

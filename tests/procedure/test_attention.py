@@ -5,8 +5,8 @@ import pytest
 from firmware_py.procedure.attention import CHECKS_USUAL
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
-from tests.procedure.driver import Driver, Listener, Reaction, Tone, flat, left
-from tests.procedure.test_catch_trials import believed
+from tests.procedure.driver import Driver, Listener, Reaction, Tone, flat, run_left_ear
+from tests.procedure.test_catch_trials import catch_trials_of
 from tests.said import each_said
 
 
@@ -22,9 +22,9 @@ from tests.said import each_said
 def test_an_attentive_listener_answers_one_silence_of_four_at_most(
     answers: list[bool | None], inattentive: bool
 ) -> None:
-    catch_trials = believed(0.01)
+    catch_trials = catch_trials_of(0.01)
     for answer in answers:
-        catch_trials.answered(answer)
+        catch_trials.take_answer(answer)
 
     assert catch_trials.inattentive is inattentive
 
@@ -43,11 +43,11 @@ class MissesClearTones(Listener):
 
 
 def misses_clear_tones() -> Driver:
-    return left(MissesClearTones(), masking="off")
+    return run_left_ear(MissesClearTones(), masking="off")
 
 
 def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_attends() -> None:
-    driver = left(flat(30.0), masking="off")
+    driver = run_left_ear(flat(30.0), masking="off")
     asked = driver.test.ears[Route("left")].attention.clear()
 
     assert asked.asked >= CHECKS_USUAL

@@ -19,21 +19,21 @@ from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.words import say
 from tests.budget import quick
-from tests.procedure.driver import MS, AlwaysPresses, Driver, Ears, NeverPresses, finished, flat
+from tests.procedure.driver import MS, AlwaysPresses, Driver, Ears, NeverPresses, flat, run_to_end
 from tests.said import each_said
 
 
-def believed(false_alarm_rate: float, **values: Any) -> CatchTrials:
+def catch_trials_of(false_alarm_rate: float, **values: Any) -> CatchTrials:
     """Catch trials of a listener who is believed to press so often without a tone."""
     believes = SimpleNamespace(hyperparameters=SimpleNamespace(false_alarm_rate=false_alarm_rate))
     return CatchTrials(Settings(**values), cast(Any, believes))
 
 
 def catches(rate: float, seed: int = 1, presentations: int = 2000) -> list[int]:
-    trials, found = believed(0.01, conduct="clinical", catch_rate=rate, seed=seed), []
+    trials, found = catch_trials_of(0.01, conduct="clinical", catch_rate=rate, seed=seed), []
     for number in range(1, presentations + 1):
         if trials.due(number):
-            trials.answered(False)
+            trials.take_answer(False)
             found.append(number)
         else:
             trials.tone_presented()
@@ -75,9 +75,9 @@ def test_they_come_from_the_seed() -> None:
 def test_an_unsure_silence_is_half_a_false_alarm(
     answers: list[bool | None], unreliable: bool
 ) -> None:
-    trials = believed(0.01)
+    trials = catch_trials_of(0.01)
     for answer in answers:
-        trials.answered(answer)
+        trials.take_answer(answer)
     sure, unsure = answers.count(True), answers.count(None)
 
     assert (trials.judgeable and trials.unreliable) == unreliable
@@ -92,10 +92,10 @@ def test_an_unsure_silence_is_half_a_false_alarm(
 
 
 def brisk_catches(false_alarm_rate: float) -> int:
-    trials = believed(false_alarm_rate, catch_rate=0.5)
+    trials = catch_trials_of(false_alarm_rate, catch_rate=0.5)
     for number in range(1, 200):
         if trials.due(number):
-            trials.answered(False)
+            trials.take_answer(False)
         else:
             trials.tone_presented()
     return trials.count
@@ -108,7 +108,7 @@ def test_a_brisk_test_has_none_while_the_listener_is_believed_and_eight_at_most(
 
 @pytest.mark.parametrize("level_db_hl", quick([10.0, 40.0, 75.0], 40.0))
 def test_who_presses_for_tones_alone_has_none_in_a_brisk_test(level_db_hl: float) -> None:
-    driver = finished(Settings(seed=2), flat(level_db_hl))
+    driver = run_to_end(Settings(seed=2), flat(level_db_hl))
 
     assert [found["catch_trials"] for found in driver.result["ears"]] == [0, 0]
 
@@ -147,7 +147,7 @@ def test_who_presses_in_pauses_gets_catch_trials_in_a_brisk_test() -> None:
 
 @pytest.mark.parametrize("conduct", CONDUCTS)
 def test_who_always_presses_is_found_out(conduct: str) -> None:
-    found = finished(Settings(conduct=conduct, ears="left"), AlwaysPresses()).ear("left")
+    found = run_to_end(Settings(conduct=conduct, ears="left"), AlwaysPresses()).ear("left")
 
     assert found["outcome"] == "unreliable"
     assert found["verdict"] == "could-not-be-tested"

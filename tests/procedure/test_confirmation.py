@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from firmware_py.procedure.confirmation import CONFIRM_TONES_MAX, Ascents
 from firmware_py.procedure.events import Aborted, Mask, Play
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.levels import Levels, unlimited
+from firmware_py.procedure.levels import Levels, no_limit
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.route import Route
@@ -22,9 +22,9 @@ from tests.procedure.driver import (
     Driver,
     Ears,
     NeverPresses,
-    finished,
     flat,
-    left,
+    run_left_ear,
+    run_to_end,
     two_ears,
 )
 
@@ -40,15 +40,15 @@ def ascents(
     start_db_hl: float, known_db_hl: float = 100.0, **values: Any
 ) -> tuple[Ascents, Levels]:
     """The rule at 1 kHz, where a tone of `known_db_hl` was presented before."""
-    levels = Levels(Route("left"), Settings(**values), unlimited)
-    levels.presented(Presentation(Purpose.MEASURE, 1000.0, known_db_hl))
+    levels = Levels(Route("left"), Settings(**values), no_limit)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, known_db_hl))
     return Ascents(1000, start_db_hl, levels), levels
 
 
 def answer(run: Ascents, levels: Levels, heard: bool | None) -> None:
     tone = run.tone()
-    levels.presented(tone)
-    run.answered(tone.level_db_hl, heard)
+    levels.note_tone(tone)
+    run.take_answer(tone.level_db_hl, heard)
 
 
 @settings(max_examples=examples(400))
@@ -153,9 +153,9 @@ def rising(ear: str, frequency_hz: float) -> float:
 
 def test_it_comes_last_and_nothing_else_rests_on_it() -> None:
     values = {"retest": True, "catch_rate": 0.0, "confirm_frequencies_hz": (4000, 500)}
-    plain = left(Ears(rising), **values)
-    driver = left(Ears(rising), **CONFIRM, **values)
-    purposes = [about["purpose"] for about in driver.told("tone")]
+    plain = run_left_ear(Ears(rising), **values)
+    driver = run_left_ear(Ears(rising), **CONFIRM, **values)
+    purposes = [about["purpose"] for about in driver.tells("tone")]
     found, without = driver.ear("left"), plain.ear("left")
 
     assert [each["frequency_hz"] for each in found["confirmed"]] == [4000, 500]
@@ -169,13 +169,13 @@ def test_it_comes_last_and_nothing_else_rests_on_it() -> None:
 
 
 def test_catch_trials_stand_between_its_tones_and_tell_the_estimator_nothing() -> None:
-    driver = left(Ears(rising), conduct="clinical", catch_rate=0.3, **CONFIRM)
-    first = driver.told("tone", purpose=Purpose.CONFIRM)[0]["number"]
-    silences = [about for about in driver.told("catch") if about["number"] > first]
-    before = left(Ears(rising), conduct="clinical", catch_rate=0.3)
+    driver = run_left_ear(Ears(rising), conduct="clinical", catch_rate=0.3, **CONFIRM)
+    first = driver.tells("tone", purpose=Purpose.CONFIRM)[0]["number"]
+    silences = [about for about in driver.tells("catch") if about["number"] > first]
+    before = run_left_ear(Ears(rising), conduct="clinical", catch_rate=0.3)
 
     assert len(silences) >= 2
-    beside = [about for about in driver.told("catch") if about["number"] < first]
+    beside = [about for about in driver.tells("catch") if about["number"] < first]
     assert driver.ear("left")["catch_trials"] == len(beside) + len(silences)
     assert driver.ear("left")["thresholds"] == before.ear("left")["thresholds"]
     assert len(driver.test.ears[Route("left")].observations) == len(
@@ -184,10 +184,10 @@ def test_catch_trials_stand_between_its_tones_and_tell_the_estimator_nothing() -
 
 
 def test_both_ears_are_confirmed_when_both_are_known() -> None:
-    driver = finished(Settings(**CONFIRM), two_ears(left=13.0, right=33.0))
-    last = max(about["number"] for about in driver.told("tone", purpose=Purpose.MEASURE))
+    driver = run_to_end(Settings(**CONFIRM), two_ears(left=13.0, right=33.0))
+    last = max(about["number"] for about in driver.tells("tone", purpose=Purpose.MEASURE))
 
-    assert min(about["number"] for about in driver.told("tone", purpose=Purpose.CONFIRM)) > last
+    assert min(about["number"] for about in driver.tells("tone", purpose=Purpose.CONFIRM)) > last
     for ear, level_db_hl in (("left", 15.0), ("right", 35.0)):
         found = driver.ear(ear)["confirmed"]
         assert [each["frequency_hz"] for each in found] == [1000, 4000]
@@ -195,15 +195,15 @@ def test_both_ears_are_confirmed_when_both_are_known() -> None:
 
 
 def test_where_the_other_ear_may_hear_it_there_is_noise() -> None:
-    driver = finished(Settings(**CONFIRM), two_ears(left=70.0, right=5.0), can_mask=True)
+    driver = run_to_end(Settings(**CONFIRM), two_ears(left=70.0, right=5.0), can_mask=True)
     noises = {a.number for a in driver.actions if isinstance(a, Mask)}
-    confirming = driver.told("tone", purpose=Purpose.CONFIRM, ear="left")
+    confirming = driver.tells("tone", purpose=Purpose.CONFIRM, ear="left")
 
     assert confirming
     assert {about["number"] for about in confirming} <= noises
     assert not any(
         about.get("noise_db_hl")
-        for about in driver.told("tone", purpose=Purpose.CONFIRM, ear="right")
+        for about in driver.tells("tone", purpose=Purpose.CONFIRM, ear="right")
     )
 
 
@@ -213,7 +213,7 @@ def test_where_the_other_ear_may_hear_it_there_is_noise() -> None:
 def test_an_ear_without_thresholds_has_none_by_the_classical_rule(
     listener: Any, mark: Outcome
 ) -> None:
-    found = left(listener, **CONFIRM).ear("left")
+    found = run_left_ear(listener, **CONFIRM).ear("left")
 
     assert found["outcome"] == mark
     assert {each["mark"] for each in found["confirmed"]} == {mark}
@@ -221,7 +221,7 @@ def test_an_ear_without_thresholds_has_none_by_the_classical_rule(
 
 
 def test_an_unreliable_ear_is_not_confirmed() -> None:
-    driver = left(AlwaysPresses(), **CONFIRM)
+    driver = run_left_ear(AlwaysPresses(), **CONFIRM)
 
     assert driver.ear("left")["outcome"] == Outcome.UNRELIABLE
     assert driver.ear("left")["confirmed"] == []
@@ -237,7 +237,7 @@ def in_confirmation(tones: int) -> Driver:
 
 
 def test_what_was_not_ended_is_incomplete_and_the_rest_is_as_it_was() -> None:
-    whole = finished(Settings(**CONFIRM), two_ears(left=70.0, right=5.0), can_mask=True)
+    whole = run_to_end(Settings(**CONFIRM), two_ears(left=70.0, right=5.0), can_mask=True)
     driver = in_confirmation(4)
     driver.feed(Aborted())
     (first, second) = driver.result["ears"]

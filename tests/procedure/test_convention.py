@@ -21,7 +21,7 @@ from firmware_py.procedure.settings import (
     SettingError,
     Settings,
 )
-from tests.host.journals import BOTH, GOLDEN, recorded
+from tests.host.journals import BOTH, GOLDEN, session_of
 
 
 @given(st.floats(0.0, 40.0), st.floats(0.0, 0.5), st.floats(0.0, 0.5))
@@ -46,7 +46,7 @@ def test_the_offset_is_the_tables_and_between_its_rows_in_between() -> None:
 def test_in_the_clinical_convention_every_number_is_so_much_higher_and_no_limit_is(
     name: str,
 ) -> None:
-    result = recorded(GOLDEN / f"{name}.journal").result
+    result = session_of(GOLDEN / f"{name}.journal").result
     assert in_convention(result, FIFTY_PERCENT) == result
     clinical = in_convention(result, CLINICAL_ASCENDING)
     for before, after in zip(result.ears, clinical.ears, strict=True):
@@ -62,7 +62,7 @@ def test_in_the_clinical_convention_every_number_is_so_much_higher_and_no_limit_
 
 
 def test_what_the_classical_rule_confirmed_is_clinical_already() -> None:
-    (ear, _) = recorded(BOTH).result.ears
+    (ear, _) = session_of(BOTH).result.ears
     again = (ConfirmedThreshold(1000, 45.0, Outcome.MEASURED, 9),)
     found = ear_in_convention(replace(ear, confirmed=again), CLINICAL_ASCENDING)
     assert found.confirmed == again

@@ -25,14 +25,14 @@ from tests.procedure.driver import (
     Driver,
     Ears,
     NeverPresses,
-    finished,
     flat,
-    left,
     marks,
     numbers,
+    run_left_ear,
+    run_to_end,
     two_ears,
 )
-from tests.said import said
+from tests.said import reason_words
 
 # --- Which ear -----------------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ from tests.said import said
 @pytest.mark.parametrize("ear", ["left", "right"])
 @pytest.mark.parametrize("first_ear", quick(["better", "left", "right"], "left"))
 def test_one_ear_is_tested_alone(ear: str, first_ear: str) -> None:
-    driver = finished(Settings(ears=ear, first_ear=first_ear), flat(25))
+    driver = run_to_end(Settings(ears=ear, first_ear=first_ear), flat(25))
 
     assert {play.route.ear for play in driver.plays} == {ear}
     assert [found["ear"] for found in driver.result["ears"]] == [ear]
@@ -51,10 +51,10 @@ def test_one_ear_is_tested_alone(ear: str, first_ear: str) -> None:
     ("first", "second"), quick_rows([("left", "right"), ("right", "left")], ("left", "right"))
 )
 def test_the_ear_named_first_is_finished_before_the_other_begins(first: str, second: str) -> None:
-    driver = finished(Settings(first_ear=first), two_ears(**{first: 60.0, second: 20.0}))
+    driver = run_to_end(Settings(first_ear=first), two_ears(**{first: 60.0, second: 20.0}))
 
-    assert driver.told("ear") == [{"ear": first}, {"ear": second}]
-    assert [about["ear"] for about in driver.told("ear-over")] == [first, second]
+    assert driver.tells("ear") == [{"ear": first}, {"ear": second}]
+    assert [about["ear"] for about in driver.tells("ear-over")] == [first, second]
     assert [found["ear"] for found in driver.result["ears"]] == [first, second]
 
 
@@ -70,9 +70,9 @@ def test_the_better_ear_is_measured_first(
     left_db_hl: float, right_db_hl: float, better: str
 ) -> None:
     """Both are familiarised before; the right one counts as better when they are the same."""
-    driver = finished(Settings(), two_ears(left=left_db_hl, right=right_db_hl))
+    driver = run_to_end(Settings(), two_ears(left=left_db_hl, right=right_db_hl))
     course = [
-        (about["ear"], about["purpose"] == Purpose.FAMILIARISE) for about in driver.told("tone")
+        (about["ear"], about["purpose"] == Purpose.FAMILIARISE) for about in driver.tells("tone")
     ]
     other = "right" if better == "left" else "left"
 
@@ -88,7 +88,7 @@ def test_the_better_ear_is_measured_first(
     ("conduct", "within_db"), quick_rows([("clinical", 5.0), ("brisk", 7.0)], ("brisk", 7.0))
 )
 def test_every_ear_gets_its_own_threshold(conduct: str, within_db: float) -> None:
-    driver = finished(Settings(conduct=conduct), two_ears(left=20.0, right=55.0))
+    driver = run_to_end(Settings(conduct=conduct), two_ears(left=20.0, right=55.0))
 
     for ear, level_db_hl in (("left", 20.0), ("right", 55.0)):
         for found in driver.ear(ear)["thresholds"]:
@@ -124,7 +124,7 @@ def test_the_familiarisation_has_no_catch_trials_and_counts_in_a_brisk_test(
     driver.run_to_tone(Purpose.MEASURE)
 
     assert driver.levels(Purpose.FAMILIARISE) == [40, 20, 0, -10]
-    assert all(about["number"] > 4 for about in driver.told("catch"))
+    assert all(about["number"] > 4 for about in driver.tells("catch"))
     ear = driver.test.ears[Route("left")]
     assert ear.tally.tones == 4
     assert len([o for o in ear.observations if o.presentation.purpose != Purpose.CATCH]) == told
@@ -139,20 +139,20 @@ def test_the_familiarisation_of_a_profile_for_research_tells_its_estimator_nothi
 
 def test_catch_trials_are_counted_and_are_not_tones() -> None:
     settings = Settings(conduct="clinical", catch_rate=0.3, seed=2, ear_check=False)
-    driver = finished(settings, flat(30))
+    driver = run_to_end(settings, flat(30))
 
     for ear in ("left", "right"):
         found = driver.ear(ear)
-        assert found["catch_trials"] == len(driver.told("catch", ear=ear)) > 4
+        assert found["catch_trials"] == len(driver.tells("catch", ear=ear)) > 4
         assert found["tones"] == sum(play.route.ear == ear for play in driver.plays)
         assert found["false_alarms"] == 0
-    assert driver.result["presentations"] == len(driver.plays) + len(driver.told("catch"))
+    assert driver.result["presentations"] == len(driver.plays) + len(driver.tells("catch"))
 
 
 def test_the_information_expected_is_told_of_the_tones_that_were_chosen_for_it() -> None:
-    driver = left(flat(30))
+    driver = run_left_ear(flat(30))
 
-    told = driver.told("tone")
+    told = driver.tells("tone")
     chosen = [about for about in told if "information_bits" in about]
     expected_bits = [about["information_bits"] for about in chosen]
     measured = [about for about in told if about["purpose"] == Purpose.MEASURE]
@@ -169,16 +169,16 @@ def test_a_test_ends_with_a_retest_at_1_khz_from_10_db_below_what_was_found() ->
     driver.run_to_tone(Purpose.RETEST)
     mean_db_hl, _ = driver.test.ears[Route("left")].estimator.threshold([1000.0])
     driver.run()
-    tones = driver.told("tone", purpose=Purpose.RETEST)
+    tones = driver.tells("tone", purpose=Purpose.RETEST)
 
     assert {about["frequency_hz"] for about in tones} == {1000.0}
     assert tones[0]["level_db_hl"] == pytest.approx(mean_db_hl[0] - 10.0, abs=0.5)
-    assert driver.told("answer", purpose=Purpose.RETEST)[-1]["heard"]
+    assert driver.tells("answer", purpose=Purpose.RETEST)[-1]["heard"]
     assert driver.ear("left")["retest_difference_db"] == pytest.approx(0.0, abs=5.0)
 
 
 def test_without_a_retest_there_is_no_difference() -> None:
-    driver = left(flat(30), retest=False)
+    driver = run_left_ear(flat(30), retest=False)
 
     assert driver.levels(Purpose.RETEST) == []
     assert driver.ear("left")["retest_difference_db"] is None
@@ -186,7 +186,7 @@ def test_without_a_retest_there_is_no_difference() -> None:
 
 def test_without_a_threshold_at_1_khz_there_is_nothing_to_retest() -> None:
     low_tones_only = Ears(lambda ear, frequency_hz: 0.0 if frequency_hz < 500 else 999.0)
-    driver = left(low_tones_only, level_max_db_hl=40.0, retest=True)
+    driver = run_left_ear(low_tones_only, level_max_db_hl=40.0, retest=True)
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
@@ -199,7 +199,7 @@ def test_without_a_threshold_at_1_khz_there_is_nothing_to_retest() -> None:
 
 
 def test_whoever_never_answers_is_remarked_upon() -> None:
-    driver = finished(Settings(), NeverPresses())
+    driver = run_to_end(Settings(), NeverPresses())
 
     assert driver.result["remarks"] == [{"code": "never-answered"}]
     assert driver.result["response_time_mean_ms"] is None
@@ -221,16 +221,16 @@ def test_a_finished_test_says_so_once_and_nothing_after() -> None:
 
 
 def test_the_operator_is_told_every_tone_and_answer() -> None:
-    driver = finished(Settings(), two_ears(left=20.0, right=40.0))
-    tones, told = driver.told("tone"), driver.told("answer")
-    presented = tones + driver.told("catch")
+    driver = run_to_end(Settings(), two_ears(left=20.0, right=40.0))
+    tones, told = driver.tells("tone"), driver.tells("answer")
+    presented = tones + driver.tells("catch")
 
     assert sorted(about["number"] for about in presented) == list(range(1, len(told) + 1))
     assert [about["number"] for about in told] == list(range(1, len(told) + 1))
     assert [(about["frequency_hz"], about["level_db_hl"]) for about in tones] == [
         (play.frequency_hz, play.level_db_hl) for play in driver.plays
     ]
-    assert [about["ear"] for about in driver.told("ear-over")] == ["left", "right"]
+    assert [about["ear"] for about in driver.tells("ear-over")] == ["left", "right"]
 
 
 def test_an_ear_without_answers_has_no_thresholds() -> None:
@@ -265,7 +265,7 @@ def test_what_was_measured_before_an_abort_is_kept() -> None:
 def test_the_foot_of_a_steep_loss_is_climbed_and_not_left_for_the_end(seed: int) -> None:
     """Where no answer is in doubt 20 dB above the tone before, the climb is worth its tones."""
     cliff = Ears(lambda _, f: 20.0 if f < 1500.0 else 85.0)
-    driver = left(cliff, seed=seed, masking="off")
+    driver = run_left_ear(cliff, seed=seed, masking="off")
     high = [play for play in driver.plays if play.frequency_hz >= 2000.0]
     found = {each["frequency_hz"]: each for each in driver.ear("left")["thresholds"]}
 
@@ -294,19 +294,19 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
 def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> None:
     """3 kHz lies beyond it perhaps when the bands are narrow enough: then it is made sure."""
     falling = Ears(lambda _, f: 60.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
-    driver = left(falling, seed=seed, masking="off", stop_half_width_db=12.0)
+    driver = run_left_ear(falling, seed=seed, masking="off", stop_half_width_db=12.0)
     at_limit = Counter(play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0)
 
     assert 2 <= at_limit[3000] <= 3
     assert marks(driver.ear("left"))[3000] == Outcome.NO_RESPONSE
-    assert said(driver.ear("left")["why"]).startswith("95 % band at most +-")
+    assert reason_words(driver.ear("left")["why"]).startswith("95 % band at most +-")
     assert all(play.level_db_hl <= 100.0 for play in driver.plays)
 
 
 def test_a_frequency_that_was_never_silent_at_its_limit_is_not_asked_there_once_more() -> None:
     """The neighbours of 1.5 kHz lie beyond the limit, and it may: its own tones decide."""
     falling = Ears(lambda _, f: 70.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
-    driver = left(falling, seed=1, masking="off", stop_half_width_db=8.0)
+    driver = run_left_ear(falling, seed=1, masking="off", stop_half_width_db=8.0)
     at_limit = {play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0}
 
     assert {3000.0, 6000.0} <= at_limit
@@ -316,7 +316,7 @@ def test_a_frequency_that_was_never_silent_at_its_limit_is_not_asked_there_once_
 @pytest.mark.parametrize("seed", quick(range(5), 0))
 def test_the_same_tone_at_the_limit_is_asked_three_times_at_most(seed: int) -> None:
     corner = Ears(lambda _, frequency_hz: 60.0 if frequency_hz < 700 else 200.0)
-    driver = left(corner, seed=seed)
+    driver = run_left_ear(corner, seed=seed)
     at_limit = [
         play.frequency_hz
         for play in driver.plays

@@ -8,7 +8,15 @@ from firmware_py.procedure import events, tells
 from firmware_py.procedure.presenter import LISTENING, PAUSE_BEFORE, PAUSED, STARTING
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import say
-from tests.procedure.driver import MS, AlwaysPresses, Driver, Listener, NeverPresses, finished, flat
+from tests.procedure.driver import (
+    MS,
+    AlwaysPresses,
+    Driver,
+    Listener,
+    NeverPresses,
+    flat,
+    run_to_end,
+)
 
 SETTINGS = Settings(ears="left", seed=4)
 TWO_BUTTONS = replace(SETTINGS, unsure_button=True)
@@ -77,7 +85,7 @@ def test_tone_press_and_end_may_all_be_told_at_once() -> None:
     assert answers(press(driver, 5_000)) == [True]
     assert end(driver, number, 5_000 + ANSWER_US) == []
     assert driver.test.number == number + 1
-    assert driver.told("void") == []
+    assert driver.tells("void") == []
 
 
 def test_a_press_whose_tone_is_not_known_to_have_begun_answers_nothing_nor_does_its_end() -> None:
@@ -103,7 +111,7 @@ def test_the_power_may_go_between_press_and_end(tone_known: bool) -> None:
 
     assert end(driver, number, onset_us + ANSWER_US) == []
     assert (driver.test.state, driver.test.number) == (PAUSE_BEFORE, number + 1)
-    assert driver.told("void") == []
+    assert driver.tells("void") == []
 
 
 def test_the_board_may_be_lost_between_press_and_end() -> None:
@@ -115,7 +123,7 @@ def test_the_board_may_be_lost_between_press_and_end() -> None:
     driver.feed(events.BoardReady(tone_known=False))
 
     assert driver.run_to_tone().number == number + 1
-    assert driver.told("void") == []
+    assert driver.tells("void") == []
 
 
 def test_the_operator_may_pause_between_press_and_end() -> None:
@@ -128,7 +136,7 @@ def test_the_operator_may_pause_between_press_and_end() -> None:
     driver.feed(events.Continued())
 
     assert driver.run_to_tone().number == number + 1
-    assert driver.told("void") == []
+    assert driver.tells("void") == []
 
 
 def test_an_end_that_no_press_explains_is_a_void() -> None:
@@ -157,8 +165,8 @@ def test_a_press_of_a_button_that_does_not_count_neither_answers_nor_voids() -> 
 
 @pytest.mark.parametrize("listener", [flat(25.0), flat(25.0, unsure_db=6.0), AlwaysPresses()])
 def test_no_whole_test_is_voided_by_the_ends_of_its_tones(listener: Listener) -> None:
-    driver = finished(TWO_BUTTONS, listener)
+    driver = run_to_end(TWO_BUTTONS, listener)
     cut = [e for _, e in driver.events if isinstance(e, events.ToneEnded) and e.cut]
 
     assert len(cut) > 3
-    assert driver.told("void") == []
+    assert driver.tells("void") == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from firmware_py.link.frames import SEQUENCE_MAX
 from firmware_py.procedure import events
 from firmware_py.procedure.outcomes import Why
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.printable import show
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
@@ -182,7 +182,7 @@ def test_what_is_no_event_is_refused_in_words(record: Any) -> None:
 
     field = re.match(r"event\.(\w+) is ", str(caught.value))
     refused = record if field is None else record[field[1]]
-    assert shown(refused) in str(caught.value)
+    assert show(refused) in str(caught.value)
 
 
 def test_words_of_an_event_are_kept_as_they_can_be_printed() -> None:

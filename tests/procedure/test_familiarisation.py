@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.familiarisation import Familiarisation
-from firmware_py.procedure.levels import Levels, unlimited
+from firmware_py.procedure.levels import Levels, no_limit
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
@@ -38,15 +38,15 @@ def test_it_ends_with_a_tone_that_was_surely_heard(
     found_db_hl: float | None,
 ) -> None:
     settings = Settings(**about)
-    levels = Levels(Route("left"), settings, unlimited)
+    levels = Levels(Route("left"), settings, no_limit)
     phase = Familiarisation(settings.familiar_level_db_hl, levels)
     asked = []
     while not phase.over:
         tone = phase.tone()
         above_db = tone.level_db_hl - threshold_db_hl
         unsure = -unsure_db <= above_db < unsure_db
-        phase.answered(tone.level_db_hl, None if unsure else above_db >= 0.0)
-        levels.presented(tone)
+        phase.take_answer(tone.level_db_hl, None if unsure else above_db >= 0.0)
+        levels.note_tone(tone)
         assert (tone.purpose, tone.frequency_hz) == (Purpose.FAMILIARISE, 1000.0)
         asked.append(tone.level_db_hl)
 

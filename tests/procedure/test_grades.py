@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from firmware_py import ThresholdEstimator
-from firmware_py.procedure.finished import finished as finished_result
+from firmware_py.procedure.finished import result_as_json as finished_result
 from firmware_py.procedure.grades import (
     GRADES_DB_HL,
     Spread,
@@ -34,7 +34,7 @@ from firmware_py.procedure.results import (
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from tests.inference.listeners import listener, session
-from tests.procedure.driver import finished, left, two_ears
+from tests.procedure.driver import run_left_ear, run_to_end, two_ears
 from tests.reference import FloatArray
 
 SAMPLES = 200_000
@@ -51,7 +51,7 @@ def after(audiogram: str, trials: int) -> ThresholdEstimator:
     return estimator
 
 
-def sampled(estimator: ThresholdEstimator, seed: int) -> FloatArray:
+def draw_thresholds(estimator: ThresholdEstimator, seed: int) -> FloatArray:
     """Draw the four thresholds from their joint posterior."""
     rng = np.random.default_rng(seed)
     weight, mean, covariance = estimator.joint_threshold([float(f) for f in PTA4_FREQUENCIES_HZ])
@@ -69,7 +69,7 @@ def test_pta4_is_the_mean_of_four_thresholds_that_vary_together(
     audiogram: str, trials: int
 ) -> None:
     estimator = after(audiogram, trials)
-    spread, draws = pta4_posterior(estimator), sampled(estimator, 1)
+    spread, draws = pta4_posterior(estimator), draw_thresholds(estimator, 1)
     sample = draws.mean(axis=1)
     mean_db_hl, sd_db = estimator.threshold([float(f) for f in PTA4_FREQUENCIES_HZ])
     independent_sd_db = float(np.sqrt(np.sum(sd_db**2))) / 4.0
@@ -119,7 +119,7 @@ def test_grades_add_up_and_an_edge_is_shared() -> None:
 # Of an ear
 
 
-def found_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) -> dict[str, Any]:
+def threshold_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) -> dict[str, Any]:
     numbers = (level_db_hl, 3.0, level_db_hl - 6.0, level_db_hl + 6.0)
     limit = {"no-response": CEILING_DB_HL, "hears-all": FLOOR_DB_HL, "incomplete": CEILING_DB_HL}
     names = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
@@ -132,14 +132,14 @@ def found_at(mark: str, masking: str = "none", level_db_hl: float = 40.0) -> dic
 
 
 KINDS: Final = {
-    "measured": found_at("measured"),
-    "doubtful": found_at("measured", "uncertain"),
-    "above": found_at("no-response"),
-    "perhaps above": found_at("incomplete"),
-    "at most": found_at("hears-all"),
-    "inferred": found_at("inferred"),
-    "inferred above": found_at("inferred", level_db_hl=131.0),
-    "inferred below": found_at("inferred", level_db_hl=-17.0),
+    "measured": threshold_at("measured"),
+    "doubtful": threshold_at("measured", "uncertain"),
+    "above": threshold_at("no-response"),
+    "perhaps above": threshold_at("incomplete"),
+    "at most": threshold_at("hears-all"),
+    "inferred": threshold_at("inferred"),
+    "inferred above": threshold_at("inferred", level_db_hl=131.0),
+    "inferred below": threshold_at("inferred", level_db_hl=-17.0),
 }
 AT_LEAST: Final = {"doubtful", "above", "perhaps above", "inferred above"}
 AT_MOST: Final = {"at most", "inferred below"}
@@ -195,7 +195,7 @@ def test_four_limits_are_the_mean_and_nothing_is_said_beyond_them() -> None:
 
 
 def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> None:
-    poor = finished(Settings(masking="off"), two_ears(left=60.0, right=10.0))
+    poor = run_to_end(Settings(masking="off"), two_ears(left=60.0, right=10.0))
     result = poor.test.result()
     worse, better = (result.by_route[Route(ear)].pta4 for ear in ("left", "right"))
     person = person_grade(result)
@@ -214,7 +214,7 @@ def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> Non
 
 
 def test_one_ear_alone_has_a_grade_that_is_a_bound_and_the_person_none() -> None:
-    alone = left(two_ears(left=60.0, right=10.0)).test.result()
+    alone = run_left_ear(two_ears(left=60.0, right=10.0)).test.result()
     told = finished_result(alone, Settings())
 
     assert told["grade"] is None

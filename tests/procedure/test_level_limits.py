@@ -12,8 +12,16 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.procedure.settings import Settings
 from tests.budget import either
-from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, finished, flat, left
-from tests.said import said
+from tests.procedure.driver import (
+    Driver,
+    Ears,
+    Listener,
+    NeverPresses,
+    flat,
+    run_left_ear,
+    run_to_end,
+)
+from tests.said import reason_words
 
 LOW_HZ = 125.0
 
@@ -30,7 +38,7 @@ def session(
 ) -> Driver:
     """Run a test of the left ear to its end."""
     told = {"ears": "left", "profile": profile, **changes}
-    return finished(Settings.from_record(told), listener, highest_db_hl=highest)
+    return run_to_end(Settings.from_record(told), listener, highest_db_hl=highest)
 
 
 def too_loud(driver: Driver, highest: Highest) -> list[Play]:
@@ -94,7 +102,7 @@ def test_who_hears_nothing_is_told_of_all_limits() -> None:
     ear = driver.ear("left")
 
     assert too_loud(driver, highest) == []
-    assert (ear["outcome"], said(ear["why"])) == (
+    assert (ear["outcome"], reason_words(ear["why"])) == (
         Outcome.NO_RESPONSE, "no response at the limit of each frequency, 50 to 100 dB HL",
     )  # fmt: skip
     assert [each["limit_db_hl"] for each in ear["thresholds"]] == [
@@ -117,7 +125,7 @@ def test_what_can_be_reached_at_1_khz_limits_familiarisation_and_retest() -> Non
 @pytest.mark.parametrize("profile", ["default", "annealed-laplace"])
 def test_what_reaches_further_than_the_setting_changes_nothing(profile: str) -> None:
     listener = Ears(lambda _, frequency_hz: 20.0 + 15.0 * math.log2(frequency_hz / 500.0))
-    plain = left(listener, profile=profile)
+    plain = run_left_ear(listener, profile=profile)
 
     assert session(falling(0.0, 100.0), listener, profile).log == plain.log
 
@@ -131,9 +139,11 @@ def test_a_cap_that_is_reached_names_the_limits_that_may_be_in_the_way() -> None
     unsure = [each for each in ear["thresholds"] if each["mark"] == Outcome.INCOMPLETE]
 
     assert unsure
-    assert "perhaps beyond the limit" in said(ear["why"])
+    assert "perhaps beyond the limit" in reason_words(ear["why"])
     for each in unsure:
-        assert f"{each['limit_db_hl']:g} dB HL at {each['frequency_hz']} Hz" in said(ear["why"])
+        assert f"{each['limit_db_hl']:g} dB HL at {each['frequency_hz']} Hz" in reason_words(
+            ear["why"]
+        )
 
 
 @pytest.mark.parametrize("profile", ["default", "annealed-laplace", "gp-pta-2015"])

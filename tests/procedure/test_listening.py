@@ -27,12 +27,12 @@ from tests.procedure.driver import (
     NeverPresses,
     Reaction,
     Tone,
-    finished,
     flat,
-    left,
+    run_left_ear,
+    run_to_end,
     two_ears,
 )
-from tests.said import each_said, said
+from tests.said import each_said, reason_words
 
 HEARS = Ears(Flat(25.0, 25.0))
 SECOND_US = 1_000_000
@@ -50,37 +50,37 @@ class Gone(Listener):
 
 
 def checks_of(driver: Driver) -> list[dict[str, Any]]:
-    return driver.told("listener-check")
+    return driver.tells("listener-check")
 
 
 @pytest.mark.parametrize("after", [12, 20])
 def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
-    driver = left(Gone(after))
+    driver = run_left_ear(Gone(after))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == CHECKS_MAX
     assert found["verdict"] == Verdict.NOT_TESTED
     assert found["outcome"] == Outcome.UNRELIABLE
     assert found["reasons"] == found["why"]
-    assert "check earphones, button and listener" in said(found["why"])
+    assert "check earphones, button and listener" in reason_words(found["why"])
     assert all(each["threshold_db_hl"] is None for each in found["thresholds"])
 
 
 def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> None:
     away = Driver(Settings(ears="left"), Gone(14))
     away.run_until(lambda action: isinstance(action, ListenerCheckTold))
-    driver = left(Gone(14, back=away.test.number + 3))
+    driver = run_left_ear(Gone(14, back=away.test.number + 3))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1
-    assert driver.told("continued") != []
+    assert driver.tells("continued") != []
     assert found["verdict"] == Verdict.VALID
     assert found["outcome"] == Outcome.MEASURED
     for each in found["thresholds"]:
         if each["mark"] == Outcome.MEASURED:
             assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
     (remark,) = driver.result["remarks"]
-    assert said(remark).startswith("left ear: the test was broken off, checks: 1; none of ")
+    assert reason_words(remark).startswith("left ear: the test was broken off, checks: 1; none of ")
 
 
 def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
@@ -90,16 +90,16 @@ def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
     story = away.test.ears[Route("left")].listening.story
     assert story is not None
     assert DOUBTED <= story.probability < LIKELY
-    driver = left(Gone(after, back=away.test.number + 3))
+    driver = run_left_ear(Gone(after, back=away.test.number + 3))
 
     assert len(checks_of(driver)) == 1
     assert driver.ear("left")["verdict"] == Verdict.VALID
 
 
 def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
-    driver = left(Gone(14))
-    checks = driver.told("tone", purpose=Purpose.CHECK)
-    before = [each for each in driver.told("tone")[:14] if each["level_db_hl"] >= 25.0]
+    driver = run_left_ear(Gone(14))
+    checks = driver.tells("tone", purpose=Purpose.CHECK)
+    before = [each for each in driver.tells("tone")[:14] if each["level_db_hl"] >= 25.0]
     heard = [each["level_db_hl"] for each in before if near(each["frequency_hz"], [1000.0])]
 
     assert checks
@@ -135,7 +135,7 @@ def test_a_check_ends_at_the_operators_word(when: str) -> None:
 
 
 def test_who_presses_whatever_is_played_could_not_be_tested() -> None:
-    driver = left(AlwaysPresses())
+    driver = run_left_ear(AlwaysPresses())
     found = driver.ear("left")
 
     assert found["verdict"] == Verdict.NOT_TESTED
@@ -159,7 +159,7 @@ def test_who_understands_the_task_at_the_check_is_tested() -> None:
     """A silence without a press, and then a tone with one, pass it."""
     first = Driver(Settings(ears="left"), AlwaysPresses())
     first.run_until(lambda action: isinstance(action, ListenerCheckTold))
-    driver = left(Learns(first.test.number))
+    driver = run_left_ear(Learns(first.test.number))
     found = driver.ear("left")
 
     assert len(checks_of(driver)) == 1
@@ -169,7 +169,7 @@ def test_who_understands_the_task_at_the_check_is_tested() -> None:
 
 
 def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> None:
-    driver = left(Gone(0, back=9))
+    driver = run_left_ear(Gone(0, back=9))
     found = driver.ear("left")
     at_1_khz = next(each for each in found["thresholds"] if each["frequency_hz"] == 1000)
 
@@ -227,7 +227,7 @@ def test_an_ear_is_over_once_whoever_is_asked_about_it() -> None:
     driver.feed(events.Continued())
 
     assert driver.test.outcome == "complete"
-    assert len(driver.told("ear-over")) == 1
+    assert len(driver.tells("ear-over")) == 1
 
 
 def test_a_word_that_was_not_asked_for_means_nothing() -> None:
@@ -260,7 +260,7 @@ class Another(Listener):
 
 
 def test_an_ear_in_which_somebody_else_went_on_is_in_doubt() -> None:
-    found = left(Another(14)).ear("left")
+    found = run_left_ear(Another(14)).ear("left")
 
     assert found["verdict"] == Verdict.DOUBTFUL
     (why,) = found["reasons"]
@@ -278,7 +278,7 @@ def test_a_test_that_was_ended_early_is_in_doubt_and_one_that_was_not_begun_is_n
 
 @pytest.mark.parametrize("threshold_db_hl", quick([0.0, 25.0, 70.0, 95.0], 0.0, 95.0))
 def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> None:
-    driver = finished(Settings(), flat(threshold_db_hl))
+    driver = run_to_end(Settings(), flat(threshold_db_hl))
 
     assert {ear["verdict"] for ear in driver.result["ears"]} == {Verdict.VALID}
     assert checks_of(driver) == []

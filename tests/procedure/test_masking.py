@@ -38,8 +38,8 @@ from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
 from firmware_py.procedure.words import say
 from tests.budget import examples, quick
-from tests.procedure.driver import REACTION_US, Driver, Ears, Listener, Reaction, Tone, finished
-from tests.said import each_said, said
+from tests.procedure.driver import REACTION_US, Driver, Ears, Listener, Reaction, Tone, run_to_end
+from tests.said import each_said, reason_words
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
 
@@ -89,11 +89,11 @@ class Head(Listener):
 
 
 @cache
-def measured(
+def measure(
     head: Head, *, can_mask: bool = True, earphones: Earphones | None = None, **about: Any
 ) -> Driver:
     """A finished test, run once for all who ask; none of them may change it."""
-    return finished(Settings(**about), head, can_mask=can_mask, earphones=earphones)
+    return run_to_end(Settings(**about), head, can_mask=can_mask, earphones=earphones)
 
 
 def marks(driver: Driver, ear: str) -> dict[int, str]:
@@ -200,8 +200,8 @@ ASYMMETRIC: Final = Head(right=flat(10.0), left=flat(75.0))
 
 def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_other() -> None:
     head = ASYMMETRIC
-    masked = measured(head)
-    shadow = measured(head, masking="off")
+    masked = measure(head)
+    shadow = measure(head, masking="off")
 
     assert worst_db(masked, "left", flat(75.0)) < 5.0
     assert worst_db(shadow, "left", flat(60.0)) < 5.0, "10 dB HL and 50 dB on the way"
@@ -213,8 +213,8 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
 
 
 def test_with_masking_off_what_the_other_ear_may_have_heard_is_marked_all_the_same() -> None:
-    shadow = measured(ASYMMETRIC, masking="off")
-    alone = measured(ASYMMETRIC, masking="off", ears="left")
+    shadow = measure(ASYMMETRIC, masking="off")
+    alone = measure(ASYMMETRIC, masking="off", ears="left")
 
     assert set(marks(shadow, "left").values()) == {MaskingMark.UNCERTAIN}
     assert set(marks(shadow, "right").values()) == {MaskingMark.NOT_MASKED}
@@ -224,7 +224,7 @@ def test_with_masking_off_what_the_other_ear_may_have_heard_is_marked_all_the_sa
 
 
 def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
-    driver = measured(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
+    driver = measure(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
 
     assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert set(marks(driver, "left").values()) == {MaskingMark.MASKED}
@@ -234,9 +234,9 @@ def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
 @pytest.mark.parametrize("poor", quick(["right", "left"], "right"))
 def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
     ears = {poor: flat(75.0), OTHER[poor]: flat(10.0)}
-    driver = measured(Head(ears["right"], ears["left"]), first_ear=poor)
+    driver = measure(Head(ears["right"], ears["left"]), first_ear=poor)
 
-    assert [told["ear"] for told in driver.told("ear-again")] == [poor]
+    assert [told["ear"] for told in driver.tells("ear-again")] == [poor]
     assert worst_db(driver, poor, flat(75.0)) < 5.0
     assert worst_db(driver, OTHER[poor], flat(10.0)) < 5.0
     assert set(marks(driver, poor).values()) == {MaskingMark.MASKED}
@@ -254,8 +254,8 @@ def falling(frequency_hz: float) -> float:
 
 def test_each_ear_may_be_the_better_one_somewhere() -> None:
     """The first is asked again at high frequencies only, the second masked at low ones."""
-    driver = measured(Head(right=rising, left=falling))
-    again = driver.told("tone", ear="right", purpose=Purpose.MEASURE)[-5:]
+    driver = measure(Head(right=rising, left=falling))
+    again = driver.tells("tone", ear="right", purpose=Purpose.MEASURE)[-5:]
 
     assert worst_db(driver, "right", rising) < 6.0
     assert worst_db(driver, "left", falling) < 8.0, "what the test promises"
@@ -269,7 +269,7 @@ def test_each_ear_may_be_the_better_one_somewhere() -> None:
 @pytest.mark.parametrize("level_db_hl", quick([20.0, 50.0], 20.0))
 def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
     head = Head(flat(level_db_hl), flat(level_db_hl))
-    plain, automatic = measured(head, masking="off"), measured(head)
+    plain, automatic = measure(head, masking="off"), measure(head)
 
     assert automatic.plays == plain.plays
     assert len(noises(automatic)) <= 2, "with a tone far above both"
@@ -278,8 +278,8 @@ def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db
 
 def test_inserts_need_noise_only_at_greater_differences() -> None:
     head = Head(flat(10.0), flat(36.0), through_db=60.0)
-    unknown = measured(head, conduct="clinical")
-    inserts = measured(
+    unknown = measure(head, conduct="clinical")
+    inserts = measure(
         head, conduct="clinical", earphones=Earphones(lambda f: attenuation_db(INSERT, f))
     )
 
@@ -289,19 +289,19 @@ def test_inserts_need_noise_only_at_greater_differences() -> None:
 
 def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
     head = ASYMMETRIC
-    driver = measured(head, can_mask=False)
+    driver = measure(head, can_mask=False)
 
-    assert driver.plays == measured(head, masking="off").plays
+    assert driver.plays == measure(head, masking="off").plays
     assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
     (remark,) = driver.result["remarks"]
-    assert said(remark).startswith("left ear: masking uncertain at 250, 500, 1000, 2000, ")
+    assert reason_words(remark).startswith("left ear: masking uncertain at 250, 500, 1000, 2000, ")
     assert remark["why"] == {"code": "no-noise"}
-    assert driver.told("tone", ear="left", unmasked=reason(Code.NO_NOISE))
+    assert driver.tells("tone", ear="left", unmasked=reason(Code.NO_NOISE))
 
 
 def test_noise_that_cannot_be_loud_enough_is_said() -> None:
     weak = Earphones(highest_noise_db_hl=lambda _ear, f: 30.0 if f > 1500.0 else 110.0)
-    driver = measured(ASYMMETRIC, earphones=weak)
+    driver = measure(ASYMMETRIC, earphones=weak)
 
     assert max(noise.level_db_hl for noise in noises(driver) if noise.frequency_hz > 1500.0) <= 30.0
     assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {MaskingMark.UNCERTAIN}
@@ -309,8 +309,8 @@ def test_noise_that_cannot_be_loud_enough_is_said() -> None:
 
 
 def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
-    poor = measured(ASYMMETRIC, ears="left")
-    good = measured(Head(flat(10.0), flat(20.0)), ears="left")
+    poor = measure(ASYMMETRIC, ears="left")
+    good = measure(Head(flat(10.0), flat(20.0)), ears="left")
 
     assert set(marks(poor, "left").values()) == {MaskingMark.UNCERTAIN}
     assert poor.result["remarks"][-1]["why"] == {"code": "not-measured", "ear": "right"}
@@ -319,7 +319,7 @@ def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
 
 
 def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
-    driver = measured(Head(flat(35.0), flat(95.0)), level_max_db_hl=90.0)
+    driver = measure(Head(flat(35.0), flat(95.0)), level_max_db_hl=90.0)
     tones = {play.number: play for play in driver.plays}
 
     assert len(noises(driver)) > 5
@@ -337,7 +337,7 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
 def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
     """The left ear is 30 dB worse than the right, which has a gap of 40 dB that nobody measured."""
     head = Head(flat(45.0), flat(90.0), right_gap_db=40.0)
-    driver = measured(head, conduct="clinical")
+    driver = measure(head, conduct="clinical")
     found = driver.ear("left")["thresholds"]
     gaps_db = [t["air_bone_gap_db"] for t in found if t["mark"] == Outcome.MEASURED]
 
@@ -355,7 +355,7 @@ BEHIND_A_GAP: Final = Head(right=flat(45.0), left=flat(NEVER_DB_HL), right_gap_d
 def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
     without: dict[str, Any],
 ) -> None:
-    driver = measured(BEHIND_A_GAP, **without)
+    driver = measure(BEHIND_A_GAP, **without)
     found = [t for t in driver.ear("left")["thresholds"] if t["masking"] == MaskingMark.UNCERTAIN]
     gaps_db = [t["air_bone_gap_db"] for t in found]
     (remark,) = each_said(driver.result["remarks"])
@@ -375,7 +375,7 @@ def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
 @pytest.mark.parametrize("level_db_hl", quick([20.0, 45.0, 70.0], 20.0))
 def test_ears_that_are_nearly_alike_are_not_suspected(level_db_hl: float, worse_db: float) -> None:
     """It would take a gap of 35 dB and more, which nearly nobody has."""
-    driver = measured(Head(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
+    driver = measure(Head(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
 
     assert set(marks(driver, "left").values()) == {MaskingMark.NOT_MASKED}
 
@@ -390,8 +390,8 @@ def test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best() -> None:
 
 
 def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
-    driver = measured(BEHIND_A_GAP)
-    checks = driver.told("tone", purpose=Purpose.PLATEAU)
+    driver = measure(BEHIND_A_GAP)
+    checks = driver.tells("tone", purpose=Purpose.PLATEAU)
     doubted = [t for t in driver.ear("left")["thresholds"] if t["masking"] is not None]
     (remark,) = each_said(driver.result["remarks"])
 
@@ -404,8 +404,8 @@ def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
 
 @pytest.mark.parametrize("worse_db", quick([15.0, 20.0], 15.0))
 def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> None:
-    driver = measured(Head(flat(45.0), flat(45.0 + worse_db)))
-    checks = driver.told("tone", purpose=Purpose.PLATEAU)
+    driver = measure(Head(flat(45.0), flat(45.0 + worse_db)))
+    checks = driver.tells("tone", purpose=Purpose.PLATEAU)
     found = driver.ear("left")
 
     assert 1 <= len(checks) <= CHECKS_MAX
@@ -416,16 +416,16 @@ def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> 
         for t in found["thresholds"]
     )
     assert worst_db(driver, "left", flat(45.0 + worse_db)) < 5.0
-    numbers = [about["number"] for about in driver.told("tone", ear="left")]
+    numbers = [about["number"] for about in driver.tells("tone", ear="left")]
     counted = len(numbers) - len(checks)
     assert found["tones"] == counted, "what a check is answered changes no threshold"
 
 
 @pytest.mark.parametrize("level_db_hl", quick([10.0, 20.0, 45.0, 80.0], 20.0))
 def test_ears_that_are_alike_are_asked_nothing_more(level_db_hl: float) -> None:
-    driver = measured(Head(flat(level_db_hl), flat(level_db_hl)))
+    driver = measure(Head(flat(level_db_hl), flat(level_db_hl)))
 
-    assert driver.told("tone", purpose=Purpose.PLATEAU) == []
+    assert driver.tells("tone", purpose=Purpose.PLATEAU) == []
 
 
 def test_a_refused_noise_ends_the_checks_and_the_mark_stays() -> None:
@@ -435,8 +435,8 @@ def test_a_refused_noise_ends_the_checks_and_the_mark_stays() -> None:
     driver.feed(events.NoiseRefused.by(Code.NOISE_REFUSED, told="no-such-output"))
     driver.run()
 
-    assert len(driver.told("tone", purpose=Purpose.PLATEAU)) == 1
-    assert "an air-bone gap of" in said(driver.result["remarks"])
+    assert len(driver.tells("tone", purpose=Purpose.PLATEAU)) == 1
+    assert "an air-bone gap of" in reason_words(driver.result["remarks"])
 
 
 OTHER_EAR: Final = Threshold(45.0, 42.0, 48.0)
@@ -468,7 +468,7 @@ def test_two_checks_are_enough_from_250_to_8000_hz() -> None:
         plateau.due = plateau.choose(said_hz, checks)
         assert plateau.due is not None
         asked.append(plateau.due.frequency_hz)
-        plateau.answered(heard=True, with_noise=True)
+        plateau.take_answer(heard=True, with_noise=True)
         said_hz = [f for f in said_hz if plateau.gap_db(f) is None]
 
     assert asked == [500, 6000]
@@ -501,13 +501,13 @@ def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -
         play.number, OTHER[play.route.ear], play.frequency_hz,
     )  # fmt: skip
     assert f"{play.level_db_hl:g} dB HL reaches the right ear at" in say(mask.why)
-    assert driver.told("tone", number=play.number)[0]["noise_db_hl"] == mask.level_db_hl
+    assert driver.tells("tone", number=play.number)[0]["noise_db_hl"] == mask.level_db_hl
 
 
 def test_a_silence_among_masked_tones_has_their_noise() -> None:
     """Or it would be known for a silence by that."""
-    driver = measured(ASYMMETRIC, conduct="clinical", catch_rate=0.3)
-    catches = {about["number"] for about in driver.told("catch", ear="left")}
+    driver = measure(ASYMMETRIC, conduct="clinical", catch_rate=0.3)
+    catches = {about["number"] for about in driver.tells("catch", ear="left")}
     of_catches = [noise for noise in noises(driver) if noise.number in catches]
 
     assert len(of_catches) >= 4
@@ -637,14 +637,14 @@ def test_no_noise_is_left_where_none_is_due() -> None:
 
 
 def test_the_same_events_give_the_same_noise() -> None:
-    driver = measured(Head(rising, falling), conduct="clinical", catch_rate=0.2)
+    driver = measure(Head(rising, falling), conduct="clinical", catch_rate=0.2)
     other = HearingTest(driver.settings)
 
     actions = [action for at, event in driver.events for action in other.handle(at, event)]
 
     assert actions == driver.actions
     assert any(isinstance(action, events.Unmask) for action in actions)
-    assert driver.told("answer", purpose=Purpose.CATCH)
+    assert driver.tells("answer", purpose=Purpose.CATCH)
 
 
 def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
@@ -657,11 +657,11 @@ def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     looks: list[Route] = []
     cover = CrossHearing.cover
 
-    def counted(self: CrossHearing, route: Route, presentation: Presentation) -> Cover:
+    def count(self: CrossHearing, route: Route, presentation: Presentation) -> Cover:
         looks.append(route)
         return cover(self, route, presentation)
 
-    monkeypatch.setattr(CrossHearing, "cover", counted)
+    monkeypatch.setattr(CrossHearing, "cover", count)
     for _ in range(50):
         driver.feed(events.Paused())
         driver.feed(events.Continued())
@@ -678,7 +678,7 @@ def test_where_a_gap_explains_most_of_an_ear_it_explains_what_needs_a_little_mor
         shadow_db_hl = 47.0 if frequency_hz > 3500.0 else 57.0
         return 45.0 if ear == "right" else shadow_db_hl
 
-    driver = finished(Settings(masking="off"), Ears(threshold_db_hl))
+    driver = run_to_end(Settings(masking="off"), Ears(threshold_db_hl))
     found = [t for t in driver.ear("left")["thresholds"] if t["mark"] == Outcome.MEASURED]
     assert max(t["air_bone_gap_db"] for t in found) > GAP_ALSO_DB
     assert {t["masking"] for t in found} == {MaskingMark.UNCERTAIN}

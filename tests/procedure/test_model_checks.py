@@ -57,7 +57,7 @@ def test_an_ear_that_became_worse_by_15_db_is_told_from_one_that_did_not(
     believed = Hyperparameters(None, None, believed_db, lapse_rate=0.016, false_alarm_rate=0.011)
     chance = np.random.default_rng(1)
 
-    def remarked(worse_db: float) -> float:
+    def share_remarked(worse_db: float) -> float:
         """Which part of 500 ascents differ by more than 5 dB, improbably."""
         found = 0
         for _ in range(500):
@@ -73,8 +73,8 @@ def test_an_ear_that_became_worse_by_15_db_is_told_from_one_that_did_not(
             found += abs(difference_db) > 5.0 and probability <= RETEST_IMPROBABLE
         return found / 500
 
-    assert remarked(0.0) <= false_alarms
-    assert remarked(15.0) >= power
+    assert share_remarked(0.0) <= false_alarms
+    assert share_remarked(15.0) >= power
 
 
 def test_clear_tones_are_those_from_their_level_on_and_only_silence_is_a_miss() -> None:

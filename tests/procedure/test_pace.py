@@ -92,7 +92,7 @@ def test_who_guesses_when_a_tone_begins_gains_nothing_by_waiting(conduct: str) -
 def test_a_pause_is_a_function_of_seed_and_number() -> None:
     first, again, other = Pace(Settings(seed=5)), Pace(Settings(seed=5)), Pace(Settings(seed=6))
     for _ in range(7):
-        again.answered(600_000)
+        again.take_answer(600_000)
     numbers = range(1, 50)
 
     assert [again.pause_us(n) for n in reversed(numbers)] == [
@@ -144,7 +144,7 @@ def test_the_window_is_that_of_the_predictive_distribution(
     responses_s = [round(r, 6) for r in listener(median_s, log_sd, count, seed=count)]
     pace = Pace(s)
     for response_s in responses_s:
-        pace.answered(round(1e6 * response_s))
+        pace.take_answer(round(1e6 * response_s))
     expected_ms, window_ms = predictive_ms(responses_s)
     least_ms = 2 * s.pulse_on_ms + s.pulse_off_ms
     if window_ms > LONG_WINDOW_MS:  # the pause comes after it in any case
@@ -189,7 +189,7 @@ def test_few_answers_of_a_listener_come_after_his_window_and_next_to_none_too_la
     for seed, (median_s, log_sd) in enumerate(itertools.product(medians_s, (0.2, 0.3))):
         pace = Pace(Settings())
         for response_s in listener(median_s, log_sd, 30, seed):
-            pace.answered(round(1e6 * response_s))
+            pace.take_answer(round(1e6 * response_s))
         coming_us = 1e6 * np.array(listener(median_s, log_sd, 4000, seed + 100))
 
         rest_us = 1000 * Settings().pause_ms_min if median_s > 1.0 else 0
@@ -202,8 +202,8 @@ def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_four_second
 ):
     hasty, slow = Pace(Settings()), Pace(Settings())
     for _ in range(50):
-        hasty.answered(FASTEST_US)
-        slow.answered(4_900_000)
+        hasty.take_answer(FASTEST_US)
+        slow.take_answer(4_900_000)
 
     assert hasty.window_us == 710_000
     assert slow.window_us == 4_500_000
@@ -216,8 +216,8 @@ def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_four_second
 def after_a_silence(response_us: int, settings: Settings | None = None) -> Pace:
     """The first press came after a tone that was not answered, and may be meant for that."""
     pace = Pace(settings or Settings())
-    pace.unanswered()
-    pace.answered(response_us)
+    pace.take_silence()
+    pace.take_answer(response_us)
     return pace
 
 
@@ -236,8 +236,8 @@ def test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer() -> N
 
 def test_a_slow_listener_is_known_by_the_first_late_press() -> None:
     pace, known = after_a_silence(400_000), Pace(Settings())
-    pace.answered(2_500_000)
-    known.answered(2_500_000)
+    pace.take_answer(2_500_000)
+    known.take_answer(2_500_000)
 
     assert pace.response_s == known.response_s > 1.0
     assert longest_wait_us(pace) == longest_wait_us(known)
@@ -254,12 +254,12 @@ def test_a_usual_listener_is_known_by_the_first_press_after_a_long_wait() -> Non
     """The presses before it may each have been meant for the tone before."""
     pace, known = after_a_silence(400_000), Pace(Settings())
     for _ in range(3):
-        pace.answered(400_000)
+        pace.take_answer(400_000)
         assert longest_wait_us(pace) == FIRST_LATE_US
-    pace.unanswered()
+    pace.take_silence()
     assert longest_wait_us(pace) == FIRST_LATE_US
-    pace.answered(400_000)
-    known.answered(400_000)
+    pace.take_answer(400_000)
+    known.take_answer(400_000)
 
     assert pace.window_us == known.window_us
     assert longest_wait_us(pace) == longest_wait_us(known)
@@ -270,20 +270,20 @@ def test_nobody_is_waited_for_longer_again_and_again() -> None:
     nobody, accident = Pace(Settings()), after_a_silence(400_000)
     usual_us = longest_wait_us(nobody)
     for _ in range(LONG_WAITS):
-        nobody.unanswered()
+        nobody.take_silence()
         assert longest_wait_us(accident) == FIRST_LATE_US
-        accident.unanswered()
+        accident.take_silence()
 
     assert longest_wait_us(nobody) == longest_wait_us(accident) == usual_us
 
 
 def test_who_hears_the_first_tone_is_never_waited_for_longer() -> None:
     pace, known = Pace(Settings()), Pace(Settings())
-    pace.answered(400_000)
-    pace.unanswered()
-    pace.answered(350_000)
+    pace.take_answer(400_000)
+    pace.take_silence()
+    pace.take_answer(350_000)
     for response_us in (400_000, 350_000):
-        known.answered(response_us)
+        known.take_answer(response_us)
 
     assert pace.window_us == known.window_us
     assert longest_wait_us(pace) == longest_wait_us(known)
@@ -292,8 +292,8 @@ def test_who_hears_the_first_tone_is_never_waited_for_longer() -> None:
 def test_what_is_too_fast_to_be_a_response_does_not_spoil_the_window() -> None:
     """With `response_ms_min` at 0 a press at the onset itself is an answer."""
     at_once, fast = Pace(Settings(response_ms_min=0)), Pace(Settings())
-    at_once.answered(0)
-    fast.answered(FASTEST_US)
+    at_once.take_answer(0)
+    fast.take_answer(FASTEST_US)
 
     assert at_once.window_us == fast.window_us
     assert at_once.response_s == fast.response_s
@@ -302,7 +302,7 @@ def test_what_is_too_fast_to_be_a_response_does_not_spoil_the_window() -> None:
 def test_a_window_that_was_set_does_not_follow_the_listener() -> None:
     pace = Pace(Settings(conduct="clinical"))
     for _ in range(20):
-        pace.answered(300_000)
+        pace.take_answer(300_000)
 
     assert pace.window_us == pace.late_us == (1160 + 1000) * 1000
     unsure = after_a_silence(400_000, Settings(conduct="clinical"))
@@ -320,7 +320,7 @@ def test_the_train_ends_with_the_window_and_no_pulse_more_would_fit(
     for response_ms in (200, 500, 900, 2500):
         pace = Pace(s)
         for _ in range(20):
-            pace.answered(1000 * response_ms)
+            pace.take_answer(1000 * response_ms)
         ends_us = 1000 * (pace.pulses * on_ms + (pace.pulses - 1) * off_ms)
 
         assert min(2, pulses) <= pace.pulses <= pulses
@@ -331,7 +331,7 @@ def test_the_train_ends_with_the_window_and_no_pulse_more_would_fit(
 @pytest.mark.parametrize("conduct", CONDUCTS)
 def test_what_a_presentation_takes_is_its_pause_and_the_answer_or_the_window(conduct: str) -> None:
     pace = Pace(Settings(conduct=conduct))
-    pace.answered(700_000)
+    pace.take_answer(700_000)
 
     assert pace.trial_time.answered_s == pytest.approx(pace.pause_s + pace.response_s)
     assert pace.trial_time.silent_s == pytest.approx(pace.pause_s + 1e-6 * pace.window_us)

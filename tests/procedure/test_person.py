@@ -7,7 +7,7 @@ import pytest
 
 from firmware_py.procedure import ear_parts
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.person import UNKNOWN, Person, composed
+from firmware_py.procedure.person import UNKNOWN, Person, compose
 from firmware_py.procedure.settings import SettingError, Settings
 
 ALLOWED: Final = "1 to 32 letters and digits of any script, - and _"
@@ -86,8 +86,8 @@ def test_a_character_that_is_not_allowed_is_named(identifier: str, code: str) ->
 def test_the_same_letters_are_the_same_identifier_however_they_were_typed(
     typed: str, recorded: str
 ) -> None:
-    assert composed(typed) == recorded
-    assert Person(identifier=composed(typed)).identifier == recorded
+    assert compose(typed) == recorded
+    assert Person(identifier=compose(typed)).identifier == recorded
     if typed != recorded:
         with pytest.raises(SettingError, match=r", in NFC$"):
             Person(identifier=typed)

@@ -37,8 +37,8 @@ from tests.procedure.driver import (
     Driver,
     NeverPresses,
     S,
-    finished,
     flat,
+    run_to_end,
     two_ears,
 )
 
@@ -56,7 +56,7 @@ LATEST_US = SETTINGS.window_ms_min * MS
 @cache
 def undisturbed_test(settings: Settings) -> Driver:
     """A finished test to compare with, run once for all who ask; none of them may change it."""
-    return finished(settings, flat(25.0))
+    return run_to_end(settings, flat(25.0))
 
 
 def at_the_first_onset(settings: Settings = SETTINGS) -> Driver:
@@ -146,11 +146,11 @@ def drawn_us(s: Settings, number: int) -> float:
 def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
     """Whether the one before was answered, or not, or was a silence."""
     settings = Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0)
-    driver = finished(settings, flat(25.0))
+    driver = run_to_end(settings, flat(25.0))
     pauses = pauses_us(driver)
 
     assert len(pauses) > 100
-    assert {True, False} <= {about["heard"] for about in driver.told("answer")}
+    assert {True, False} <= {about["heard"] for about in driver.tells("answer")}
     for number, pause_us in enumerate(pauses, 1):
         assert pause_us == pytest.approx(drawn_us(driver.settings, number), abs=1.0)
 
@@ -254,7 +254,7 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
 
 def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing() -> None:
     hasty = replace(flat(-99.0), reaction_us=EARLIEST_US - 1)
-    driver = finished(SETTINGS, hasty)
+    driver = run_to_end(SETTINGS, hasty)
 
     assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("left")["tones_heard"] == 0
@@ -313,7 +313,7 @@ def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
 @pytest.mark.parametrize("wire_us", quick([0, 20 * MS, 700 * MS], 700 * MS))
 def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: str) -> None:
     settings = Settings(conduct=conduct, ears="left", seed=2)
-    fast, slow = (finished(settings, flat(35), wire_us=us) for us in (1 * MS, wire_us))
+    fast, slow = (run_to_end(settings, flat(35), wire_us=us) for us in (1 * MS, wire_us))
 
     assert slow.plays == fast.plays
     assert slow.result == fast.result
@@ -322,7 +322,7 @@ def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: s
 @pytest.mark.parametrize("reaction_us", quick([EARLIEST_US, 300 * MS, LATEST_US], LATEST_US))
 def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
     listener = replace(flat(30), reaction_us=reaction_us)
-    driver = finished(Settings(conduct="clinical", ears="left", seed=2), listener)
+    driver = run_to_end(Settings(conduct="clinical", ears="left", seed=2), listener)
 
     assert driver.result["response_time_mean_ms"] == reaction_us / 1000
 
@@ -334,13 +334,13 @@ def test_not_heard_is_only_said_after_the_boards_time() -> None:
     driver = at_the_first_onset()
     wait_out_the_pause(driver)
 
-    assert driver.told("answer") == []
+    assert driver.tells("answer") == []
     for _ in range(3):
         assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US) == [
             events.AskBoardTime(),
             events.Wait(driver.now_us + TIME_TIMEOUT_US),
         ]
-    assert driver.told("answer") == []
+    assert driver.tells("answer") == []
     assert answers(board_time(driver, LATEST_US + 1)) == [False]
 
 
@@ -386,7 +386,7 @@ def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
 # --- Late: the pause after a tone that was not answered ------------------------------------------
 
 
-def replayed(driver: Driver) -> list[events.Action]:
+def replay_events(driver: Driver) -> list[events.Action]:
     test = HearingTest(driver.settings)
     return [action for at_us, event in driver.events for action in test.handle(at_us, event)]
 
@@ -412,7 +412,7 @@ def test_a_late_press_is_the_answer(asked: bool) -> None:
         if answered:
             assert actions[0] == events.Silence()
             assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
-        assert replayed(driver) == driver.actions
+        assert replay_events(driver) == driver.actions
 
 
 def test_in_a_clinical_test_nothing_is_late() -> None:
@@ -485,7 +485,7 @@ def test_a_time_that_was_asked_for_before_the_tone_ends_no_pause(state: str) -> 
 def test_a_silence_after_a_silence_begins_when_the_board_told_its_time() -> None:
     driver = Driver(Settings(conduct="clinical", ears="left", seed=4, catch_rate=0.5), flat(25))
     driver.run_to_catch()
-    while driver.told("answer")[-1]["heard"] or driver.told("answer")[-1]["purpose"] == "catch":
+    while driver.tells("answer")[-1]["heard"] or driver.tells("answer")[-1]["purpose"] == "catch":
         driver.run_to_catch()
     told_us = driver.events[-1][1]
 
@@ -584,7 +584,7 @@ def at_a_silence() -> Driver:
     """In the first catch trial, after a tone that was answered: there is a pause before it."""
     driver = Driver(Settings(conduct="clinical", ears="left", seed=1), flat(25))
     driver.run_to_catch()
-    assert driver.told("answer")[-1]["heard"]
+    assert driver.tells("answer")[-1]["heard"]
     return driver
 
 
@@ -661,7 +661,7 @@ def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> N
     actions = late.feed(events.ButtonPressed(silence_us(late)))
 
     assert answers(actions) == [True]
-    assert late.told("catch", number=number)
+    assert late.tells("catch", number=number)
 
 
 def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_late() -> None:
@@ -693,13 +693,13 @@ def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_
     assert answers(driver.feed(events.ButtonPressed(before_us + 1))) == []
     driver.feed(events.Continued())
     driver.forget()
-    told = len(driver.told("catch"))
+    told = len(driver.tells("catch"))
 
     assert driver.feed(events.TimePassed(), after_us=S * 60)[0] == events.AskBoardTime()
-    assert len(driver.told("catch")) == told
+    assert len(driver.tells("catch")) == told
     assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US)[0] == events.AskBoardTime()
     driver.feed(events.BoardTime(before_us + 99 * S))
-    assert len(driver.told("catch")) == told + 1
+    assert len(driver.tells("catch")) == told + 1
     assert answers(driver.feed(events.ButtonPressed(before_us + 99 * S - 1))) == []
     assert silence_us(driver) > before_us + 99 * S
     assert answers(driver.feed(events.ButtonPressed(silence_us(driver)))) == [True]
@@ -713,7 +713,7 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
     while driver.test.state != LISTENING:
         driver.step()
 
-    assert driver.told("catch", number=number) == [driver.told("catch")[-1]] * 2
+    assert driver.tells("catch", number=number) == [driver.tells("catch")[-1]] * 2
     assert driver.test.ears[Route("left")].catch_trials.count == 0
 
 
@@ -758,7 +758,7 @@ def test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing(conduc
 
         assert [type(action) for action in driver.feed(second, after_us=later_us)] == waits
         assert driver.test.presenter.silent_time.stray_presses == 1
-        assert replayed(driver) == driver.actions
+        assert replay_events(driver) == driver.actions
 
 
 def test_a_tone_goes_on_whose_first_moment_a_second_press_fell_into() -> None:
@@ -851,12 +851,12 @@ def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
     stimulus = run(driver, purpose)
     if disturb is cut and driver.test.state == STARTING:
         driver.step()
-    answered, tones = len(driver.told("answer")), driver.test.ears[Route("left")].tally.tones
+    answered, tones = len(driver.tells("answer")), driver.test.ears[Route("left")].tally.tones
     disturb(driver)
 
     assert driver.test.state == PAUSE_BEFORE
     assert driver.run_to_tone() == stimulus
-    assert len(driver.told("answer")) == answered
+    assert len(driver.tells("answer")) == answered
     assert driver.test.ears[Route("left")].tally.tones == tones
 
 
@@ -943,7 +943,7 @@ def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
 
     driver.feed(events.ButtonPressed(driver.onset_us + late_us - 5 * MS), after_us=5 * MS)
     assert driver.test.state == PAUSE_BEFORE
-    assert driver.told("answer") == []
+    assert driver.tells("answer") == []
 
 
 def test_nothing_goes_on_while_the_board_is_lost() -> None:
@@ -952,7 +952,7 @@ def test_nothing_goes_on_while_the_board_is_lost() -> None:
     driver.feed(events.BoardLost.by(Code.BOARD_LOST, told="port gone"))
 
     assert driver.feed(events.BoardLost.by(Code.BOARD_LOST, told="port gone")) == []
-    assert driver.told("board-lost") == [{"why": (reason(Code.BOARD_LOST, told="port gone"),)}]
+    assert driver.tells("board-lost") == [{"why": (reason(Code.BOARD_LOST, told="port gone"),)}]
     assert driver.feed(events.TimePassed(), after_us=600 * S) == []
     assert driver.feed(events.Paused()) == [events.Silence(), tells.PauseTold()]
     driver.feed(events.Continued())
@@ -1010,7 +1010,7 @@ def test_a_board_that_cannot_play_a_tone_ends_the_test_and_says_why(
     said = reason(Code.NOT_PLAYED, number=1)
     if why is not None:
         said = reason(Code.NOT_PLAYED_BUT, number=1, why=reason(why))
-    assert driver.told("finished") == [{"outcome": "failed", "why": (said,)}]
+    assert driver.tells("finished") == [{"outcome": "failed", "why": (said,)}]
     assert driver.actions[-3] == events.Silence()
 
 

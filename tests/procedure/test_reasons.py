@@ -73,8 +73,8 @@ def test_the_codes_of_a_reason_are_those_in_it_too() -> None:
     assert of_ear.codes == {Code.OF_EAR, Code.INATTENTIVE, Code.RUN_AWAY}
 
 
-def nested(deep: int) -> dict[str, Any]:
-    inner = nested(deep - 1) if deep > 1 else {"code": "cut-short"}
+def nest(deep: int) -> dict[str, Any]:
+    inner = nest(deep - 1) if deep > 1 else {"code": "cut-short"}
     return {"code": "of-ear", "ear": "left", "doubt": inner}
 
 
@@ -98,7 +98,7 @@ def nested(deep: int) -> dict[str, Any]:
             {"code": "calibrated", "date": "2026-13-01", "due": "2027-01-01"},
             "why.date is '2026-13-01'; allowed is a date such as ",
         ),
-        (nested(NESTED_MAX), f"allowed are {NESTED_MAX} reasons in one another"),
+        (nest(NESTED_MAX), f"allowed are {NESTED_MAX} reasons in one another"),
     ],
 )  # fmt: skip
 def test_what_is_no_reason_is_refused_in_words(record: Any, words: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from firmware_py.procedure.outcomes import Purpose, Why
 from firmware_py.procedure.reasons_to_ask import REASONS_TO_ASK, table_lines
 from firmware_py.procedure.settings import Settings
-from tests.procedure.driver import Driver, finished
+from tests.procedure.driver import Driver, run_to_end
 from tests.procedure.test_asked import Patient
 
 PAGE = Path(__file__).parents[2] / "firmware_py" / "README.md"
@@ -30,12 +30,12 @@ def test_where_all_is_to_be_asked_and_few_tones_are_left_it_is_asked_at_once() -
 
 @pytest.mark.parametrize("conduct", ["brisk", "clinical"])
 def test_every_tone_says_why_it_is_asked(conduct: str) -> None:
-    driver = finished(Settings(conduct=conduct, ears="left"), Patient("N3", 1))
+    driver = run_to_end(Settings(conduct=conduct, ears="left"), Patient("N3", 1))
     why = [play.why for play in driver.plays]
 
-    assert why == [told["why"] for told in driver.told("tone")]
+    assert why == [told["why"] for told in driver.tells("tone")]
     assert why[0] == Why.FAMILIARISE
     expected = {Why.FAMILIARISE, Why.MOST_INFORMATIVE, Why.CLEAR_TONE}
     assert set(why) >= expected | ({Why.RETEST} if conduct == "clinical" else set())
-    chosen = {told["why"] for told in driver.told("tone") if "information_bits" in told}
+    chosen = {told["why"] for told in driver.tells("tone") if "information_bits" in told}
     assert chosen <= {Why.MOST_INFORMATIVE, Why.LATE_START, Why.WITHOUT_ATTENTION}

@@ -4,7 +4,7 @@ import pytest
 
 from firmware_py.inference.model import Hyperparameters
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.levels import Levels, unlimited
+from firmware_py.procedure.levels import Levels, no_limit
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.retest import Retest
@@ -35,13 +35,13 @@ NOISY = Hyperparameters(None, None, response_noise_db=6.0, lapse_rate=0.01, fals
 def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
     threshold_db_hl: float, answers: list[bool | None], above_first_db: float
 ) -> None:
-    levels = Levels(Route("left"), Settings(), unlimited)
-    levels.presented(Presentation(Purpose.MEASURE, 1000.0, 80.0))
+    levels = Levels(Route("left"), Settings(), no_limit)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
     retest, first_db_hl = Retest(threshold_db_hl, levels, 3.0, QUIET), round(threshold_db_hl - 10.0)
     for step, heard in enumerate(answers):
         assert not retest.over
         assert retest.tone() == Presentation(Purpose.RETEST, 1000.0, first_db_hl + 5.0 * step)
-        retest.answered(first_db_hl + 5.0 * step, heard)
+        retest.take_answer(first_db_hl + 5.0 * step, heard)
 
     assert retest.over
     expected_db = first_db_hl + above_first_db - threshold_db_hl
@@ -64,10 +64,10 @@ def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_l
 ) -> None:
     test = HearingTest(Settings(ears="left"))
     ear = test.ears[Route("left")]
-    ear.levels.presented(Presentation(Purpose.MEASURE, 1000.0, 80.0))
+    ear.levels.note_tone(Presentation(Purpose.MEASURE, 1000.0, 80.0))
     ear.retest = retest = Retest(30.0, ear.levels, 3.0, listener)
     for heard in [NO] * silences + [SURE]:
-        retest.answered(retest.tone().level_db_hl, heard)
+        retest.take_answer(retest.tone().level_db_hl, heard)
     difference_db = retest.difference_db
 
     assert difference_db == -12.5 + 5.0 * silences

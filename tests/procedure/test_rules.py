@@ -78,8 +78,8 @@ from tests.procedure.driver import (
     NeverPresses,
     Reaction,
     Tone,
-    finished,
     flat,
+    run_to_end,
 )
 
 Drawn = TypeVar("Drawn")
@@ -250,14 +250,14 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
     for ear in result["ears"]:
         plays = list(dict.fromkeys(play for play in driver.plays if play.route.ear == ear["ear"]))
         confirming, checking = (
-            {told["number"] for told in driver.told("tone", ear=ear["ear"], purpose=purpose)}
+            {told["number"] for told in driver.tells("tone", ear=ear["ear"], purpose=purpose)}
             for purpose in (Purpose.CONFIRM, Purpose.CHECK)
         )
         assert len(plays) == ear["tones"] + len(confirming) + len(checking)
         assert len(confirming) == sum(each["tones"] for each in ear["confirmed"])
         check_levels(plays, s)
         # Those of checks, and those that were asked before nobody listened, are not among them.
-        assert ear["catch_trials"] <= len(driver.told("answer", ear=ear["ear"], purpose="catch"))
+        assert ear["catch_trials"] <= len(driver.tells("answer", ear=ear["ear"], purpose="catch"))
         if ear["tones_heard"] in (0, ear["tones"]) and not ear["tones_unsure"]:
             assert ear["outcome"] in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.UNRELIABLE)
 
@@ -288,7 +288,7 @@ def test_whatever_the_settings_who_cannot_be_measured_has_no_number(
 # --- A pure function of the events ---------------------------------------------------------------
 
 
-def replayed(s: Settings, events: list[tuple[int, Event]]) -> list[Action]:
+def replay_events(s: Settings, events: list[tuple[int, Event]]) -> list[Action]:
     test = HearingTest(s)
     return [action for at_us, event in events for action in test.handle(at_us, event)]
 
@@ -299,12 +299,12 @@ def test_the_same_events_give_the_same_actions_to_the_bit(s: Settings, person: P
     driver = Driver(s, person)
     driver.run()
 
-    assert repr(replayed(s, driver.events)) == repr(driver.actions)
+    assert repr(replay_events(s, driver.events)) == repr(driver.actions)
 
 
 def test_to_look_at_a_test_and_another_in_between_change_nothing() -> None:
     """Two tests in one process share nothing."""
-    driver = finished(Settings(ears="left", seed=3), flat(40))
+    driver = run_to_end(Settings(ears="left", seed=3), flat(40))
     other = Driver(Settings(seed=4), flat(10))
     other.feed(Started())
     test, actions = HearingTest(driver.settings), []
@@ -336,7 +336,7 @@ print(hashlib.sha256(repr(actions).encode()).hexdigest())
 
 def test_the_same_events_give_the_same_actions_in_another_process() -> None:
     person = Person((10.0, 60.0), (30.0, 40.0), 2.0, 0.05, 0.1, REACTION_US, 5)
-    driver = finished(Settings(seed=9, catch_rate=0.2), person)
+    driver = run_to_end(Settings(seed=9, catch_rate=0.2), person)
     here = hashlib.sha256(repr(driver.actions).encode()).hexdigest()
     record = json.dumps(
         [driver.settings.as_record(), [(at_us, as_record(event)) for at_us, event in driver.events]]
@@ -399,7 +399,7 @@ PATHS: dict[str, list[Event]] = {
 }
 
 
-def led(path: str, *events: Event) -> tuple[HearingTest, int]:
+def lead(path: str, *events: Event) -> tuple[HearingTest, int]:
     """Give a test the events of a path and these; return it and the time."""
     now_us, test = 0, HearingTest(BRIEF)
     for event in (*PATHS[path], *events):
@@ -417,14 +417,14 @@ def some(all_of_them: Iterable[Drawn], few: int, seed: str) -> list[Drawn]:
 @pytest.mark.parametrize("path", PATHS)
 def test_two_events_of_any_kind_in_any_state_do_no_harm(path: str) -> None:
     for first, second in some(itertools.product(every_event(1), repeat=2), 120, path):
-        test, _ = led(path, first, second)
+        test, _ = lead(path, first, second)
         check_result(test.result().to_record(), BRIEF)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_after_any_event_in_any_state_a_test_can_still_come_to_its_end(path: str) -> None:
     for event in some(every_event(1), 5, path):
-        live_to_the_end(*led(path, event))
+        live_to_the_end(*lead(path, event))
 
 
 def check_actions(actions: list[Action], now_us: int, test: HearingTest) -> None:
@@ -565,7 +565,7 @@ class AnyEvents(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if self.events:
-            assert repr(replayed(self.settings, self.events)) == repr(self.actions)
+            assert repr(replay_events(self.settings, self.events)) == repr(self.actions)
             live_to_the_end(self.test, self.now_us)
 
 

@@ -300,11 +300,11 @@ def test_a_test_is_brisk_unless_told_otherwise() -> None:
 
 
 def test_chosen_is_the_conduct_and_what_differs_from_it() -> None:
-    assert Settings().chosen() == {"conduct": "brisk"}
+    assert Settings().as_chosen() == {"conduct": "brisk"}
     clinical = Settings(conduct="clinical", tones_max=64, seed=7)
-    assert clinical.chosen() == {"conduct": "clinical", "tones_max": 64, "seed": 7}
+    assert clinical.as_chosen() == {"conduct": "clinical", "tones_max": 64, "seed": 7}
     for settings in (Settings(), clinical, Settings(tones_max=40)):
-        assert Settings.from_record(settings.chosen()) == settings
+        assert Settings.from_record(settings.as_chosen()) == settings
 
 
 def test_at_250_hz_a_quarter_more_is_wide_enough() -> None:

@@ -35,7 +35,7 @@ def a_run() -> tuple[SimulatedTest, SessionResult]:
 BECAUSE: Final = reason(Code.ENDED_EARLY)
 
 
-def found(right: Verdict, left: Verdict) -> SessionResult:
+def result_with(right: Verdict, left: Verdict) -> SessionResult:
     _, result = a_run()
     verdicts = {"right": right, "left": left}
     ears = [replace(e, verdict=verdicts[e.route.ear], reasons=(BECAUSE,)) for e in result.ears]
@@ -50,7 +50,7 @@ def found(right: Verdict, left: Verdict) -> SessionResult:
 def test_what_may_be_said_by_each_verdict(
     verdict: Verdict, thresholds: bool, conclusions: bool
 ) -> None:
-    ear = found(verdict, VALID).by_route[Route("right")]
+    ear = result_with(verdict, VALID).by_route[Route("right")]
     assert has_thresholds(ear) is thresholds
     assert may_conclude(ear) is conclusions
     run, _ = a_run()
@@ -63,12 +63,12 @@ def test_every_verdict_is_in_the_table_above() -> None:
 
 @pytest.mark.parametrize("worse", [NOT_JUDGED, DOUBTFUL, NOT_TESTED])
 def test_the_verdict_on_a_session_is_that_of_the_worse_ear(worse: Verdict) -> None:
-    assert found(VALID, worse).verdict == found(worse, VALID).verdict == worse
-    assert found(NOT_TESTED, worse).verdict == NOT_TESTED
+    assert result_with(VALID, worse).verdict == result_with(worse, VALID).verdict == worse
+    assert result_with(NOT_TESTED, worse).verdict == NOT_TESTED
 
 
 def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
-    recorded = found(DOUBTFUL, NOT_TESTED)
+    recorded = result_with(DOUBTFUL, NOT_TESTED)
     told = as_told(recorded, Settings(), nominal=False)
     assert told.by_route[Route("right")] == replace(recorded.by_route[Route("right")], pta4=None)
     (ear,) = [each for each in told.to_record()["ears"] if each["ear"] == "left"]
@@ -81,7 +81,7 @@ def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
 
 
 def test_what_is_told_can_be_read_again_and_told_again() -> None:
-    told = as_told(found(NOT_TESTED, VALID), Settings(), nominal=True)
+    told = as_told(result_with(NOT_TESTED, VALID), Settings(), nominal=True)
     assert as_told(told, Settings(), nominal=True) == told
     assert told.by_route[Route("right")].pta4 is told.by_route[Route("left")].pta4 is None
     assert SessionResult.from_record(told.to_record()) == told
@@ -90,7 +90,7 @@ def test_what_is_told_can_be_read_again_and_told_again() -> None:
 @pytest.mark.parametrize("verdict", [NOT_JUDGED, DOUBTFUL, NOT_TESTED])
 def test_no_mean_and_no_grade_without_a_valid_test(verdict: Verdict) -> None:
     both, one, none = (
-        as_told(found(*verdicts), Settings(), nominal=False)
+        as_told(result_with(*verdicts), Settings(), nominal=False)
         for verdicts in ((VALID, VALID), (verdict, VALID), (verdict, verdict))
     )
     assert person_grade(both) is not None
@@ -100,7 +100,7 @@ def test_no_mean_and_no_grade_without_a_valid_test(verdict: Verdict) -> None:
 
 
 def test_a_test_under_way_shows_its_bands_and_is_not_judged() -> None:
-    recorded = found(NOT_TESTED, DOUBTFUL)
+    recorded = result_with(NOT_TESTED, DOUBTFUL)
     told = so_far(recorded, nominal=False)
     assert {(ear.verdict, ear.reasons) for ear in told.ears} == {(NOT_JUDGED, ())}
     for ear, before in zip(told.ears, recorded.ears, strict=True):

@@ -31,21 +31,21 @@ from tests.procedure.driver import (
     Reaction,
     Tone,
     familiar,
-    finished,
     flat,
-    left,
     marks,
     numbers,
+    run_left_ear,
+    run_to_end,
     two_ears,
 )
-from tests.said import said
+from tests.said import reason_words
 
 LOUD = {"level_max_db_hl": 120.0, "loud_confirmed": True}
 
 
 def own_sake(driver: Driver) -> set[int]:
     """The numbers of the tones that the estimator did not choose: a frequency had to be asked."""
-    told = driver.told("tone", purpose=Purpose.MEASURE)
+    told = driver.tells("tone", purpose=Purpose.MEASURE)
     return {about["number"] for about in told if "information_bits" not in about}
 
 
@@ -63,10 +63,12 @@ def numbers_of_marks(ear: dict[str, Any]) -> dict[str, bool]:
 
 @pytest.mark.parametrize("stop_half_width_db", quick([10.0, 15.0, 25.0], 15.0))
 def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_db: float) -> None:
-    driver = left(
+    driver = run_left_ear(
         flat(30), stop_half_width_db=stop_half_width_db, tones_max=120, tones_min=1, retest=False
     )
-    widths_db = [about["half_width_db"] for about in driver.told("answer", purpose=Purpose.MEASURE)]
+    widths_db = [
+        about["half_width_db"] for about in driver.tells("answer", purpose=Purpose.MEASURE)
+    ]
     found = driver.ear("left")
     halves_db = {
         each["frequency_hz"]: (each["high_db_hl"] - each["low_db_hl"]) / 2
@@ -76,20 +78,20 @@ def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_d
     worst_hz, worst_db = max(halves_db.items(), key=lambda pair: pair[1])
 
     assert found["outcome"] == Outcome.MEASURED
-    assert said(found["why"]) == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
+    assert reason_words(found["why"]) == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
     assert worst_db <= stop_half_width_db
     assert halves_db.keys() >= {*AUDIOGRAM_FREQUENCIES_HZ} - {*BY_AIR.inter_octave_hz}
     # Once it is narrow enough only what has not been asked is asked.
-    numbers_asked = [about["number"] for about in driver.told("answer", purpose=Purpose.MEASURE)]
+    numbers_asked = [about["number"] for about in driver.tells("answer", purpose=Purpose.MEASURE)]
     for number, before_db in zip(numbers_asked[1:], widths_db[:-1], strict=True):
         assert before_db > stop_half_width_db - 0.005 or number in own_sake(driver)
 
 
 def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
-    driver = left(
+    driver = run_left_ear(
         flat(30), stop_information_bits=0.5, stop_half_width_db=1.0, tones_max=120, retest=False
     )
-    why = said(driver.ear("left")["why"])
+    why = reason_words(driver.ear("left")["why"])
 
     assert re.fullmatch(
         r"the next answer would tell 0\.\d\d bit; "
@@ -103,18 +105,20 @@ def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
 def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
     """At a threshold far beyond the limit the next answer tells nothing, and yet it is asked."""
     almost_deaf = Ears(lambda ear, frequency_hz: 40.0 if frequency_hz == 1000.0 else 999.0)
-    driver = left(almost_deaf, level_max_db_hl=40.0)
+    driver = run_left_ear(almost_deaf, level_max_db_hl=40.0)
 
-    assert "bit" not in said(driver.ear("left")["why"])
+    assert "bit" not in reason_words(driver.ear("left")["why"])
 
 
 @pytest.mark.parametrize("retest", [True, False])
 @pytest.mark.parametrize("tones_max", quick([20, 30, 57], 20))
 def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
-    driver = left(flat(30), stop_half_width_db=1.0, tones_max=tones_max, tones_min=1, retest=retest)
+    driver = run_left_ear(
+        flat(30), stop_half_width_db=1.0, tones_max=tones_max, tones_min=1, retest=retest
+    )
     found = driver.ear("left")
     first = min(
-        (about["number"] for about in driver.told("tone", purpose=Purpose.RETEST)), default=999
+        (about["number"] for about in driver.tells("tone", purpose=Purpose.RETEST)), default=999
     )
     asked = sum(play.number < first for play in driver.plays)
     kept = f": {asked} asked, 6 kept for the retest" if retest else ""
@@ -124,7 +128,7 @@ def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     assert re.fullmatch(
         f"the cap of {tones_max} tones{kept}; "
         r"95 % band up to \+-\d+\.\d dB \((250 Hz\), \+-1\.25|\d{3,4} Hz\), \+-1) wanted",
-        said(found["why"]),
+        reason_words(found["why"]),
     )
     assert found["tones"] <= tones_max + checks
     assert retest or found["tones"] == tones_max + checks
@@ -132,7 +136,7 @@ def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
 
 @pytest.mark.parametrize("tones_min", quick([5, 20, 40], 5, 40))
 def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
-    driver = left(
+    driver = run_left_ear(
         flat(30), conduct="clinical", stop_half_width_db=40.0, tones_min=tones_min, tones_max=60,
         retest=False,
     )  # fmt: skip
@@ -161,12 +165,12 @@ class Contrary(Listener):
 def test_the_cap_holds_however_long_the_familiarisation(
     again: int, heard: int, level_step_db: float, familiar_level_db_hl: float
 ) -> None:
-    driver = left(
+    driver = run_left_ear(
         Contrary(heard, again), tones_max=20, level_step_db=level_step_db, catch_rate=0.0,
         familiar_level_db_hl=familiar_level_db_hl, **LOUD,
     )  # fmt: skip
 
-    checks = len(driver.told("tone", purpose=Purpose.CHECK))
+    checks = len(driver.tells("tone", purpose=Purpose.CHECK))
     assert len(driver.plays) - checks == driver.ear("left")["tones"]
     # What an ear was asked before nobody listened is asked again, at most twice.
     assert driver.ear("left")["tones"] <= (1 + CHECKS_MAX) * (20 + ATTENTION_TONES_MAX)
@@ -201,11 +205,11 @@ QUIET = {"level_max_db_hl": 40.0}
 def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
     listener: Listener, outcome: str, why: str, values: dict[str, Any]
 ) -> None:
-    driver = left(listener, **values)
+    driver = run_left_ear(listener, **values)
     found, limit = driver.ear("left"), driver.settings.level_max_db_hl
 
     assert found["outcome"] == outcome
-    assert said(found["why"]) == why.format(limit=limit)
+    assert reason_words(found["why"]) == why.format(limit=limit)
     asked = {m for f, m in marks(found).items() if f not in BY_AIR.inter_octave_hz}
     kept = 6 * driver.settings.retest
     if outcome == Outcome.UNRELIABLE or found["tones"] < driver.settings.tones_max - kept:
@@ -223,7 +227,7 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
 
 
 def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_there() -> None:
-    driver = left(NeverPresses())
+    driver = run_left_ear(NeverPresses())
     at_limit_hz = [play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0]
 
     assert LIMIT_TONES <= len(at_limit_hz) <= 2 * LIMIT_TONES
@@ -263,7 +267,7 @@ class But(Listener):
 
 @pytest.mark.parametrize("accident", quick(range(1, 13), 1, 2, 5, 8, 11))
 def test_an_accident_makes_no_threshold_of_silence(accident: int) -> None:
-    found = left(But(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
+    found = run_left_ear(But(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
 
     assert found["outcome"] == Outcome.NO_RESPONSE
     assert numbers_of_marks(found).items() <= {
@@ -277,7 +281,7 @@ def test_an_accident_makes_no_threshold_of_silence(accident: int) -> None:
 def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
     accident: int, retest: bool, threshold_db_hl: float
 ) -> None:
-    found = left(
+    found = run_left_ear(
         But(threshold_db_hl, accident),
         level_min_db_hl=20.0,
         level_max_db_hl=60.0,
@@ -334,7 +338,7 @@ def test_whoever_answers_half_the_silences_is_unreliable() -> None:
         def to_silence(self, number: int) -> int | None:
             return REACTION_US if number % 4 else None
 
-    driver = left(
+    driver = run_left_ear(
         Guesses(lambda ear, frequency_hz: 30.0),
         conduct="clinical",
         catch_rate=0.5,
@@ -348,7 +352,7 @@ def test_whoever_answers_half_the_silences_is_unreliable() -> None:
 
 
 def test_one_ear_without_a_number_does_not_spoil_the_other() -> None:
-    driver = finished(Settings(), two_ears(left=999.0, right=30.0))
+    driver = run_to_end(Settings(), two_ears(left=999.0, right=30.0))
 
     assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("right")["outcome"] == Outcome.MEASURED
@@ -358,7 +362,7 @@ def test_one_ear_without_a_number_does_not_spoil_the_other() -> None:
 def test_every_frequency_has_its_own_mark() -> None:
     """A steep loss: numbers where something was heard, and no number where nothing was."""
     steep = Ears(lambda ear, frequency_hz: 20.0 if frequency_hz < 1200.0 else 999.0)
-    found = left(steep, level_max_db_hl=60.0, tones_max=60).ear("left")
+    found = run_left_ear(steep, level_max_db_hl=60.0, tones_max=60).ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
     assert marks(found)[500] == marks(found)[1000] == Outcome.MEASURED
@@ -417,18 +421,18 @@ def test_where_the_limit_was_in_the_way_is_said() -> None:
     """A steep loss: what was not made out is named with the limit it lies at."""
     steep = Ears(lambda ear, frequency_hz: 10.0 if frequency_hz < 2500.0 else 999.0)
     settings = {"conduct": "clinical", "level_max_db_hl": 60.0, "tones_max": 22, "retest": False}
-    found = left(steep, **settings).ear("left")
+    found = run_left_ear(steep, **settings).ear("left")
     unsure_hz = [str(f) for f, mark in marks(found).items() if mark == Outcome.INCOMPLETE]
 
     assert unsure_hz
-    assert f"; perhaps beyond the limit of 60 dB HL at {', '.join(unsure_hz)} Hz" in said(
+    assert f"; perhaps beyond the limit of 60 dB HL at {', '.join(unsure_hz)} Hz" in reason_words(
         found["why"]
     )
 
 
 def test_a_mark_at_the_floor_needs_no_other() -> None:
     golden = Ears(lambda ear, frequency_hz: -99.0 if frequency_hz < 2500.0 else 50.0)
-    found = left(golden, tones_max=60).ear("left")
+    found = run_left_ear(golden, tones_max=60).ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
     assert marks(found)[500] == marks(found)[1000] == Outcome.HEARS_ALL
@@ -436,8 +440,8 @@ def test_a_mark_at_the_floor_needs_no_other() -> None:
 
 
 def test_thresholds_are_those_of_the_audiogram_frequencies_in_range() -> None:
-    wide = left(flat(25)).ear("left")
-    narrow = left(flat(25), frequency_min_hz=400.0, frequency_max_hz=3500.0).ear("left")
+    wide = run_left_ear(flat(25)).ear("left")
+    narrow = run_left_ear(flat(25), frequency_min_hz=400.0, frequency_max_hz=3500.0).ear("left")
 
     assert list(marks(wide)) == list(AUDIOGRAM_FREQUENCIES_HZ)
     assert list(marks(narrow)) == [500, 750, 1000, 1500, 2000, 3000]

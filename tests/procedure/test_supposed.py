@@ -11,7 +11,7 @@ from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.odd_ears import odd_ear
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.supposed import supposed
+from firmware_py.procedure.supposed import suppose
 from firmware_py.procedure.threshold_estimates import Estimate
 
 ASKED = [Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE]
@@ -30,7 +30,7 @@ def test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side() -> None:
     between = estimate(1500, Outcome.INFERRED, 30.0)
 
     for neighbours in ((below, above), (above, below)):
-        first, found, last = supposed([neighbours[0], between, neighbours[1]])
+        first, found, last = suppose([neighbours[0], between, neighbours[1]])
 
         assert (first, last) == neighbours
         assert found.low_db_hl == pytest.approx(30.0 - 10.0 - 20.0)
@@ -40,7 +40,7 @@ def test_each_end_moves_by_the_distance_to_the_neighbour_on_its_side() -> None:
 
 
 def test_neighbours_are_the_next_that_were_asked() -> None:
-    found = supposed([
+    found = suppose([
         estimate(250, Outcome.MEASURED, -60.0),
         estimate(500, Outcome.NO_RESPONSE, 54.0),
         estimate(750, Outcome.INFERRED, 30.0),
@@ -60,8 +60,8 @@ def test_an_end_of_the_range_has_no_step() -> None:
         estimate(8000, Outcome.INFERRED, 0.0),
     ]
 
-    assert supposed(edges) == edges
-    assert supposed([]) == []
+    assert suppose(edges) == edges
+    assert suppose([]) == []
 
 
 marks = st.sampled_from([*ASKED, Outcome.INFERRED, Outcome.INFERRED])
@@ -74,7 +74,7 @@ def test_a_band_only_grows_and_reaches_both_neighbours_to_what_is_expected(
     drawn: list[tuple[Outcome, float, float, float]],
 ) -> None:
     before = [estimate(125 * (i + 1), *each) for i, each in enumerate(drawn)]
-    after = supposed(before)
+    after = suppose(before)
 
     assert [replace(new, sd_db=0.0, low_db_hl=0.0, high_db_hl=0.0) for new in after] == [
         replace(old, sd_db=0.0, low_db_hl=0.0, high_db_hl=0.0) for old in before

@@ -16,7 +16,7 @@ def test_estimates_are_those_of_the_present_answers(monkeypatch: pytest.MonkeyPa
     told = 0
     estimates = ThresholdEstimates.estimates
 
-    def checked(audiogram: ThresholdEstimates) -> list[Estimate]:
+    def check(audiogram: ThresholdEstimates) -> list[Estimate]:
         nonlocal told
         told += 1
         anew = ThresholdEstimates(
@@ -26,7 +26,7 @@ def test_estimates_are_those_of_the_present_answers(monkeypatch: pytest.MonkeyPa
         assert estimates(audiogram) == estimates(anew)
         return estimates(audiogram)
 
-    monkeypatch.setattr(ThresholdEstimates, "estimates", checked)
+    monkeypatch.setattr(ThresholdEstimates, "estimates", check)
 
     driver.run()
 
@@ -39,11 +39,11 @@ def test_estimates_are_worked_out_once_between_two_answers(monkeypatch: pytest.M
     marked: list[float] = []
     mark = Asked.mark
 
-    def counted(asked: Asked, frequency_hz: float, *about: float) -> object:
+    def count(asked: Asked, frequency_hz: float, *about: float) -> object:
         marked.append(frequency_hz)
         return mark(asked, frequency_hz, *about)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Asked, "mark", counted)
+    monkeypatch.setattr(Asked, "mark", count)
     driver.run()
 
     answers = len(driver.plays) + driver.ear("left")["catch_trials"]

@@ -15,7 +15,7 @@ from firmware_py.sessions.session_record import SessionHeader
 from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import SHARES, Course, course_of
 from tests import budget
-from tests.procedure.driver import Driver, S, flat, left
+from tests.procedure.driver import Driver, S, flat, run_left_ear
 
 pytestmark = pytest.mark.xdist_group("time_to_go")  # they ask the same tests
 
@@ -70,10 +70,10 @@ def test_a_slow_board_or_listener_is_learned_and_a_pause_of_the_operator_is_not(
     test = HearingTest(Settings())
     pace_s = test.time_to_go.trial_s
     for number in range(20):
-        test.time_to_go.answered(number * 3 * S)
+        test.time_to_go.take_answer(number * 3 * S)
     learned_s = test.time_to_go.trial_s
     assert pace_s < learned_s < 3.0
-    test.time_to_go.answered(3600 * S)
+    test.time_to_go.take_answer(3600 * S)
     assert test.time_to_go.trial_s == learned_s
     assert learned_s == pytest.approx((10.0 * pace_s + 19 * 3.0) / 29.0)
 
@@ -99,7 +99,7 @@ def test_it_is_told_with_every_answer_and_in_the_state() -> None:
 
 
 def test_what_is_confirmed_counts_down() -> None:
-    driver = left(flat(30.0), confirm="hughson-westlake")
+    driver = run_left_ear(flat(30.0), confirm="hughson-westlake")
     told = [action for _, action in driver.log if isinstance(action, AnswerTold)]
     confirmed = [each.seconds_to_go or 0 for each in told if each.purpose == "confirm"]
 
@@ -108,7 +108,7 @@ def test_what_is_confirmed_counts_down() -> None:
 
 
 def test_an_ear_that_hears_nothing_is_told_to_end() -> None:
-    driver = left(flat(200.0))
+    driver = run_left_ear(flat(200.0))
     told = [
         action
         for _, action in driver.log

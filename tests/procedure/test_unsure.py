@@ -12,8 +12,8 @@ from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
 from tests.budget import quick
-from tests.procedure.driver import REACTION_US, NeverPresses, familiar, flat, left
-from tests.said import each_said, said
+from tests.procedure.driver import REACTION_US, NeverPresses, familiar, flat, run_left_ear
+from tests.said import each_said, reason_words
 
 TWO_BUTTONS = {"unsure_button": True}
 
@@ -34,12 +34,14 @@ def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("threshold_db_hl", quick([5.0, 30.0, 62.0], 30.0))
 def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
-    driver = left(flat(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=80, stop_half_width_db=5.0)
+    driver = run_left_ear(
+        flat(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=80, stop_half_width_db=5.0
+    )
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
     unsure = [
-        each for each in driver.told("answer", heard=UNSURE) if each["purpose"] != Purpose.CATCH
+        each for each in driver.tells("answer", heard=UNSURE) if each["purpose"] != Purpose.CATCH
     ]
     assert found["tones_unsure"] == len(unsure) > 3
     for threshold in found["thresholds"]:
@@ -47,7 +49,7 @@ def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
 
 
 def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
-    driver = left(flat(100.0, 4.0), **TWO_BUTTONS)
+    driver = run_left_ear(flat(100.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] == 0
     assert driver.ear("left")["outcome"] != Outcome.NO_RESPONSE
@@ -86,14 +88,17 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
 
 
 def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
-    driver = left(flat(-12.0, 4.0), **TWO_BUTTONS)
+    driver = run_left_ear(flat(-12.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] < driver.ear("left")["tones"]
-    assert not said(driver.ear("left")["why"]).startswith("everything heard")
+    assert not reason_words(driver.ear("left")["why"]).startswith("everything heard")
 
 
 def test_silence_and_certainty_are_the_same_as_with_one_button() -> None:
-    silent, golden = left(NeverPresses(), **TWO_BUTTONS), left(flat(-99.0), **TWO_BUTTONS)
+    silent, golden = (
+        run_left_ear(NeverPresses(), **TWO_BUTTONS),
+        run_left_ear(flat(-99.0), **TWO_BUTTONS),
+    )
 
     assert silent.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert sum(play.level_db_hl == 100.0 for play in silent.plays) >= LIMIT_TONES
@@ -107,7 +112,7 @@ def test_whoever_is_unsure_at_everything_is_unreliable() -> None:
     class Unsure(NeverPresses):
         reaction = REACTION_US, UNSURE_BUTTON
 
-    driver = left(Unsure(), **TWO_BUTTONS, conduct="clinical", catch_rate=0.3)
+    driver = run_left_ear(Unsure(), **TWO_BUTTONS, conduct="clinical", catch_rate=0.3)
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.UNRELIABLE

@@ -53,13 +53,13 @@ class Asked(Driver):
         return self.feed(events.EarNamed(named), after_us=1)
 
     def checks(self) -> list[tuple[str, float]]:
-        return [(t["ear"], t["level_db_hl"]) for t in self.told("tone", purpose=Purpose.CHECK)]
+        return [(t["ear"], t["level_db_hl"]) for t in self.tells("tone", purpose=Purpose.CHECK)]
 
-    def ended(self) -> SessionResult:
+    def end(self) -> SessionResult:
         return self.run()
 
 
-def begun(actions: Sequence[events.Action]) -> bool:
+def has_begun(actions: Sequence[events.Action]) -> bool:
     return any(isinstance(action, EarTold) for action in actions)
 
 
@@ -76,7 +76,7 @@ def test_a_test_of_two_ears_begins_with_one_familiar_tone(threshold_db_hl: float
     ear = driver.until_asked()
 
     assert driver.checks() == [(ear, 40.0)]
-    assert driver.told("ear-check") == [{"why": reason(Code.WHICH_EAR)}]
+    assert driver.tells("ear-check") == [{"why": reason(Code.WHICH_EAR)}]
     assert check_of(driver.test) == "ear"
 
 
@@ -108,7 +108,7 @@ def test_it_is_never_above_its_limit_and_goes_on_if_nobody_hears_it(
 
     assert max(levels) == limit_db_hl
     assert levels == sorted(levels)
-    assert driver.told("ear-check") == []
+    assert driver.tells("ear-check") == []
     assert driver.test.ear_check.found == WhichEar.NOT_CONFIRMED
 
 
@@ -118,7 +118,7 @@ def test_an_ear_whose_calibration_reaches_less_is_given_no_more() -> None:
     run_to_first_ear(driver)
 
     for ear, limit_db_hl in reach_db_hl.items():
-        levels = [t["level_db_hl"] for t in driver.told("tone", ear=ear, purpose=Purpose.CHECK)]
+        levels = [t["level_db_hl"] for t in driver.tells("tone", ear=ear, purpose=Purpose.CHECK)]
         assert max(levels) == limit_db_hl
 
 
@@ -138,9 +138,9 @@ def test_the_same_ear_begins_the_test() -> None:
     driver = Asked()
     actions = driver.say(driver.until_asked())
 
-    assert begun(actions)
+    assert has_begun(actions)
     assert check_of(driver.test) == ""
-    result = driver.ended()
+    result = driver.end()
     assert result.which_ear == WhichEar.CONFIRMED
     assert (result.remarks, result.verdict) == ((), Verdict.VALID)
 
@@ -150,17 +150,17 @@ def test_the_other_ear_does_not_begin_the_test_and_is_asked_again() -> None:
     ear = driver.until_asked()
     actions = driver.say(OTHER[ear])
 
-    assert not begun(actions)
+    assert not has_begun(actions)
     assert driver.test.state == PAUSED
     assert check_of(driver.test) == "earphones"
-    assert driver.told("earphones") == [{"why": reason(Code.TURN_EARPHONES, ear=ear)}]
+    assert driver.tells("earphones") == [{"why": reason(Code.TURN_EARPHONES, ear=ear)}]
     assert why_checked(driver.test) == (reason(Code.TURN_EARPHONES, ear=ear),)
     assert driver.say(ear) == [], "they are looked at first"
 
     driver.feed(events.Continued())
     actions = driver.say(driver.until_asked())
-    assert begun(actions)
-    result = driver.ended()
+    assert has_begun(actions)
+    result = driver.end()
     assert result.which_ear == WhichEar.CONFIRMED
     assert (result.remarks, result.verdict) == ((), Verdict.VALID)
 
@@ -168,11 +168,11 @@ def test_the_other_ear_does_not_begin_the_test_and_is_asked_again() -> None:
 def test_who_is_unsure_is_asked_once_more_and_then_it_goes_on() -> None:
     driver = Asked()
     driver.until_asked()
-    assert not begun(driver.say(UNSURE))
+    assert not has_begun(driver.say(UNSURE))
     driver.until_asked()
-    assert begun(driver.say(UNSURE))
+    assert has_begun(driver.say(UNSURE))
 
-    result = driver.ended()
+    result = driver.end()
     assert result.which_ear == WhichEar.NOT_CONFIRMED
     assert result.remarks == (reason(Code.EARS_NOT_CONFIRMED),)
     assert result.verdict == Verdict.VALID
@@ -186,7 +186,7 @@ def test_the_other_ear_and_nobody_who_can_say_better_leaves_a_test_in_doubt() ->
         driver.until_asked()
         driver.say(UNSURE)
 
-    result = driver.ended()
+    result = driver.end()
     assert result.which_ear == WhichEar.CONTRADICTED
     assert {ear.verdict for ear in result.ears} == {Verdict.DOUBTFUL}
     assert {ear.reasons for ear in result.ears} == {(reason(Code.EARS_CONTRADICTED),)}
@@ -199,16 +199,16 @@ def test_without_a_word_it_goes_on_after_a_minute() -> None:
     run_to_first_ear(driver)
 
     assert ASKED_US_MAX <= driver.now_us - asked_us < ASKED_US_MAX + 10_000_000
-    assert len(driver.told("continued")) == 1
-    assert driver.ended().which_ear == WhichEar.NOT_CONFIRMED
+    assert len(driver.tells("continued")) == 1
+    assert driver.end().which_ear == WhichEar.NOT_CONFIRMED
 
 
 def test_the_operator_may_go_on_unasked() -> None:
     driver = Asked()
     driver.until_asked()
-    assert begun(driver.feed(events.Continued()))
+    assert has_begun(driver.feed(events.Continued()))
 
-    assert driver.ended().which_ear == WhichEar.NOT_CONFIRMED
+    assert driver.end().which_ear == WhichEar.NOT_CONFIRMED
 
 
 def test_a_pause_asks_the_same_again() -> None:
@@ -220,7 +220,7 @@ def test_a_pause_asks_the_same_again() -> None:
     driver.run_to_tone()
 
     assert driver.plays[-1].route.ear == ear
-    assert begun(driver.say(ear))
+    assert has_begun(driver.say(ear))
 
 
 def test_a_test_that_is_ended_in_the_question_was_none_of_any_ear() -> None:
@@ -258,7 +258,7 @@ def test_a_test_of_one_ear_or_a_brisk_one_asks_nothing(values: dict[str, Any]) -
     driver = Driver(Settings(**values), flat(25.0))
     driver.run_to_tone()
 
-    assert driver.told("tone", purpose=Purpose.CHECK) == []
+    assert driver.tells("tone", purpose=Purpose.CHECK) == []
     assert driver.test.result().which_ear == WhichEar.NOT_ASKED
 
 

@@ -23,7 +23,7 @@ WHO: Final = (reason(Code.WAITS_CLOCK),)
 
 def course(*resumed: str, why: Reasons = ()) -> Course:
     """Return that of a session of three minutes between its breaks."""
-    header = SessionHeader(1, STARTED, Settings(), Person(), on_file().judged(MADE))
+    header = SessionHeader(1, STARTED, Settings(), Person(), on_file().judge(MADE))
     inputs = [Input(1, 3 * MINUTE_US, TimePassed(), BoardMark(), "")]
     for place, when in enumerate(resumed):
         at_us = inputs[-1].at_us
@@ -54,4 +54,4 @@ def test_a_clock_that_was_set_back_says_nothing_of_a_break() -> None:
     + [((day,), OVERDUE) for day in ("2028-01-01T09:00:00+00:00", "1970-01-01T00:00:05+00:00")],
 )
 def test_a_calibration_is_judged_on_the_last_day(resumed: tuple[str, ...], state: str) -> None:
-    assert course(*resumed).calibration(on_file().judged(MADE)).state == state
+    assert course(*resumed).calibration(on_file().judge(MADE)).state == state

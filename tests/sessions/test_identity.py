@@ -29,7 +29,7 @@ from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import MADE, calibration
 from tests.firmware.whole_sessions import a_listener
-from tests.said import said
+from tests.said import reason_words
 
 SOMEBODY: Final = Identity(
     "P-A",
@@ -70,7 +70,7 @@ def test_an_age_told_twice_is_one_person() -> None:
     assert (told.rule, told.words) == (Rule.ASKED, "year of birth 1960, not 1980")
 
 
-def started_at(directory: Path, minutes: int, **more: Any) -> World:
+def start_at(directory: Path, minutes: int, **more: Any) -> World:
     """A device that is switched on so long after the clock's beginning."""
     world = World(directory, a_listener("S2"), start=False, **more)
     world.clock.us = minutes * MINUTE_US
@@ -80,7 +80,7 @@ def started_at(directory: Path, minutes: int, **more: Any) -> World:
 
 def leave(directory: Path, **more: Any) -> None:
     """Cut a test off after 20 s, an hour after the clock's beginning."""
-    world = started_at(directory, 60, **more)
+    world = start_at(directory, 60, **more)
     world.begin(Settings(ears="left", seed=3), Person(identifier="P-A"))
     world.run(20 * S)
     world.close()
@@ -98,7 +98,7 @@ def assert_waits(world: World, why: str) -> None:
     state = replay(read_journal(world.journal()).records)
     assert (state.differences, state.resumed) == ([], 1)
     paper = json.loads(world.ask("SESS:PAP?")[0])
-    assert [said(each["why"]) for each in paper["waits"]] == [why]
+    assert [reason_words(each["why"]) for each in paper["waits"]] == [why]
     assert len(paper["breaks"]) == 1
     assert paper["settings"]["seed"] == 3
     assert paper["minutes"] == round(state.at_us / MINUTE_US, 1)
@@ -118,7 +118,7 @@ def test_after_a_long_break_a_test_waits_for_the_operator(
     tmp_path: Path, minutes: int, why: str
 ) -> None:
     leave(tmp_path)
-    world = started_at(tmp_path, minutes, boot=2)
+    world = start_at(tmp_path, minutes, boot=2)
     assert world.ask("SYST:ERR?")[0] == f'111,"session 1 waits: {why}"'
     assert_waits(world, why)
 
@@ -128,10 +128,10 @@ def test_after_a_short_break_it_goes_on_by_itself_and_the_configuration_says_wha
     tmp_path: Path,
 ) -> None:
     leave(tmp_path)
-    world = started_at(tmp_path, 70, boot=2)
+    world = start_at(tmp_path, 70, boot=2)
     assert " check=" not in world.ask("SESS:STAT?")[0]
     world.close()
-    strict = started_at(tmp_path, 75, boot=3, configuration=Configuration(resume_within_min=1.0))
+    strict = start_at(tmp_path, 75, boot=3, configuration=Configuration(resume_within_min=1.0))
     assert " check=identity " in strict.ask("SESS:STAT?")[0]
     strict.close()
 
@@ -145,7 +145,7 @@ def test_a_tone_generator_that_was_away_for_long_is_a_long_break_too(
     if broken_off:
         leave(tmp_path)
     patient = Configuration(reconnect_s=3600.0)
-    world = started_at(tmp_path, 70, boot=2, configuration=patient, wait=True)
+    world = start_at(tmp_path, 70, boot=2, configuration=patient, wait=True)
     if not broken_off:
         world.begin(Settings(ears="left", seed=3), Person(identifier="P-A"))
         world.run(20 * S)
@@ -211,7 +211,7 @@ def test_a_clock_that_was_not_set_when_it_was_broken_off_says_nothing(tmp_path: 
     world.clock.date = lambda: never_set  # type: ignore[method-assign]
     world.firmware.start()
     assert_of_unknown_age(world)
-    assert_of_unknown_age(started_at(tmp_path, 62, boot=3))
+    assert_of_unknown_age(start_at(tmp_path, 62, boot=3))
 
 
 def assert_of_unknown_age(world: World) -> None:
@@ -237,7 +237,7 @@ def test_beside_another_calibration_a_test_waits_for_the_operator(
 ) -> None:
     leave(tmp_path)
     now = CalibrationOnFile(calibration())
-    world = started_at(tmp_path, 61, boot=2, calibration=now)
+    world = start_at(tmp_path, 61, boot=2, calibration=now)
     made, digest = simulated.CALIBRATION.digest[:8], calibration().digest[:8]
     differs = f"calibration: now there is {digest!r}, it began with {made!r}"
     phones = "earphones: now there is 'TDH39', it began with 'simulated'"
@@ -248,7 +248,7 @@ def test_beside_another_calibration_a_test_waits_for_the_operator(
 def test_other_earphones_are_asked_about_in_a_test_and_said_between_visits() -> None:
     """Nothing but a calibration tells which ones are plugged in."""
     one, other = (
-        Identity.of_now(calibration=CalibrationOnFile(calibration(changes)).judged(MADE))
+        Identity.of_now(calibration=CalibrationOnFile(calibration(changes)).judge(MADE))
         for changes in (None, {"transducer.serial_left": "L-2"})
     )
     in_a_test, between_visits = (
@@ -293,7 +293,7 @@ def test_another_kind_of_board_never_goes_on_with_a_test_nor_one_the_calibration
         journal = tmp_path / "session-000001.journal"
         header, _, _ = journal.read_bytes().partition(b"\n")
         journal.write_bytes(header + b"\n")
-    world = started_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, **other))
+    world = start_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, **other))
     world.until(lambda: world.client.connected)
     world.run(MINUTE_US)
     assert world.board.played == []
@@ -310,7 +310,7 @@ def test_another_kind_of_board_never_goes_on_with_a_test_nor_one_the_calibration
 @pytest.mark.usefixtures("quick_disk")
 def test_after_the_end_of_that_test_another_kind_of_board_is_one_like_any(tmp_path: Path) -> None:
     leave(tmp_path)
-    world = started_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, name="pico"))
+    world = start_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, name="pico"))
     world.until(lambda: world.client.connected)
     assert world.ask("SESS:ABOR") == ["OK"]
     for line in ("SESS:STAR LEFT", "SESS:PAUS", "SESS:CONT"):

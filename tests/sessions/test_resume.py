@@ -51,7 +51,7 @@ def every(seldom: int, often: int) -> list[Any]:
     return quick((seldom, often), seldom)
 
 
-def resumed(directory: Path, content: bytes, audiogram: str, **listener: float) -> World:
+def resume(directory: Path, content: bytes, audiogram: str, **listener: float) -> World:
     """Return a world with this journal, and a board that was started anew, after its session."""
     directory.mkdir()
     (directory / "session-000001.journal").write_bytes(content)
@@ -78,7 +78,7 @@ def assert_ends_as_uncut(
 ) -> None:
     """Nothing that was recorded is touched, and the rest comes as it did."""
     content = journal.read_bytes()
-    world = resumed(directory / f"at-{cut}", content[:cut], audiogram, **listener)
+    world = resume(directory / f"at-{cut}", content[:cut], audiogram, **listener)
 
     assert result_of(world.journal()) == result_of(journal), cut
     assert stimuli_of(world.journal()) == stimuli_of(journal), cut
@@ -174,7 +174,7 @@ def course_of(journal: Path) -> tuple[set[int], list[int], set[int]]:
             case {"what": "button-down", "at_us": at_us} if onset_us is not None:
                 if at_us - onset_us > pace.window_us:
                     late.add(number)
-                pace.answered(at_us - onset_us)
+                pace.take_answer(at_us - onset_us)
                 onset_us = None
     return late, windows_us, pulses
 
@@ -183,7 +183,7 @@ def test_a_session_cut_again_and_again(tmp_path: Path, one_ear: Path) -> None:
     """Every life of the firmware gets some records further, and the power goes once more."""
     content = one_ear.read_bytes()[: ends(one_ear.read_bytes())[0]]
     for life in itertools.count():
-        world = resumed(tmp_path / str(life), content, "S2")
+        world = resume(tmp_path / str(life), content, "S2")
         grown = world.journal().read_bytes()
         further = len(ends(content)) + either(20, 12)
         if further >= len(ends(grown)):
@@ -229,7 +229,7 @@ def greet_with_a_press(world: World) -> int:
     world.board.receive(world.client.transmit(), world.board_us())
     pressed_us = world.board_us()
     press = {"us": pressed_us, "button": 1}
-    world.board.server.outbox.happened("button-down", press)
+    world.board.server.outbox.put_event("button-down", press)
     world.firmware.take(world.client.receive(world.board.transmit(), world.clock.us))
     for _ in ("ping", "events"):
         if not isinstance(world.notices[-1], ButtonPressed):
@@ -241,7 +241,7 @@ def greet_with_a_press(world: World) -> int:
     return pressed_us
 
 
-def begun(directory: Path) -> World:
+def begin_test(directory: Path) -> World:
     """Return a world killed when its test had begun, and before the board was met again."""
     world = World(directory, a_listener("S2"))
     world.begin(Settings.from_record(ONE_EAR))
@@ -268,7 +268,7 @@ def in_a_pause(directory: Path) -> World:
     return world
 
 
-@pytest.mark.parametrize(("before", "last"), [(begun, "started"), (in_a_pause, "board-ready")])
+@pytest.mark.parametrize(("before", "last"), [(begin_test, "started"), (in_a_pause, "board-ready")])
 def test_a_press_that_came_with_a_greeting_is_asked_for_again_if_only_that_was_recorded(
     tmp_path: Path, before: Callable[[Path], World], last: str
 ) -> None:
@@ -276,9 +276,9 @@ def test_a_press_that_came_with_a_greeting_is_asked_for_again_if_only_that_was_r
     world = before(tmp_path / "world")
     pressed_us = greet_with_a_press(world)
     world.close()
-    torn_after(world.journal(), last)
+    tear_after(world.journal(), last)
     release = {"us": world.board_us() + MS, "button": 1}
-    world.board.server.outbox.happened("button-up", release)
+    world.board.server.outbox.put_event("button-up", release)
 
     after = world.fork(tmp_path / "after")
     after.end()
@@ -287,7 +287,7 @@ def test_a_press_that_came_with_a_greeting_is_asked_for_again_if_only_that_was_r
     assert [press["at_us"] for press in presses].count(pressed_us) == 1
 
 
-def torn_after(path: Path, last: str) -> None:
+def tear_after(path: Path, last: str) -> None:
     """Cut a journal behind its last input of this kind, within the record that follows."""
     lines = path.read_bytes().splitlines(keepends=True)
     kinds = [json.loads(line).get("event", {}).get("what") for line in lines]
@@ -312,7 +312,7 @@ KEY = SealKey(bytes(range(32)))
 STILL_THERE = "; it is left as it is"
 
 
-def left_alone(directory: Path, content: bytes, name: str, key: SealKey | None) -> list[str]:
+def leave_alone(directory: Path, content: bytes, name: str, key: SealKey | None) -> list[str]:
     """Start a device with a journal that is not gone on with; return what is said."""
     directory.mkdir(exist_ok=True)
     path = directory / name
@@ -337,7 +337,7 @@ def test_a_journal_with_the_name_of_another_session_is_left_alone(
     world.begin(settings)
     content = b"".join(world.end().read_bytes().splitlines(keepends=True)[:records])
 
-    wrong = left_alone(tmp_path / "renamed", content, "session-000009.journal", key)
+    wrong = leave_alone(tmp_path / "renamed", content, "session-000009.journal", key)
     own_name = World(tmp_path / "begun", a_listener(), seal_key=key)
     own_name.close()
 
@@ -350,7 +350,7 @@ def test_a_journal_whose_seals_were_taken_off_is_left_alone(tmp_path: Path, one_
     content = b"".join(one_ear.read_bytes().splitlines(keepends=True)[:80])
     name = "session-000001.journal"
 
-    (wrong,) = left_alone(tmp_path / "stripped", content, name, KEY)
+    (wrong,) = leave_alone(tmp_path / "stripped", content, name, KEY)
 
     reason = "is not sealed, and this device seals its journals"
     assert wrong == f"{tmp_path / 'stripped' / name}: {reason}{STILL_THERE}"

@@ -310,7 +310,7 @@ def a_journal(path: Path, header: dict[str, Any], *records: dict[str, Any]) -> N
             writer.append(record)
 
 
-def flipped(content: bytes, at: int) -> bytes:
+def flip(content: bytes, at: int) -> bytes:
     return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
 
 
@@ -417,7 +417,7 @@ def test_a_flipped_bit_is_named_and_what_came_before_it_counted(
     content = one_ear.read_bytes()
     at = {"header": 200, "middle": len(content) // 2, "before the end": len(content) - 4200}[part]
     path = tmp_path / "session-000001.journal"
-    path.write_bytes(flipped(content, at))
+    path.write_bytes(flip(content, at))
 
     world = World(tmp_path, a_listener("S2"))
     (said,) = world.wrong
@@ -426,7 +426,7 @@ def test_a_flipped_bit_is_named_and_what_came_before_it_counted(
     line = content[:at].count(b"\n") + 1
     assert f"damaged at line {line}" in said
     assert f"its first {line - 1} records are good; it is left as it is" in said
-    assert path.read_bytes() == flipped(content, at)
+    assert path.read_bytes() == flip(content, at)
 
 
 def test_something_that_is_no_file_is_left_and_its_number_not_used(tmp_path: Path) -> None:

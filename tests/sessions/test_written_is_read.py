@@ -37,7 +37,7 @@ TEXTS: Final = st.one_of(
 )
 TIMES: Final = st.sampled_from((STARTED.isoformat(), "2026-01-02", "2026-01-02T03:04:05", "", "x"))
 NUMBERS: Final = st.sampled_from((1, 2, 999_999, 0, -1, 10**9))
-CALIBRATIONS: Final = st.sampled_from((CalibrationInForce(), on_file().judged(MADE)))
+CALIBRATIONS: Final = st.sampled_from((CalibrationInForce(), on_file().judge(MADE)))
 SPEEDS: Final = st.sampled_from((1.0, None, 20.0, 0.0, 1e6))
 FIT: Final = TuningSettings("0" * 64, ((-6.0, 6.0),) * 4, (3.0,) * 4)
 
@@ -86,7 +86,7 @@ class Nothing:
         return []
 
 
-def drawn(data: st.DataObject, kind: Any, *, tellable: bool) -> events.Event:
+def draw(data: st.DataObject, kind: Any, *, tellable: bool) -> events.Event:
     """Return an event of this kind; `ValueError` if there can be none of these values."""
     values: dict[str, Any] = {}
     for each in fields(kind):
@@ -128,7 +128,7 @@ def test_an_event_is_read_again_as_it_came_or_is_not_recorded(
         number = data.draw(st.just(SEQUENCE_MAX) if tellable else ANYTHING[int])
         mark = BoardMark(data.draw(BOOTS if tellable else TEXTS), number)
         try:
-            event = drawn(data, kind, tellable=tellable)
+            event = draw(data, kind, tellable=tellable)
             clock.us = data.draw(MOMENTS)
             session.feed(event, mark)
         except (ValueError, JournalRecordError):

@@ -118,7 +118,7 @@ def have(thing: Any, **changes: Any) -> None:
     vars(thing).update(changes)
 
 
-def wrapped(thing: Any, name: str, *, before: Any = None, after: Any = None) -> None:
+def wrap(thing: Any, name: str, *, before: Any = None, after: Any = None) -> None:
     """Have something done before or after a method, with its arguments."""
     method = getattr(thing, name)
 
@@ -130,7 +130,7 @@ def wrapped(thing: Any, name: str, *, before: Any = None, after: Any = None) -> 
     have(thing, **{name: do_all})
 
 
-def played(parts: Parts, other: Callable[[Tone], float]) -> None:
+def play_otherwise(parts: Parts, other: Callable[[Tone], float]) -> None:
     """Have tones played at other levels, dBFS."""
     play = parts.client.play
     have(parts.client, play=lambda tone: play(replace(tone, level_dbfs=min(other(tone), 0.0))))
@@ -142,7 +142,7 @@ def louder(more_db: float, begin: str = "") -> Spoil:
     def level_dbfs(tone: Tone) -> float:
         return tone.level_dbfs + more_db * tone.tone_id.startswith(begin)
 
-    return lambda parts: played(parts, level_dbfs)
+    return lambda parts: play_otherwise(parts, level_dbfs)
 
 
 def nominal(parts: Parts) -> None:
@@ -153,7 +153,7 @@ def nominal(parts: Parts) -> None:
         level_db_hl = tone.level_dbfs - known.level_dbfs(tone.route.ear, tone.frequency_hz, 0.0)
         return float(level_db_hl - NOMINAL_FULL_SCALE_DB_HL)
 
-    played(parts, level_dbfs)
+    play_otherwise(parts, level_dbfs)
 
 
 def hasty(parts: Parts) -> None:
@@ -164,7 +164,7 @@ def hasty(parts: Parts) -> None:
             parts.client.acknowledge(notice.event)
             parts.firmware._carry()
 
-    wrapped(parts.firmware, "_notice", after=acknowledge)
+    wrap(parts.firmware, "_notice", after=acknowledge)
 
 
 def answering(change: Callable[[list[str]], list[str]]) -> Spoil:
@@ -174,7 +174,7 @@ def answering(change: Callable[[list[str]], list[str]]) -> Spoil:
         def change_lines() -> None:
             have(parts.operator, _told=change(parts.operator._told))
 
-        wrapped(parts.operator, "flush", before=change_lines)
+        wrap(parts.operator, "flush", before=change_lines)
 
     return spoil
 
@@ -186,7 +186,7 @@ talkative = answering(lambda lines: lines + ["OK"] * ("OK" in lines))
 def hoarding(parts: Parts) -> None:
     """Keep what is not needed."""
     have(parts.firmware, kept=[])
-    wrapped(parts.firmware, "step", after=lambda: parts.firmware.kept.extend([1] * 10))
+    wrap(parts.firmware, "step", after=lambda: parts.firmware.kept.extend([1] * 10))
 
 
 def faulty(parts: Parts) -> None:
@@ -196,7 +196,7 @@ def faulty(parts: Parts) -> None:
         if isinstance(event, Paused):
             raise ZeroDivisionError
 
-    wrapped(parts.runner, "feed", before=fail)
+    wrap(parts.runner, "feed", before=fail)
 
 
 def pausing(parts: Parts) -> None:
@@ -208,7 +208,7 @@ def pausing(parts: Parts) -> None:
             parts.runner.feed(Paused())
 
     advance = parts.runner.advance
-    wrapped(parts.runner, "advance", before=pause)
+    wrap(parts.runner, "advance", before=pause)
 
 
 def trusting(parts: Parts) -> None:
@@ -247,7 +247,7 @@ def slandering(words: str) -> Spoil:
             have(parts.client, advance=advance)
             return [Lost(words, disbelieved=True)]
 
-        wrapped(parts.client, "play", after=lambda _: have(parts.client, advance=slander))
+        wrap(parts.client, "play", after=lambda _: have(parts.client, advance=slander))
 
     return spoil
 
@@ -257,18 +257,18 @@ def suspicious(parts: Parts) -> None:
     at_the_start_us = 500_000
     have(
         parts.buttons,
-        held=lambda _, for_us, *__: 1 if for_us > at_the_start_us else None,
+        held_button=lambda _, for_us, *__: 1 if for_us > at_the_start_us else None,
     )
 
 
-def tired(parts: Parts) -> None:
+def tire(parts: Parts) -> None:
     """End without a cause after a few seconds."""
 
     def end() -> None:
         if parts.clock.world_s() > BEGAN_US / S + 5.0:
             raise FirmwareError(EXIT_TONE_GENERATOR, "enough")
 
-    wrapped(parts.firmware, "step", after=end)
+    wrap(parts.firmware, "step", after=end)
 
 
 def lazy(parts: Parts) -> None:
@@ -285,14 +285,14 @@ def spinning(parts: Parts) -> None:
     have(parts.firmware, _wait=lambda: parts.firmware._waiting.wait([], 0.0))
 
 
-def unprotected(parts: Parts) -> None:
+def unprotect(parts: Parts) -> None:
     """Do without the PIN what needs it."""
     have(parts.lock, require=lambda: None)
 
 
-def locked_at_once(parts: Parts) -> None:
+def lock_at_once(parts: Parts) -> None:
     """Forget at once that the PIN was given."""
-    wrapped(parts.lock, "require", after=parts.lock.lock)
+    wrap(parts.lock, "require", after=parts.lock.lock)
 
 
 def taking_any_pin_for(pin: str) -> Spoil:
@@ -305,9 +305,9 @@ def taking_any_pin_for(pin: str) -> Spoil:
     return spoil
 
 
-def hurried(parts: Parts) -> None:
+def hurry(parts: Parts) -> None:
     """Look at one PIN after the other."""
-    wrapped(parts.operator, "serve", before=lambda: have(parts.lock, _wait_until_s=0.0))
+    wrap(parts.operator, "serve", before=lambda: have(parts.lock, _wait_until_s=0.0))
 
 
 def forgetful(parts: Parts) -> None:
@@ -327,16 +327,16 @@ def loosely_sealed(parts: Parts) -> None:
     have(parts.data, seal_key=LooseKey(parts.data.seal_key.secret))
 
 
-def unsealed(parts: Parts) -> None:
+def unseal(parts: Parts) -> None:
     """Seal nothing, whatever key is given."""
     have(parts.data, seal_key=None)
 
 
-def uncalibrated(parts: Parts) -> None:
+def uncalibrate(parts: Parts) -> None:
     """Play and say nominal levels, whatever calibration is given."""
     have(parts.runner, _calibration=NO_CALIBRATION)
 
 
-def untold(word: str) -> Spoil:
+def withhold(word: str) -> Spoil:
     """Never tell the supervisor this: `ready`, `alive` or `ending`."""
     return lambda parts: have(parts.supervisor, **{word: lambda _words: None})

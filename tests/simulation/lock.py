@@ -45,11 +45,11 @@ class Lock:
         self.is_open = False
         self._begun = False  # a test, perhaps, since the last start
 
-    def typed(self, line: str) -> None:
+    def take_line(self, line: str) -> None:
         """Take in what is asked for."""
         self._begun |= line.startswith(START)
 
-    def restarted(self) -> None:
+    def restart(self) -> None:
         """Take in that the firmware has begun anew."""
         self.close()
         self._begun = False
@@ -78,7 +78,7 @@ class Lock:
             delay_s = min(DELAY_S_FIRST * 2 ** (self._wrong - 1), DELAY_S_MAX)
             self._next_us = now_us + delay_s * S
 
-    def answered(self, now_us: int, line: str, answer: str) -> None:
+    def take_answer(self, now_us: int, line: str, answer: str) -> None:
         """Take in what a line was answered.
 
         Raises
@@ -87,7 +87,7 @@ class Lock:
             It was done without the PIN, or refused in spite of it.
         """
         if line.startswith(ENTER):
-            self._entered(now_us, line, answer)
+            self._enter(now_us, line, answer)
         elif line == "SYST:LOCK":
             self.close()
         elif PROTECTED.fullmatch(line) or (LAST_RESULT.fullmatch(line) and not self._begun):
@@ -99,7 +99,7 @@ class Lock:
             if not refused:
                 self._open_until_us = now_us + STAYS_OPEN_S * S
 
-    def _entered(self, now_us: int, line: str, answer: str) -> None:
+    def _enter(self, now_us: int, line: str, answer: str) -> None:
         if answer == "OK":
             if line.removeprefix(ENTER) != PIN:
                 raise Violation(f"{line!r} has opened the lock")

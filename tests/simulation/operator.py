@@ -109,9 +109,9 @@ class Operator:
             self.said_pause_us = now_us
         if line in (RESET, LOCK):  # settings are as configured after it
             self._set_up = self._setting_up = False
-        self.seconds.typed(line)
+        self.seconds.take_line(line)
         if self._lock:
-            self._lock.typed(line)
+            self._lock.take_line(line)
         sent = line.encode(errors="surrogateescape")
         if sent.decode("ascii", "replace").strip():
             self._asked.append(Asked(line, now_us))
@@ -130,7 +130,7 @@ class Operator:
         )  # fmt: skip
         self.say(now_us, f"SETT {name},{value}")
 
-    def hung_up(self) -> None:
+    def hang_up(self) -> None:
         """Forget what was under way: the port or the firmware is gone."""
         self._asked.clear()
         self._heard = b""
@@ -162,8 +162,8 @@ class Operator:
         if now_us - asked.at_us > ANSWER_US_MAX + self.slack_us:
             raise Violation(f"{asked.line!r} was answered after {now_us - asked.at_us} us")
         if self._lock:
-            self._lock.answered(now_us, asked.line, line)
-        self.seconds.answered(asked.line, line)
+            self._lock.take_answer(now_us, asked.line, line)
+        self.seconds.take_answer(asked.line, line)
         # Settings are those of one test; and without the PIN none is begun for a person.
         undone = line == "OK" or line.startswith(REFUSED) or FORGOTTEN in line
         if asked.line.startswith(START) and undone:

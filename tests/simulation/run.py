@@ -106,7 +106,7 @@ class Run:
 
     def _heal(self) -> None:
         self.world.heal()
-        self._complete_before = self._completed()
+        self._complete_before = self._count_completed()
         self._look_whether_it_is_well()
 
     def _look_whether_it_is_well(self) -> None:
@@ -120,9 +120,9 @@ class Run:
         world.after(1.0, self._look_whether_it_is_well)
 
     def _has_proven_itself(self) -> bool:
-        return self.world.healthy and self._completed() > self._complete_before
+        return self.world.healthy and self._count_completed() > self._complete_before
 
-    def _completed(self) -> int:
+    def _count_completed(self) -> int:
         """Return how many sessions have come to their own end."""
         self.world.ledger.look(self.world.disk)
         pages = self.world.ledger.pages.items()
@@ -258,7 +258,7 @@ def check(story: Story, board: type[WatchedBoard] = WatchedBoard) -> Outcome:
     outcome = run.live()
     keeps_answers = story.keeps_answers and not run.world.jumped_unseen
     if keeps_answers and story.kinds() and 1 in outcome.results:
-        undisturbed = Run(story.untroubled(), board=board)
+        undisturbed = Run(story.without_trouble(), board=board)
         wanted = undisturbed.live().results[1]
         if _calibration(run) == _calibration(undisturbed):  # else it began beside another board
             _compare(outcome.results[1], wanted)
@@ -277,7 +277,7 @@ def _compare(result: SessionResult, undisturbed: SessionResult) -> None:
     if result.outcome != undisturbed.outcome:
         return
     swapped = {ear.route.ear for ear in result.ears if _boards_of(ear)}
-    told, wanted = _told(result, swapped), _told(undisturbed, swapped)
+    told, wanted = _independent_part(result, swapped), _independent_part(undisturbed, swapped)
     if told != wanted:
         raise Violation(f"ears of session 1 are {told}, and without trouble {wanted}")
 
@@ -287,7 +287,9 @@ def _boards_of(ear: EarResult) -> list[Reason]:
     return [each for each in ear.reasons if each.code == Code.SEVERAL_BOARDS]
 
 
-def _told(result: SessionResult, swapped: Set[str]) -> tuple[int | None, list[EarResult]]:
+def _independent_part(
+    result: SessionResult, swapped: Set[str]
+) -> tuple[int | None, list[EarResult]]:
     """Return what may not depend on trouble: all but what is said of a board that was swapped.
 
     Of such an ear, which is in doubt, there is no mean threshold.

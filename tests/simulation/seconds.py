@@ -53,7 +53,7 @@ class Seconds:
 
     # The device
 
-    def ended(self) -> None:
+    def end(self) -> None:
         """Take in that the firmware, or its power, is gone."""
         if self._ended_us is None:
             self._ended_us = self._now_us()
@@ -84,7 +84,7 @@ class Seconds:
         """Take in that the console has another end."""
         self._typed_settings = False
 
-    def typed(self, line: str) -> None:
+    def take_line(self, line: str) -> None:
         """Take in a line that was typed."""
         if line.startswith("SESS:STAR"):
             self.named = line.partition("ID=")[2].partition(",")[0] or None
@@ -93,7 +93,7 @@ class Seconds:
         if line.startswith("SETT "):
             self._typed_settings = True
 
-    def answered(self, line: str, answer: str) -> None:
+    def take_answer(self, line: str, answer: str) -> None:
         """Check what is said of settings, and of a session."""
         if not answer.startswith("{"):
             return

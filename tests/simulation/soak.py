@@ -13,7 +13,7 @@ from typing import Final
 
 from tests.simulation.run import Outcome, check
 from tests.simulation.shrink import Parts, shrunk
-from tests.simulation.story import CABLE, Story, drawn
+from tests.simulation.story import CABLE, Story, draw
 from tests.simulation.violation import Violation
 
 SEEDS_AT_ONCE: Final = 10  # for a process
@@ -24,7 +24,7 @@ FAILURES_MAX: Final = 5  # more of them teach nothing
 def outcome_of(seed: int) -> tuple[int, Outcome | str]:
     """Return what came of a seed: an outcome, or why it failed."""
     try:
-        return seed, check(drawn(seed))
+        return seed, check(draw(seed))
     except Violation as violation:
         return seed, str(violation)
 
@@ -48,7 +48,7 @@ def soak(seeds: Iterable[int], workers: int) -> int:
                     print(f"{total['seeds']} seeds, {failures} failed", flush=True)
                 continue
             failures += 1
-            report(drawn(seed), outcome)
+            report(draw(seed), outcome)
             if failures >= FAILURES_MAX:
                 break
     took_s = time.monotonic() - began_s
@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     a = p.parse_args(argv)
     if a.seed is None:
         return int(soak(range(a.first, a.first + a.seeds), a.workers) > 0)
-    story = drawn(a.seed)
+    story = draw(a.seed)
     numbers = range(len(story.troubles)) if a.troubles is None else _split(a.troubles)
     cable = CABLE if a.cable is None else _split(a.cable)
     return once(story.only({int(number) for number in numbers}, cable))

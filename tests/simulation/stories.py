@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Final
 
 from device.simulator.faults import FaultRates
-from tests.simulation.story import SHORT, Story, Trouble, drawn
+from tests.simulation.story import SHORT, Story, Trouble, draw
 
 QUIET: Final = replace(
-    drawn(1),
-    settings={**drawn(1).settings, "ears": "left", "profile": "annealed-laplace",
+    draw(1),
+    settings={**draw(1).settings, "ears": "left", "profile": "annealed-laplace",
               "stop_half_width_db": 25.0, "response_noise_db": 2.0},
     listener={"audiogram": "N3", "lapse_rate": 0.0, "false_alarm_rate": 0.0, "seed": 1},
     troubles=(),
@@ -114,7 +114,7 @@ ONCE_BAD: Final[dict[str, Story]] = {
          Trouble("board clock wraps", 2.91173, 0.0, 3278325579),
          Trouble("board clock wraps", 5.25686, 0.0, 2597624317),
          Trouble("board clock wraps", 5.588444, 0.0, 1717101022),
-         Trouble("told to end", 6.136476, 0.0, 768081619)),
+         Trouble("firmware ended", 6.136476, 0.0, 768081619)),
         talkative=True,
         calibration="unreadable",
     ),

@@ -59,8 +59,8 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     "power cut": (0.0, 0.0),
     "power cut while writing": (0.0, 0.0),
     "power cut of all": (0.0, 0.0),  # of the board too
-    "killed": (0.0, 0.0),
-    "told to end": (0.0, 0.0),
+    "firmware killed": (0.0, 0.0),
+    "firmware ended": (0.0, 0.0),
     # The disk
     "disk full": (0.5, 20.0),
     "disk read-only": (0.5, 20.0),
@@ -177,7 +177,7 @@ class Story:
         asks = self.settings.get("ear_check", False)
         return pure and not asks and not any(t.kind in change for t in self.troubles)
 
-    def untroubled(self) -> "Story":
+    def without_trouble(self) -> "Story":
         """Return the same story with nothing going wrong."""
         return replace(self, safety_s=0.0, troubles=(), rates=FaultRates())
 
@@ -206,11 +206,11 @@ class Story:
         )
 
 
-def drawn(seed: int) -> Story:
+def draw(seed: int) -> Story:
     """Return the story of a seed."""
     chance, pace = random.Random(f"story {seed}"), random.Random(f"pace {seed}")
     safety_s = chance.uniform(*SAFETY_S)
-    settings = _paced(_settings(chance), _pace(pace))
+    settings = _set_pace(_settings(chance), _pace(pace))
     listener = {**_listener(chance), "response_time_s": pace.choice((0.4, 0.4, 0.9))}
     if listener["response_time_s"] > SLOW_S:
         if settings["response_window_ms"] is not None:
@@ -219,7 +219,7 @@ def drawn(seed: int) -> Story:
         elif listener["false_alarm_rate"] == 0.0:
             # Such a press is of the next tone, or not, by a delay on the wire: two of 20,000 seeds.
             others = {name: value for name, value in settings.items() if name not in LONG_PAUSES}
-            settings = _paced({**LONG_PAUSES, **others}, {"conduct": settings["conduct"]})
+            settings = _set_pace({**LONG_PAUSES, **others}, {"conduct": settings["conduct"]})
     return Story(
         seed,
         _with_ear_check(settings, random.Random(f"ear {seed}")),
@@ -263,7 +263,7 @@ def _settings(chance: random.Random) -> dict[str, Any]:
     }
 
 
-def _paced(settings: dict[str, Any], pace: dict[str, Any]) -> dict[str, Any]:
+def _set_pace(settings: dict[str, Any], pace: dict[str, Any]) -> dict[str, Any]:
     # The conduct is set first: what is allowed of the others depends on it.
     return {"conduct": pace["conduct"], **settings, **pace}
 

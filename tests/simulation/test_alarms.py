@@ -27,7 +27,7 @@ LONG_TONES: Final = replace(
         **PAUSES,
         "pulses": 5,
     },
-    troubles=tuple(Trouble("killed", at_s, 0.0, 1) for at_s in (6.1, 16.3)),
+    troubles=tuple(Trouble("firmware killed", at_s, 0.0, 1) for at_s in (6.1, 16.3)),
     safety_s=40.0,
 )
 RESET: Final = replace(QUIET, troubles=(Trouble("board reset", 5.0, 0.0, 1),))
@@ -63,7 +63,7 @@ TUNED: Final = replace(
 )
 LINKED: Final = replace(QUIET, troubles=(Trouble("strange file", 0.01, 0.0, 26),))
 GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
-KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
+KILLED: Final = (*GUESSES[:26], Trouble("firmware killed", 13.0, 0.0, 1), *GUESSES[26:])
 
 _ONCE: Final = ONCE_BAD[
     "noise ended by itself while the host stood still, and its tone came without"
@@ -88,20 +88,20 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "was played by hand, above 100": (HANDS, broken.louder(120.0, "man-")),
     "is a calibration tone above -45": (METER, broken.louder(120.0, "cal-")),
     "has finished no session in 900 s": (QUIET, broken.lazy),
-    "a healthy device ended with": (replace(QUIET, safety_s=1.0), broken.tired),
+    "a healthy device ended with": (replace(QUIET, safety_s=1.0), broken.tire),
     "has opened the lock": (
         replace(LOCKED, troubles=GUESSES[:9]),
         broken.taking_any_pin_for(PIN),
     ),
     "the right PIN was called wrong": (LOCKED, broken.taking_any_pin_for("0000")),
-    "has a seal key or a calibration it was not given": (SEALED, broken.unsealed),
-    "not given": (CALIBRATED, broken.uncalibrated),
-    "was not told of any readiness": (QUIET, broken.untold("ready")),
-    "was done without the PIN": (replace(LOCKED, troubles=UNPLUGGED), broken.unprotected),
-    "was refused in spite of the PIN": (LOCKED, broken.locked_at_once),
+    "has a seal key or a calibration it was not given": (SEALED, broken.unseal),
+    "not given": (CALIBRATED, broken.uncalibrate),
+    "was not told of any readiness": (QUIET, broken.withhold("ready")),
+    "was done without the PIN": (replace(LOCKED, troubles=UNPLUGGED), broken.unprotect),
+    "was refused in spite of the PIN": (LOCKED, broken.lock_at_once),
     "s too early after 1 wrong ones": (
         replace(LOCKED, troubles=GUESSES, safety_s=35.0),
-        broken.hurried,
+        broken.hurry,
     ),
     "s too early after [3-9] wrong ones": (
         replace(LOCKED, troubles=KILLED, safety_s=35.0),
@@ -109,14 +109,14 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     ),
     "has another seal than it should": (SEALED, broken.loosely_sealed),
     "dbfs=.* sounds, and the journal has": (CALIBRATED, broken.nominal),
-    "did not say that it lives": (QUIET, broken.untold("alive")),
+    "did not say that it lives": (QUIET, broken.withhold("alive")),
     "is paused, and nobody said so": (QUIET, broken.pausing),
     r"a test is .* 'waiting'": (QUIET, broken.standing),
     "its clock was right": (QUIET, broken.slandering("its clock went wild")),
     "it told nothing wrong": (QUIET, broken.slandering("'ping' has no us, and wire 1 asks for it")),
     "it was never lost": (QUIET, broken.slandering("enough")),
     "nobody held it": (QUIET, broken.suspicious),
-    "was not told that the firmware ends": (QUIET, broken.untold("ending")),
+    "was not told that the firmware ends": (QUIET, broken.withhold("ending")),
     "went on after a long time, and nobody was asked": (LEFT_ALONE, broken.trusting),
     "another operator finds the settings of the last": (SUCCEEDED, broken.keeping),
     "is of P-9, and was begun for P-0": (QUIET, broken.mistaking),

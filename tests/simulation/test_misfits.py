@@ -13,7 +13,7 @@ LONG_S: Final = 30.0
 SAFE_S: Final = 40.0
 
 
-def told(kind: str, for_s: float = LONG_S, at_s: float = 4.0) -> tuple[list[str], int]:
+def live_through(kind: str, for_s: float = LONG_S, at_s: float = 4.0) -> tuple[list[str], int]:
     """Live through one trouble; return the errors that the operator was told, and the starts."""
     story = replace(QUIET, troubles=(Trouble(kind, at_s, for_s, 2),), safety_s=SAFE_S)
     run = Run(story)
@@ -32,7 +32,7 @@ def told(kind: str, for_s: float = LONG_S, at_s: float = 4.0) -> tuple[list[str]
 def test_a_board_that_greets_and_no_more_is_lost_for_good_and_that_is_said_once(
     kind: str, words: str
 ) -> None:
-    errors, lives = told(kind)
+    errors, lives = live_through(kind)
     lost = [error for error in errors if words in error]
     # Once when it is lost, and once when that is for good: as often as the firmware was started.
     assert [error for error in lost if error.startswith("tone generator lost")] == [
@@ -59,14 +59,14 @@ def test_a_board_that_greets_and_no_more_is_lost_for_good_and_that_is_said_once(
 def test_a_clock_that_is_not_that_of_the_page_is_named_and_the_test_comes_to_its_end(
     kind: str, words: str
 ) -> None:
-    errors, _ = told(kind)
+    errors, _ = live_through(kind)
     assert any(error.startswith("tone generator lost: ") and words in error for error in errors)
     assert not any("is held down" in error for error in errors)
 
 
 @pytest.mark.parametrize("kind", ["button unknown", "button of no use held"])
 def test_a_button_that_means_nothing_pauses_nothing(kind: str) -> None:
-    errors, lives = told(kind)
+    errors, lives = live_through(kind)
     assert lives == 1
     unknown = [error for error in errors if "which wire 1 does not allow" in error]
     assert errors == unknown

@@ -13,7 +13,7 @@ from tests.simulation.run import Run, check
 from tests.simulation.shrink import shrunk
 from tests.simulation.soak import command, main
 from tests.simulation.stories import ONCE_BAD, QUIET
-from tests.simulation.story import CABLE, CALIBRATIONS, KINDS, Story, Trouble, drawn
+from tests.simulation.story import CABLE, CALIBRATIONS, KINDS, Story, Trouble, draw
 
 SEEDS: Final = 24  # `make soak` lives through thousands
 EVERY_DAY: Final = (1, 2, 5, 7, 14)  # the others are lived through by `make test-all`
@@ -26,8 +26,8 @@ NARROW: Final = {
 
 @pytest.mark.parametrize("seed", quick(range(SEEDS), *EVERY_DAY))
 def test_a_device_keeps_its_promises(seed: int) -> None:
-    print(drawn(seed))
-    check(drawn(seed))
+    print(draw(seed))
+    check(draw(seed))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -46,13 +46,13 @@ def test_a_device_keeps_its_promises_while_one_thing_befalls_it_again_and_again(
 
 
 def test_a_story_is_the_same_every_time() -> None:
-    lived = [check(drawn(TWICE)) for _ in range(2)]
+    lived = [check(draw(TWICE)) for _ in range(2)]
     assert lived[0] == lived[1]
-    assert drawn(TWICE) == drawn(TWICE) != drawn(TWICE + 1)
+    assert draw(TWICE) == draw(TWICE) != draw(TWICE + 1)
 
 
 def test_most_stories_keep_the_answers_and_all_kinds_of_trouble_come() -> None:
-    stories = [drawn(seed) for seed in range(200)]
+    stories = [draw(seed) for seed in range(200)]
     assert sum(story.keeps_answers and bool(story.kinds()) for story in stories) > 60
     assert {kind for story in stories for kind in story.kinds()} == {*KINDS, *CABLE}
     assert {story.calibration for story in stories} == {*CALIBRATIONS} == {*ON_FILE}
@@ -72,11 +72,11 @@ def _fails_of(*kinds: str) -> Callable[[Story], bool]:
 
 def test_a_failure_is_cut_down_to_what_it_needs() -> None:
     long = next(
-        story for story in map(drawn, itertools.count())
-        if {"killed", "drop"} <= set(story.kinds()) and len(story.kinds()) >= 6
+        story for story in map(draw, itertools.count())
+        if {"firmware killed", "drop"} <= set(story.kinds()) and len(story.kinds()) >= 6
     )  # fmt: skip
-    numbers, cable = shrunk(long, _fails_of("killed", "drop"))
-    assert [long.troubles[number].kind for number in numbers] == ["killed"]
+    numbers, cable = shrunk(long, _fails_of("firmware killed", "drop"))
+    assert [long.troubles[number].kind for number in numbers] == ["firmware killed"]
     assert cable == {"drop"}
 
 
@@ -85,5 +85,5 @@ def test_a_story_can_be_told_again(capsys: pytest.CaptureFixture[str]) -> None:
     assert again == "python -m tests.simulation.soak --seed 3 --troubles '0' --cable 'drop'"
     assert main(["--seed", "3", "--troubles", "0", "--cable", "drop"]) == 0
     told = capsys.readouterr().out
-    assert str(drawn(3).only({0}, {"drop"})) in told
+    assert str(draw(3).only({0}, {"drop"})) in told
     assert "lived through" in told

@@ -153,7 +153,7 @@ class Troubles:
         self._world.after(self._for_s, lambda: setattr(line, "elsewhere", False))
 
     def console_gone(self) -> None:
-        self._world.operator.hung_up()
+        self._world.operator.hang_up()
         self._vanish(self._world.console)
 
     def _vanish(self, line: SimulatedLine) -> None:
@@ -184,10 +184,10 @@ class Troubles:
         self._world.boot_board()
         self.power_cut()
 
-    def killed(self) -> None:
+    def firmware_killed(self) -> None:
         self._world.lose_power(PowerLoss.KEPT, self._number)
 
-    def told_to_end(self) -> None:
+    def firmware_ended(self) -> None:
         if self._world.firmware is not None:
             self._world.firmware.stop()
 

@@ -73,7 +73,7 @@ class WatchedFirmware(Firmware):
         self.watch.look(self._runner.session, answered=self._client.connected)
 
     def _report(self, number: int, words: str) -> None:
-        self.watch.reported(number, words)
+        self.watch.check_report(number, words)
         super()._report(number, words)
 
     def _last_words(self, code: int, number: int, words: str) -> FirmwareError:
@@ -111,7 +111,7 @@ class Watch:
         if PAUSED_FOR.isdisjoint(self._reasons) and now_us - said_us > PAUSE_IS_DONE_US:
             raise Violation("a test is paused, and nobody said so")
 
-    def reported(self, number: int, words: str) -> None:
+    def check_report(self, number: int, words: str) -> None:
         """Check that what is said of board and buttons is so."""
         self._reasons.append(number)
         self._around.reported.append(words)

@@ -70,8 +70,8 @@ class WatchedOutbox(MisfitOutbox):
         super().__init__()
         self.happenings: dict[int, tuple[str, dict[str, Any]]] = {}
 
-    def happened(self, verb: str, values: dict[str, Any]) -> None:
-        super().happened(verb, values)
+    def put_event(self, verb: str, values: dict[str, Any]) -> None:
+        super().put_event(verb, values)
         self.happenings[self.newest_event] = verb, values
 
 

@@ -92,13 +92,13 @@ class World:
         self.lock = Lock(DISK_FAILS.isdisjoint(story.kinds())) if story.pin else None
         self.seconds = Seconds(lambda: self.clock.us)
         self.operator = Operator(
-            random.Random(f"operator {story.seed}"), story.settings, story.talkative, self._typed,
-            self.lock, self.seconds,
+            random.Random(f"operator {story.seed}"), story.settings, story.talkative,
+            self._take_typed, self.lock, self.seconds,
         )  # fmt: skip
         self.off_s = 0.0  # how much longer the power stays away
         self.tones = SimulatedLine("/dev/tone-generator", self._to_board, self._check_power)
         self.console = SimulatedLine(
-            "/dev/console", self._to_operator, self._check_power, self.operator.hung_up
+            "/dev/console", self._to_operator, self._check_power, self.operator.hang_up
         )
         self.aids: SimulatedLine | None = None
         self.aid: WatchedAid | None = None
@@ -281,13 +281,13 @@ class World:
         self.disk.close_all()
         self._dead = self._rung = False
         self.firmware = None
-        self.seconds.ended()
+        self.seconds.end()
         self.manager.restarts()
         if self.lock is not None:
-            self.lock.restarted()
+            self.lock.restart()
         for line in self._lines:
             line.close()
-        self.operator.hung_up()
+        self.operator.hang_up()
 
     def _while_writing(self) -> None:
         if self.clock.us < self.slow_until_us:
@@ -334,7 +334,7 @@ class World:
         self.board = self._board_type(
             self.listener, 0xB000 + self._boots, self.serial, self.has_noise,
             self._truth if self._truth and self._truth.board_serial == self.serial else None,
-            self._played, self._acknowledged,
+            self._take_tone, self._take_acknowledgement,
         )  # fmt: skip
         self._board_began_us = self.clock.us - BOARD_BEGAN_US
         self.board.advance(BOARD_BEGAN_US)
@@ -371,7 +371,7 @@ class World:
         if self.tones.is_talking:
             self.tones.incoming += come
 
-    def _played(self, board: WatchedBoard) -> None:
+    def _take_tone(self, board: WatchedBoard) -> None:
         tone = board.played[-1]
         session = self._note_beginning()
         if session is not None and tone.tone_id.partition("-")[0] == str(session.number % 1000):
@@ -392,7 +392,7 @@ class World:
             self.seconds.session_runs(session.journal.path, session.header)
         return session
 
-    def _acknowledged(self, board: WatchedBoard, before: int, upto: int) -> None:
+    def _take_acknowledgement(self, board: WatchedBoard, before: int, upto: int) -> None:
         self.ledger.look(self.disk)
         session = self._note_beginning()
         if session is None or session.over:
@@ -413,7 +413,7 @@ class World:
 
     # The operator
 
-    def _typed(self, data: bytes) -> None:
+    def _take_typed(self, data: bytes) -> None:
         if self.console.is_talking:
             self.console.incoming += data
 

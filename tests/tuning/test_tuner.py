@@ -57,7 +57,7 @@ class Chooser:
         return Answered(Answer.FIRST if first > second else Answer.SECOND)
 
 
-def tuned(bench: Bench) -> Any:
+def tune(bench: Bench) -> Any:
     bench.tune()
     bench.go_on()
     for _ in range(5):  # the aid is told where to stay
@@ -68,14 +68,14 @@ def tuned(bench: Bench) -> Any:
 
 
 @cache
-def finished() -> tuple[Bench, Any]:
+def finished_tuning() -> tuple[Bench, Any]:
     """Return a tuning that has come to its end, and its result: to be looked at only."""
     bench = Bench(Chooser())
-    return bench, tuned(bench).result()
+    return bench, tune(bench).result()
 
 
 def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> None:
-    bench, result = finished()
+    bench, result = finished_tuning()
     assert (result.outcome, result.finding) == (SessionOutcome.COMPLETE, "wish")
     errors = [abs(s - w) for s, w in zip(result.setting_db, WISH.values_db(), strict=True)]
     assert max(errors) < 4.0, errors
@@ -83,7 +83,7 @@ def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> Non
 
 
 def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
-    bench, result = finished()
+    bench, result = finished_tuning()
     recovered = read_journal(JOURNAL, disk=bench.simulated_disk)
     assert recovered.complete
     state = replay_from(TuningHeader, recovered.records)
@@ -92,7 +92,7 @@ def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
 
 @pytest.mark.parametrize("after", quick((3, 1, 8), 3))
 def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
-    _, whole = finished()
+    _, whole = finished_tuning()
     bench = Bench(Chooser())
     bench.tune()
     bench.run_to("comparison", after)
@@ -376,7 +376,7 @@ def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> Non
 def test_no_setting_is_ever_offered_that_the_aid_does_not_allow() -> None:
     bench = Bench(Chooser(Setting(30.0, -30.0, 30.0, 30.0)))
     bench.simulated_aid.limit_db = 6.0
-    tuned(bench)
+    tune(bench)
     assert bench.simulated_aid.played
     assert max(abs(v) for setting in bench.simulated_aid.played for v in setting.values_db()) <= 6.0
 

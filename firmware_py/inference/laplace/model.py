@@ -70,7 +70,7 @@ class LaplaceModel:
         own = (self._candidates_x, self._prior_mean_db_hl, self._mean_db_hl, self._sd_db)
         return self.workspace.nbytes + sum(array.nbytes for array in own)
 
-    def attended(self, n: int) -> Array:
+    def attention(self, n: int) -> Array:
         """Return ones: this model has no lapses of attention."""
         return np.ones(n)
 

@@ -31,7 +31,7 @@ from firmware_py.inference.mixture.posterior import (
 from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
 from firmware_py.inference.mixture.response_times import INTERCEPT_SD, TYPICAL_S
 from firmware_py.inference.mixture.selection import expect_from_mixture, select_from_mixture
-from firmware_py.inference.mixture.stride import answered_at, strode
+from firmware_py.inference.mixture.stride import answers_at, strode
 from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, buttons
 from firmware_py.inference.mixture.workspace import Workspace, write_listeners, write_prior
 from firmware_py.inference.model import Choice, Hyperparameters, Points
@@ -123,7 +123,7 @@ class MixtureModel:
         """Return the size of the workspace in bytes."""
         return self.workspace.nbytes
 
-    def attended(self, n: int) -> Array:
+    def attention(self, n: int) -> Array:
         """Return the probability that each of the first n answers was given with attention."""
         w = self.workspace.wandering
         return 1.0 - w.missing[:n] - w.pressing[:n]
@@ -304,7 +304,7 @@ class MixtureModel:
         )  # fmt: skip
         j = int(w.choice[0])
         level_db_hl, bits, taken = w.choice[1:].tolist()
-        moved_db_hl = strode(level_db_hl, answered_at(w, self._answers, j), level_min_db_hl)
+        moved_db_hl = strode(level_db_hl, answers_at(w, self._answers, j), level_min_db_hl)
         moved_db_hl = min(moved_db_hl, max(float(level_max_db_hl[j]), level_db_hl))
         if moved_db_hl != level_db_hl:
             w.moved.level_db_hl[0] = moved_db_hl

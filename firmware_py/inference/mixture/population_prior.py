@@ -63,7 +63,7 @@ class PopulationPrior:
     components: tuple[Component, ...]
     provenance: Mapping[str, Any]  # where the numbers come from, for people to read
 
-    def conditioned(self, age_years: float | None, sex: Sex | None) -> "PopulationPrior":
+    def condition(self, age_years: float | None, sex: Sex | None) -> "PopulationPrior":
         """Return the prior of a listener of this age and sex; None: not known.
 
         The result no longer depends on them (its age covariances are zero).

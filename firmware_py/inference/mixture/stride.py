@@ -56,7 +56,7 @@ def strode(
     return side * max(side * level_db_hl, side * (level_min_db_hl + max(steps, 0)))
 
 
-def answered_at(w: Workspace, n: int, candidate: int) -> list[tuple[float, bool]]:
+def answers_at(w: Workspace, n: int, candidate: int) -> list[tuple[float, bool]]:
     """Return level and answer of the tones at a candidate's very frequency, but unsure ones."""
     left, _, fraction, bow_db = (column[candidate] for column in w.candidates)
     tones = w.tones

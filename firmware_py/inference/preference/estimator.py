@@ -189,7 +189,7 @@ class PreferenceEstimator(OneAtATime):
         InferenceError
             If the posterior cannot be computed; nothing is meant by the estimator then.
         """
-        first, second = self._checked(first_db, "first_db"), self._checked(second_db, "second_db")
+        first, second = self._check(first_db, "first_db"), self._check(second_db, "second_db")
         if answer not in CODES:
             raise ValueError(f"answer is {answer!r}; allowed are {', '.join(CODES)}")
         if self._count >= self._max_comparisons:
@@ -212,7 +212,7 @@ class PreferenceEstimator(OneAtATime):
 
         If nobody listened the answers say nothing of it, and it is what it was before.
         """
-        w, listens = self._refined(), self.listens
+        w, listens = self._refine(), self.listens
         prior = np.diag(1.0 / w.space.prior_precision)
         covariance = listens * w.covariance + (1.0 - listens) * prior
         covariance += listens * (1.0 - listens) * (w.mean[:, None] * w.mean)
@@ -229,7 +229,7 @@ class PreferenceEstimator(OneAtATime):
 
     def _quantile(self, i: int, p: float) -> float:
         """Return where the wish's number i lies below with this probability, units."""
-        w, listens = self._refined(), self.listens
+        w, listens = self._refine(), self.listens
         order = np.argsort(w.wish[:, i], kind="stable")
         values, below = w.wish[order, i], np.cumsum(w.weight[order])
         sd = 1.0 / math.sqrt(w.space.prior_precision[i])
@@ -266,7 +266,7 @@ class PreferenceEstimator(OneAtATime):
             )
         return self._of_wishes
 
-    def _refined(self) -> Workspace:
+    def _refine(self) -> Workspace:
         """Return the workspace with the exact posterior at points."""
         w, of = self._workspace, self._workspace.wishes
         if self._is_refined:
@@ -293,7 +293,7 @@ class PreferenceEstimator(OneAtATime):
         """Return the setting with the highest expected utility, dB, of those that there are."""
         mean_db, _ = self.wish()
         pairs = zip(mean_db.tolist(), self._ranges_db, strict=True)
-        return tuple(min(max(_rounded(m), low), high) + 0.0 for m, (low, high) in pairs)
+        return tuple(min(max(_round(m), low), high) + 0.0 for m, (low, high) in pairs)
 
     @property
     def expected_regret(self) -> float:
@@ -314,7 +314,7 @@ class PreferenceEstimator(OneAtATime):
         self._of_wishes = None
         w.log_evidence[self._count] = log_evidence(w.people, w.wishes)
 
-    def _checked(self, setting_db: Sequence[float], name: str) -> list[float]:
+    def _check(self, setting_db: Sequence[float], name: str) -> list[float]:
         if len(setting_db) != len(self._ranges_db):
             raise ValueError(
                 f"{name} has {len(setting_db)} numbers; a setting has {len(self._ranges_db)}"
@@ -341,7 +341,7 @@ def _checked_ranges(ranges_db: Sequence[tuple[float, float]]) -> list[tuple[floa
     for i, (low_db, high_db) in enumerate(ranges_db):
         number(f"ranges_db[{i}][0]", low_db, -SETTING_DB_MAX, 0.0)
         number(f"ranges_db[{i}][1]", high_db, 0.0, SETTING_DB_MAX)
-        found.append((-_floored(-low_db), _floored(high_db)))
+        found.append((-_floor(-low_db), _floor(high_db)))
     if not found:
         raise ValueError("ranges_db is empty; a setting has one number at least")
     return found
@@ -354,13 +354,13 @@ def _checked_sds(prior_sd_db: Sequence[float], count: int) -> list[float]:
     return [number(f"prior_sd_db[{i}]", sd_db, *limits) for i, sd_db in enumerate(prior_sd_db)]
 
 
-def _rounded(value_db: float) -> float:
+def _round(value_db: float) -> float:
     return round(value_db / STEP_DB) * STEP_DB
 
 
-def _floored(value_db: float) -> float:
+def _floor(value_db: float) -> float:
     return value_db // STEP_DB * STEP_DB
 
 
 def _in_db(setting: Array) -> tuple[float, ...]:
-    return tuple(_rounded(UNIT_DB * value) + 0.0 for value in setting.tolist())
+    return tuple(_round(UNIT_DB * value) + 0.0 for value in setting.tolist())

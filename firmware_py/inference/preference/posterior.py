@@ -30,7 +30,7 @@ from firmware_py.inference.preference.arrays import (
     Space,
     Wishes,
 )
-from firmware_py.inference.preference.thurstone import expected
+from firmware_py.inference.preference.thurstone import expectation
 
 SWEEPS_MAX: Final = 60
 CHANGE_MAX: Final = 1e-7  # of a mean, in its SDs, from one sweep to the next
@@ -102,7 +102,7 @@ def take_in(
     v = 1.0 / cavity_precision
     m = v * (t / variance - nu)
     s = people.table[kind, SENSITIVITY]
-    _, first, second = expected(
+    _, first, second = expectation(
         asked.answer[a], s * (m - asked.offset[a]), s * s * v,
         people.table[kind, TIE_WIDTH], people.table[kind, LAPSE_RATE],
     )  # fmt: skip
@@ -144,7 +144,7 @@ def evidence(
         t = dot(d, slope, wishes.mean[kind])
         precision = max(1.0 / variance - tau, 1e-9)
         m = (t / variance - nu) / precision
-        z, _, _ = expected(
+        z, _, _ = expectation(
             asked.answer[a], s * (m - asked.offset[a]), s * s / precision,
             people.table[kind, TIE_WIDTH], people.table[kind, LAPSE_RATE],
         )  # fmt: skip

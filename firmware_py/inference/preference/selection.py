@@ -25,7 +25,13 @@ from firmware_py.inference.preference.arrays import (
     Wishes,
 )
 from firmware_py.inference.preference.posterior import dot, project
-from firmware_py.inference.preference.thurstone import ANSWERS, FIRST, SECOND, expected, probability
+from firmware_py.inference.preference.thurstone import (
+    ANSWERS,
+    FIRST,
+    SECOND,
+    expectation,
+    probability,
+)
 
 BITS, GAIN, CHECK = range(3)  # objectives
 WEIGHT_MIN: Final = 1e-3  # of a kind of people that is looked at
@@ -116,7 +122,7 @@ def regret_after(
             s = people.table[kind, SENSITIVITY]
             variance = project(d, wishes.covariance[kind], slope, scratch.column)
             mean = dot(d, slope, wishes.mean[kind]) - offset
-            z, first, second = expected(
+            z, first, second = expectation(
                 answer, s * mean, s * s * variance,
                 people.table[kind, TIE_WIDTH], people.table[kind, LAPSE_RATE],
             )  # fmt: skip
@@ -144,7 +150,7 @@ def foreseen(
         s = people.table[kind, SENSITIVITY]
         variance = project(d, wishes.covariance[kind], slope, scratch.column)
         mean = dot(d, slope, wishes.mean[kind]) - offset
-        z, _, _ = expected(
+        z, _, _ = expectation(
             FIRST, s * mean, s * s * variance,
             people.table[kind, TIE_WIDTH], people.table[kind, LAPSE_RATE],
         )  # fmt: skip

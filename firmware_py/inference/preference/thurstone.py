@@ -43,7 +43,7 @@ def probability(answer: int, difference: float, tie_width: float, lapse_rate: fl
 
 
 @kernel
-def expected(
+def expectation(
     answer: int, mean: float, variance: float, tie_width: float, lapse_rate: float
 ) -> tuple[float, float, float]:
     """Z = E[P(answer | D)] for D ~ N(mean, variance), and its derivatives by the mean, over Z.

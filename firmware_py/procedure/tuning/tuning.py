@@ -132,9 +132,9 @@ class Tuning:
             case events.TimePassed():
                 return self._time_passed(now_us)
             case events.ButtonPressed(_, button):
-                return self._pressed(now_us, button)
+                return self._take_press(now_us, button)
             case AidLost() | AidReady() | events.BoardLost() | events.BoardReady():
-                return self._connected(now_us, event)
+                return self._take_connection(now_us, event)
         return self._by_operator(now_us, event)
 
     def _by_operator(self, now_us: int, event: Event) -> list[Action]:
@@ -153,12 +153,12 @@ class Tuning:
                 return self._answer_told(now_us, Answer(answer))
         return []
 
-    def _connected(self, now_us: int, event: Event) -> list[Action]:
+    def _take_connection(self, now_us: int, event: Event) -> list[Action]:
         match event:
             case AidLost(why):
-                return self._lost(AID, tells.AidLostTold(why))
+                return self._note_loss(AID, tells.AidLostTold(why))
             case events.BoardLost(why):
-                return self._lost(BOARD, BoardLostTold(why))
+                return self._note_loss(BOARD, BoardLostTold(why))
             case AidReady():
                 return self._back(now_us, AID, tells.AidReadyTold())
             case events.BoardReady(board=board):
@@ -188,12 +188,12 @@ class Tuning:
             check = is_check(self.comparison)
             pair = self.estimator.check_pair() if check else self.estimator.next_pair()
             one, other = map(_plain, pair)
-            swapped = self._drawn() < 0.5
+            swapped = self._draw() < 0.5
             self._pair = (other, one) if swapped else (one, other)
         self._sound = 0
         return self._play(now_us)
 
-    def _drawn(self) -> float:
+    def _draw(self) -> float:
         return uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
 
     def _play(self, now_us: int) -> list[Action]:
@@ -225,7 +225,7 @@ class Tuning:
 
     # Answers
 
-    def _pressed(self, now_us: int, button: int) -> list[Action]:
+    def _take_press(self, now_us: int, button: int) -> list[Action]:
         nobody_was_there = self._silent_in_row >= SILENT_MAX and not self.waits_why
         if self.state == State.PAUSED and nobody_was_there:
             return self._go_on(now_us)  # somebody is there again
@@ -284,7 +284,7 @@ class Tuning:
         self._silent_in_row, self.waits_why = 0, ()
         return [GoingOnTold(), *self._begin(now_us)]
 
-    def _lost(self, what: str, told: Action) -> list[Action]:
+    def _note_loss(self, what: str, told: Action) -> list[Action]:
         if what in self._missing:
             return []
         self._missing.add(what)

@@ -106,7 +106,7 @@ def calibrate(
     HostError
         If an option is not allowed, or the device does not do its part.
     """
-    url = _checked(arguments)
+    url = _check(arguments)
     try:
         reference = reference_levels(arguments.transducer)
     except UnknownTransducerError as error:
@@ -116,7 +116,7 @@ def calibrate(
     readings = Readings(reference.transducer)
     try:
         if place.exists() or arguments.resume:
-            readings = _kept(arguments, place, ask, say, readings)
+            readings = _begin_readings(arguments, place, ask, say, readings)
         with instrument_at(url, ask_secret) as instrument:
             instrument.unlock()
             _check_board(readings, instrument.board_serial(), place)
@@ -142,7 +142,7 @@ def calibrate(
     return 0
 
 
-def _kept(
+def _begin_readings(
     arguments: argparse.Namespace, place: Path, ask: Ask, say: Say, fresh: Readings
 ) -> Readings:
     """Return the readings that are kept, or fresh ones if the technician wants that."""
@@ -207,7 +207,7 @@ def _calibration(
         raise HostError(f"{error}; nothing was written") from None
 
 
-def _checked(arguments: argparse.Namespace) -> str:
+def _check(arguments: argparse.Namespace) -> str:
     """Return the console's URL, or say what is wrong with the options."""
     urls = [url for url in (arguments.port, arguments.console) if url]
     if len(urls) != 1:

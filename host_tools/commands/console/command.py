@@ -252,7 +252,7 @@ class Talk:
                 self._tell_lost()
                 return
             for line in (part.decode(errors="replace").strip("\r") for part in whole):
-                self._wait.said(line)
+                self._wait.hear(line)
                 if line.startswith(UNASKED):
                     self.show(line)
                 elif line:
@@ -280,8 +280,8 @@ def run(arguments: argparse.Namespace) -> int:
         with events_as_found(talk) if arguments.until else nullcontext():
             if sys.stdin.isatty() and sys.stdout.isatty():
                 say(identity, "HELP lists the commands; ^D ends")
-                return converse(talk, typed_by_people(talk))
-            code = converse(talk, typed_by_a_script())
+                return converse(talk, lines_of_people(talk))
+            code = converse(talk, lines_of_a_script())
             follow.wait(talk)
             return code
     finally:
@@ -318,14 +318,14 @@ def converse(talk: Talk, lines: Iterable[str]) -> int:
     return code
 
 
-def typed_by_a_script() -> Iterator[str]:
+def lines_of_a_script() -> Iterator[str]:
     """Return the lines of standard input."""
     if isinstance(sys.stdin, io.TextIOWrapper):  # the firmware refuses what is not UTF-8
         sys.stdin.reconfigure(errors="surrogateescape")
     return (line.rstrip("\r\n") for line in sys.stdin)
 
 
-def typed_by_people(talk: Talk) -> Iterator[str]:
+def lines_of_people(talk: Talk) -> Iterator[str]:
     """Return what somebody types, until the end of file.
 
     Raises

@@ -38,7 +38,7 @@ def words_of(help_lines: Sequence[str]) -> dict[str, str]:
     return words
 
 
-def named_of(about: str) -> dict[str, list[str]]:
+def values_by_name(about: str) -> dict[str, list[str]]:
     """Return the arguments that are written NAME=VALUE, each with the values there are.
 
     Parameters

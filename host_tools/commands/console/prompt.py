@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from host_tools.commands.console.lines import is_pin, named_of, tells_of_somebody
+from host_tools.commands.console.lines import is_pin, tells_of_somebody, values_by_name
 
 
 class CommandCompleter(Completer):
@@ -41,7 +41,7 @@ class CommandCompleter(Completer):
         about = self._words.get(header.upper(), "")
         *before, last = (word.strip() for word in typed.split(","))
         told = {word.partition("=")[0].upper() for word in before}
-        for name, values in named_of(about).items():
+        for name, values in values_by_name(about).items():
             bare = any(value in told for value in values)
             for whole in [f"{name}={value}" for value in values] or [f"{name}="]:
                 if name not in told and not bare and whole.startswith(last.upper()):

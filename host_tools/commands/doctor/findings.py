@@ -102,10 +102,10 @@ def examine(commands: Iterable[Command]) -> Findings:
     kernels, kernel_fault = _kernels()
     sound_cards, no_sound = list[str](), "sounddevice is missing"
     if package("sounddevice").usable:
-        sound_cards, no_sound = _told(
+        sound_cards, no_sound = _look_up(
             lambda: [str(each["name"]) for each in outputs()], sound_cards, NoSoundError
         )
-    image, no_image = _told(lambda: str(find_image()), None, ImageError)
+    image, no_image = _look_up(lambda: str(find_image()), None, ImageError)
     places = _places()
     faults = [kernel_fault] if kernel_fault else []
     for one in packages:
@@ -182,7 +182,7 @@ def _kernels() -> tuple[str, str]:
         return "cannot be used", str(error)
 
 
-def _told(look: Callable[[], T], nothing: T, error: type[Exception]) -> tuple[T, str]:
+def _look_up(look: Callable[[], T], nothing: T, error: type[Exception]) -> tuple[T, str]:
     """Return what there is, and why there is nothing ("" if there is something)."""
     try:
         return look(), ""

@@ -105,9 +105,10 @@ class _Writer:
         }
         measured = [asked[t.frequency_hz] for t in ear.thresholds if t.mark == Outcome.MEASURED]
         both = [
-            asked.get(t.frequency_hz) or self._inferred(ear, t, measured) for t in ear.thresholds
+            asked.get(t.frequency_hz) or self._inferred_resource(ear, t, measured)
+            for t in ear.thresholds
         ]
-        return [*both, *(self._confirmed(ear, again) for again in ear.confirmed)]
+        return [*both, *(self._confirmed_resource(ear, again) for again in ear.confirmed)]
 
     def _made_device(self) -> Resource:
         firmware, serial = self._of.header.firmware, self._of.header.device
@@ -158,7 +159,7 @@ class _Writer:
             "note": self._notes([verdict_words(ear)], [ear]),
         }
 
-    def _inferred(
+    def _inferred_resource(
         self, ear: EarResult, threshold: ThresholdResult, measured: Iterable[Resource]
     ) -> Resource:
         sources = [_reference(each) for each in measured]
@@ -172,7 +173,7 @@ class _Writer:
             "note": self._notes(self._words(ear, threshold), [ear]),
         }
 
-    def _confirmed(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
+    def _confirmed_resource(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
         value = _absent("unknown", "Unknown")
         if again.threshold_db_hl is not None:
             value = {"valueQuantity": self._quantity(again.threshold_db_hl)}

@@ -48,8 +48,8 @@ class Spelling:
         if isinstance(value, float):
             return self.number(value)
         if isinstance(value, list):
-            return guarded("; ".join(map(str, value)))
-        return guarded(str(value)) if isinstance(value, str) else str(value)
+            return guard("; ".join(map(str, value)))
+        return guard(str(value)) if isinstance(value, str) else str(value)
 
 
 def spelling_of(separator: str | None, decimal: str) -> Spelling:
@@ -77,7 +77,7 @@ def spelling_of(separator: str | None, decimal: str) -> Spelling:
     return Spelling(SEPARATORS[chosen], DECIMALS[decimal])
 
 
-def guarded(text: str) -> str:
+def guard(text: str) -> str:
     """Return a text that somebody may have written so that no spreadsheet runs any of it."""
     return MAY_RUN.sub(TEXT_SIGN, text)
 

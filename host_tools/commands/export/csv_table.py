@@ -15,7 +15,7 @@ from host_tools.commands.export.cells import (
     Spelling,
     about,
     file_of,
-    guarded,
+    guard,
     with_what,
 )
 from host_tools.commands.export.examination import Examination, marks_of
@@ -138,13 +138,13 @@ def _of_ear(ear: EarResult, spelling: Spelling) -> dict[str, Any]:
     return {
         "outcome": ear.outcome,
         "marks": _marks(ear.thresholds, spelling),
-        "inferred": _inferred(ear.thresholds, spelling),
-        "confirmed": _confirmed(ear.confirmed, spelling),
+        "inferred": _inferred_words(ear.thresholds, spelling),
+        "confirmed": _confirmed_words(ear.confirmed, spelling),
         "tones": ear.tones,
         "retest_difference_db": spelling.cell(ear.retest_difference_db),
         "verdict": ear.verdict,
-        "reasons": guarded(say(ear.reasons)),
-        "boards": guarded("; ".join(ear.boards)),
+        "reasons": guard(say(ear.reasons)),
+        "boards": guard("; ".join(ear.boards)),
         "clinical_offset_db": spelling.cell(ear.clinical_offset_db),
     }
 
@@ -162,7 +162,7 @@ def _marks(thresholds: Iterable[ThresholdResult], spelling: Spelling) -> str:
     return "; ".join(told)
 
 
-def _inferred(thresholds: Iterable[ThresholdResult], spelling: Spelling) -> str:
+def _inferred_words(thresholds: Iterable[ThresholdResult], spelling: Spelling) -> str:
     """Return such as "750 34.5 (28.0 to 41.0)": what was not asked, with its 95 % band."""
     cell = spelling.cell
     return "; ".join(
@@ -173,7 +173,7 @@ def _inferred(thresholds: Iterable[ThresholdResult], spelling: Spelling) -> str:
     )
 
 
-def _confirmed(confirmed: Iterable[ConfirmedThreshold], spelling: Spelling) -> str:
+def _confirmed_words(confirmed: Iterable[ConfirmedThreshold], spelling: Spelling) -> str:
     """Return such as "1000 30; 4000 no-response": the classical thresholds in dB HL."""
     return "; ".join(
         f"{c.frequency_hz} "

@@ -6,7 +6,7 @@ from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.procedure.convention import in_convention
-from firmware_py.procedure.finished import finished
+from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import as_json
@@ -72,7 +72,7 @@ class Examination:
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
         header, calibration = self.header.to_record(), self.calibration
-        found = finished(self.result, self.header.settings, self.convention)
+        found = result_as_json(self.result, self.header.settings, self.convention)
         return {
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},

@@ -49,7 +49,7 @@ def page() -> str:
             f"<option{' selected' if hz == 1000 else ''}>{hz}</option>"
             for hz in AUDIOGRAM_FREQUENCIES_HZ
         ),
-        "knowledge": _packed(knowledge()),
+        "knowledge": _pack(knowledge()),
         "program": program,
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
@@ -116,7 +116,7 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
-def _packed(value: Any) -> str:
+def _pack(value: Any) -> str:
     """Return JSON as gzip has it, in base64: the sentences of all languages fill a third then."""
     told = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(told.encode(), mtime=0)).decode("ascii")

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from device.simulator.serve import stopped_by_signals
+from device.simulator.serve import stop_by_signals
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
@@ -71,7 +71,7 @@ def _serve(url: str, html: str, listen: int) -> None:
         bridge = Bridge(url, html, say_aside, listen)
     except OSError as error:
         raise HostError(f"nothing can listen at {HOST}:{listen}: {error.strerror}") from None
-    with stopped_by_signals(stop), bridge:
+    with stop_by_signals(stop), bridge:
         say(bridge.address)
         say_aside("open this address in a browser of this computer; end with ^C")
         while not stop.wait(POLL_S):

@@ -99,7 +99,7 @@ def knowledge() -> dict[str, Any]:
     return {
         "version": __version__,
         "commands": own | tuning,
-        "settings": {field.name: _allowed(field.type) for field in fields(Settings)},
+        "settings": {field.name: _limits_of(field.type) for field in fields(Settings)},
         "conducts": CONDUCTS,
         "loud_db_hl": LOUD_DB_HL,
         "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
@@ -143,7 +143,7 @@ def _argument(argument: Argument) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not False}
 
 
-def _allowed(annotation: Any) -> dict[str, Any]:
+def _limits_of(annotation: Any) -> dict[str, Any]:
     """Return the choices of a setting, or its lowest, highest and unit; a switch has neither."""
     _, *about = get_args(annotation) or (None,)
     if not about:

@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     session = read_true_session(journal_or_newest(arguments.journal))
     heading.check(arguments.heading, session.person, session.header.started)
     _check_ended(session, arguments.unfinished)
-    made = _made(session, arguments)
+    made = _make(session, arguments)
     _check_both_ears(arguments.out, made.ears)
     if arguments.tuning is not None:
         return made.write_tuned(arguments, heading)
@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps(made.figures))
     else:
-        made.print(_asked(session, arguments))
+        made.print(_ears_asked(session, arguments))
     return 0
 
 
@@ -142,7 +142,7 @@ def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
     raise HostError(f"{session.path}: {state}; --unfinished prescribes from what there is")
 
 
-def _made(session: "RecordedSession", arguments: argparse.Namespace) -> "_Prescription":
+def _make(session: "RecordedSession", arguments: argparse.Namespace) -> "_Prescription":
     from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 
     ears = prescribe_session(
@@ -195,7 +195,7 @@ def _check_both_ears(out: Sequence[Path], ears: "Sequence[EarPrescription]") -> 
             )
 
 
-def _asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
+def _ears_asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
     return [arguments.ear] if arguments.ear else [found.route.ear for found in session.result.ears]
 
 

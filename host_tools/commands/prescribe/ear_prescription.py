@@ -21,7 +21,7 @@ from device.hearing_aid.prescription import (
     Prescribed,
     fit_of_thresholds,
     fitted_ear,
-    prescribed,
+    prescribe,
 )
 from device.hearing_aid.rules import NAL_R
 from device.hearing_aid.whose import Whose
@@ -37,7 +37,7 @@ from host_tools.commands.prescribe.taken import (
     NothingToPrescribeError,
     Taken,
     check_calibrated,
-    taken,
+    take_thresholds,
 )
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
@@ -145,13 +145,13 @@ def prescribe_ear(
         If the ear was not tested, its test is not valid, its answers are not reliable, or the
         frequencies of the test do not span what the rule needs.
     """
-    given = taken(session, ear)
+    given = take_thresholds(session, ear)
     check_calibrated(session, uncalibrated=uncalibrated)
     frequencies_hz = [found.frequency_hz for found in given.found]
     centers_hz = np.array(frequencies_hz, dtype=np.float64)
     try:
-        point = prescribed(centers_hz, given.point_db_hl, rule, coupling)
-        drawn = prescribed(centers_hz, given.draws_db_hl, rule, coupling)
+        point = prescribe(centers_hz, given.point_db_hl, rule, coupling)
+        drawn = prescribe(centers_hz, given.draws_db_hl, rule, coupling)
     except ValueError as error:
         raise NothingToPrescribeError(f"{session.path}: {ear} ear: {error}") from None
     table, tables_db = fitted_ear(ear, point).table, drawn.table_db()
@@ -165,12 +165,12 @@ def prescribe_ear(
         given=given,
         prescribed=point,
         gain_at_db={
-            level: _banded(table.at_speech_db(level), table.at_speech_db(level, tables_db))
+            level: _band(table.at_speech_db(level), table.at_speech_db(level, tables_db))
             for level in SPEECH_LEVELS_DB_SPL
         },
-        knee_db_spl=_banded(point.compression.knee_db_spl, drawn.compression.knee_db_spl),
-        ratio=_banded(point.compression.ratio, drawn.compression.ratio),
-        output_max_db_spl=_banded(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
+        knee_db_spl=_band(point.compression.knee_db_spl, drawn.compression.knee_db_spl),
+        ratio=_band(point.compression.ratio, drawn.compression.ratio),
+        output_max_db_spl=_band(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
         discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn),
         wide_db=_wide_db(thresholds, partial(session.settings.wanted_half_width_db, BY_AIR)),
         doubtful_hz=tuple(found.frequency_hz for found in thresholds if read(found).doubtful),
@@ -256,7 +256,7 @@ def prescribe_session(
     return found
 
 
-def _banded(value: FloatArray, drawn: FloatArray) -> Banded:
+def _band(value: FloatArray, drawn: FloatArray) -> Banded:
     tail = 0.5 * (1.0 - BAND_PROBABILITY)
     low, high = np.quantile(drawn, (tail, 1.0 - tail), axis=0)
     return Banded(value, low, high)

@@ -43,7 +43,7 @@ def as_json(
             "ears": [
                 {"ear": ear.ear}
                 | {
-                    _name("difference", level): _rounded(differences_db(fit, against, ear.ear)[k])
+                    _name("difference", level): _round(differences_db(fit, against, ear.ear)[k])
                     for k, level in enumerate(SPEECH_LEVELS_DB_SPL)
                 }
                 for ear in both(fit, against)
@@ -79,7 +79,7 @@ def _name(what: str, speech_db_spl: float) -> str:
     return f"{of_level[speech_db_spl]}{what}_db"
 
 
-def _rounded(values: FloatArray) -> list[float]:
+def _round(values: FloatArray) -> list[float]:
     return [round(float(value), 2) for value in values]
 
 

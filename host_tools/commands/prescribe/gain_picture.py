@@ -106,7 +106,7 @@ def prescription_figure(
     figure.align_ylabels(panels[:, 0])
     for axes in panels[1]:
         axes.set_xlabel(say("frequency_axis"))
-        names = [catalogue.written(tick.get_text()) for tick in axes.get_xticklabels()]
+        names = [catalogue.spell(tick.get_text()) for tick in axes.get_xticklabels()]
         axes.set_xticks(axes.get_xticks(), names)
     _legend(figure, ears, fit, against, catalogue)
     return figure

@@ -12,7 +12,7 @@ from firmware_py import __version__
 from firmware_py.calibration.in_force import HOLDING, UNCALIBRATED
 from host_tools import document
 from host_tools.catalogue import catalogue_of
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import say_reasons
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.gain_picture import prescription_svg
 from host_tools.commands.prescribe.words import PrescriptionWords
@@ -71,7 +71,7 @@ class Frame:
         simulated = [document.alarm(*each) for each in of_clock]
         if calibration.state in HOLDING:
             return simulated
-        why, state = told(calibration.about, catalogue), calibration.state.lower()
+        why, state = say_reasons(calibration.about, catalogue), calibration.state.lower()
         meaning = [catalogue.say(PAPERS, f"{state}_means")]
         if calibration.state == UNCALIBRATED:
             meaning.append(self.words.say("uncalibrated_fit"))
@@ -115,7 +115,13 @@ class Frame:
         """
         words = self.words
         limits = words.limits(self.ears, gains=gains)
-        said = (first, *words.given(self.ears), *limits, words.spread(), words.limited(self.fit))
+        said = (
+            first,
+            *words.say_given(self.ears),
+            *limits,
+            words.spread(),
+            words.say_limited(self.fit),
+        )
         return document.note(" ".join(said))
 
     def end(self, remarks: Sequence[str]) -> list[Block]:

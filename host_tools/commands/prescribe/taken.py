@@ -52,7 +52,7 @@ def check_calibrated(session: RecordedSession, *, uncalibrated: bool) -> None:
         )
 
 
-def taken(session: RecordedSession, ear: str) -> Taken:
+def take_thresholds(session: RecordedSession, ear: str) -> Taken:
     """Return the thresholds of an ear.
 
     Raises

@@ -21,7 +21,7 @@ from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
 from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools import document
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import say_reasons
 from host_tools.commands.prescribe.ear_prescription import HELD_DB, EarPrescription
 from host_tools.commands.prescribe.gain_picture import prescription_svg
 from host_tools.commands.prescribe.paper import PAPERS, Frame
@@ -85,7 +85,7 @@ class TunedPaper:
     @property
     def fit(self) -> Fit:
         """Return the fit with the setting that was found."""
-        return self.prescribed.tuned(self._setting)
+        return self.prescribed.tune(self._setting)
 
     @property
     def _setting(self) -> Setting:
@@ -120,7 +120,7 @@ class TunedPaper:
                     [document.figure(svg, words.say("picture_of"))], wide=len(self.ears) > 1
                 ),
                 self._numbers(frame),
-                frame.marks(held=any(self._held(ear).any() for ear in self.ears)),
+                frame.marks(held=any(self._where_held(ear).any() for ear in self.ears)),
                 frame.notes(words.say("tuned_for_speech"), gains=False),
                 *frame.end(self._remarks(frame)),
             ],
@@ -153,20 +153,22 @@ class TunedPaper:
         words, result, ranges_db = frame.words, self.result, self.prescribed.ranges_db()
         columns = [words.say(key) for key in ("setting_of", "setting", "wish", "band", "allowed")]
 
-        def signed(value_db: float) -> str:
+        def with_sign(value_db: float) -> str:
             return words.catalogue.number(value_db, "+.1f")
 
         def band(low_db: float, high_db: float) -> str:
-            return words.catalogue.say(PAPERS, "band", low=signed(low_db), high=signed(high_db))
+            return words.catalogue.say(
+                PAPERS, "band", low=with_sign(low_db), high=with_sign(high_db)
+            )
 
         rows = []
         for k, dimension in enumerate(DIMENSIONS):
-            wish = [signed(result.wish_db[k]), band(result.low_db[k], result.high_db[k])]
+            wish = [with_sign(result.wish_db[k]), band(result.low_db[k], result.high_db[k])]
             if result.finding == Finding.NONE:
                 wish = [NOTHING, NOTHING]
             name = words.catalogue.say(OF_THE_PAGE, f"tune_{dimension.name}")
             allowed = band(*ranges_db[dimension.name])
-            rows.append(document.row([name, signed(result.setting_db[k]), *wish, allowed]))
+            rows.append(document.row([name, with_sign(result.setting_db[k]), *wish, allowed]))
         return document.numbers(columns, rows)
 
     def _distance(self, frame: Frame) -> list[Block]:
@@ -180,7 +182,7 @@ class TunedPaper:
         """Return a column a frequency: gains as tuned and as prescribed, threshold, and limits."""
         words, rows = frame.words, []
         for ear in self.ears:
-            name, held = words.ear(ear.ear), self._held(ear)
+            name, held = words.ear(ear.ear), self._where_held(ear)
             gains_db = self.fit.of_ear(ear.ear).gain_of_speech_db()
             count = range(len(ear.frequencies_hz))
             small = {
@@ -195,7 +197,7 @@ class TunedPaper:
             ]
         return document.numbers(frame.columns(words.say("tuned_gain_of")), rows)
 
-    def _held(self, ear: EarPrescription) -> npt.NDArray[np.bool_]:
+    def _where_held(self, ear: EarPrescription) -> npt.NDArray[np.bool_]:
         """Return where the setting asked for more gain than its limit allows."""
         before, after = self._of(self.prescribed, ear), self._of(self.fit, ear)
         asked_db = before.table.gains_db + before.table.change_db(self._setting)
@@ -213,7 +215,7 @@ class TunedPaper:
     def _remarks(self, frame: Frame) -> list[str]:
         catalogue = frame.words.catalogue
         return [
-            *(readable(told(remark, catalogue)) for remark in self.result.remarks),
+            *(readable(say_reasons(remark, catalogue)) for remark in self.result.remarks),
             *frame.words.remarks(self.session),
             frame.words.say("preferred"),
         ]

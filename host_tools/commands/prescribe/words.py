@@ -25,7 +25,7 @@ from firmware_py.procedure.reading import read
 from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import COMPLETE
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import say_reasons
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.report.findings import Threshold
 from host_tools.commands.report.words import Words
@@ -169,14 +169,14 @@ class PrescriptionWords:
     ) -> list[str]:
         """Say what each mark means that stands at a threshold or a gain; `held`: at a tuned one."""
 
-        def marked(mark: str) -> bool:
+        def any_has(mark: str) -> bool:
             return any(mark in ear.marks for ear in ears)
 
         said = {
-            "at_limit": marked(Outcome.NO_RESPONSE),
-            "at_most": marked(Outcome.HEARS_ALL),
-            "perhaps_beyond": marked(Outcome.INCOMPLETE),
-            "inferred": marked(Outcome.INFERRED),
+            "at_limit": any_has(Outcome.NO_RESPONSE),
+            "at_most": any_has(Outcome.HEARS_ALL),
+            "perhaps_beyond": any_has(Outcome.INCOMPLETE),
+            "inferred": any_has(Outcome.INFERRED),
             "doubtful": any(ear.doubtful_hz for ear in ears),
             "held": held or any(ear.held.any() for ear in ears),
             "unpublished": any(
@@ -203,7 +203,7 @@ class PrescriptionWords:
             for f, half_db in ear.wide_db.items()
         )
 
-    def given(self, ears: Sequence[EarPrescription]) -> list[str]:
+    def say_given(self, ears: Sequence[EarPrescription]) -> list[str]:
         """Say which thresholds the rule was given, and where not those of the audiogram."""
 
         def beyond(ear: EarPrescription, k: int) -> bool:
@@ -235,19 +235,19 @@ class PrescriptionWords:
             else ()
         ):
 
-            def held(ear: EarPrescription, k: int, reason: Reason = reason) -> bool:
+            def is_held(ear: EarPrescription, k: int, reason: Reason = reason) -> bool:
                 return bool(ear.held[k]) and ear.prescribed.limits.why_gain(k) == reason
 
-            if where := self.where(ears, held):
+            if where := self.where(ears, is_held):
                 said.append(self.say(key, where=where, ceiling=ceiling))
         for why, key in (
             (Reason.CEILING, "output_ceiling"), (Reason.NEIGHBOUR, "output_neighbour")
         ):  # fmt: skip
 
-            def limited(ear: EarPrescription, k: int, why: Reason = why) -> bool:
+            def is_limited(ear: EarPrescription, k: int, why: Reason = why) -> bool:
                 return ear.prescribed.limits.why_output(k) == why
 
-            if where := self.where(ears, limited):
+            if where := self.where(ears, is_limited):
                 said.append(self.say(key, where=where, ceiling=ceiling))
         return said
 
@@ -257,7 +257,7 @@ class PrescriptionWords:
         low, high = (self.catalogue.number(float(db)) for db in np.quantile(half - few, (0, 1)))
         return self.say("output_spread", ears=str(MEASURED_EARS), low=low, high=high)
 
-    def limited(self, fit: Fit) -> str:
+    def say_limited(self, fit: Fit) -> str:
         """Say from which levels on the bands of a fit are held to the most output."""
         levels_db_spl = np.concatenate([ear.limited_from_db_spl for ear in fit.ears])
         low, high = (self.catalogue.number(float(end(levels_db_spl))) for end in (np.min, np.max))
@@ -274,7 +274,7 @@ class PrescriptionWords:
                 name = self.ear(found.route.ear)
                 said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
                 said += reasons_of(found, catalogue)
-        return [*said, *(readable(told(each, catalogue)) for each in session.result.remarks)]
+        return [*said, *(readable(say_reasons(each, catalogue)) for each in session.result.remarks)]
 
 
 def sign_of(ear: EarPrescription, k: int) -> str:
@@ -299,10 +299,10 @@ def remarks(
         *uncalibrated,
         *words.for_whom([ear.ear for ear in ears], fit.for_whom),
         *words.marks(session, ears),
-        *words.given(ears),
+        *words.say_given(ears),
         *words.limits(ears),
         words.spread(),
-        words.limited(fit),
+        words.say_limited(fit),
         *words.remarks(session),
         words.say("verify"),
     ]

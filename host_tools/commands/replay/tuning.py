@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from firmware_py.journal import Record, SealKey
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
-from firmware_py.platform.named_file import opened
+from firmware_py.platform.named_file import open_named
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.tuning import Tuning
@@ -88,7 +88,7 @@ def header_of_tuning(path: Path) -> TuningHeader:
 def _first_record(path: Path) -> Record:
     """Return the first record; nothing of what cannot be read."""
     try:
-        with opened(path) as file:
+        with open_named(path) as file:
             return decode_line(file.readline(HEADER_BYTES_MAX + 1), 0, "")[0]
     except (OSError, LineError):
         return {}

@@ -85,11 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     from host_tools.commands.report.findings import findings_of
     from host_tools.commands.report.history import History
-    from host_tools.recordings.recorded_session import read_session, unwatched
+    from host_tools.recordings.recorded_session import read_session, watch_nothing
 
     history = History(arguments.convention)
     page = out is not None and out.suffix == PAGE
-    with progress(history if page else unwatched) as watch:
+    with progress(history if page else watch_nothing) as watch:
         session = read_session(journal, watch)
         findings = findings_of(session, arguments.language, arguments.convention)
         if out is not None:

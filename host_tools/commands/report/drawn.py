@@ -65,7 +65,7 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
     tested = session.test.ears[ear.route]
     drawn: JsonObject = {
         **ear.route.parts(),
-        "thresholds": [_found(each) for each in ear.thresholds],
+        "thresholds": [_threshold_as_json(each) for each in ear.thresholds],
         "asked_hz": [tone.frequency_hz for tone in asked_tones(tested)],
         "tones": [tone_as_json(trial, session) for trial in drawn_tones(ear, session)],
     }
@@ -119,7 +119,7 @@ def threshold_as_drawn(found: ThresholdResult) -> JsonObject:
     }
 
 
-def _found(found: Threshold) -> JsonObject:
+def _threshold_as_json(found: Threshold) -> JsonObject:
     again = None if found.confirmed is None else found.confirmed.threshold_db_hl
     return {**threshold_as_drawn(found), "wide": found.wide, "confirmed_db_hl": again}
 
@@ -145,15 +145,15 @@ def limit_as_json(tested: EarTest) -> JsonObject:
 def _curve(tested: EarTest, above_db: float) -> JsonObject:
     curve = curve_of(tested, above_db)
     return {
-        "frequencies_hz": _rounded(frequencies_hz(tested.estimator.frequency_range_hz)),
-        "low_db_hl": _rounded(curve.low_db_hl),
-        "high_db_hl": _rounded(curve.high_db_hl),
+        "frequencies_hz": _round(frequencies_hz(tested.estimator.frequency_range_hz)),
+        "low_db_hl": _round(curve.low_db_hl),
+        "high_db_hl": _round(curve.high_db_hl),
     }
 
 
 def _line(at_hz: Iterable[float], levels_db_hl: Iterable[float]) -> JsonObject:
-    return {"frequencies_hz": [*at_hz], "levels_db_hl": _rounded(levels_db_hl)}
+    return {"frequencies_hz": [*at_hz], "levels_db_hl": _round(levels_db_hl)}
 
 
-def _rounded(values: Iterable[float]) -> list[float]:
+def _round(values: Iterable[float]) -> list[float]:
     return [round(float(each), 1) for each in values]

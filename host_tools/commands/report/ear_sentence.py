@@ -52,7 +52,7 @@ def _parts(ear: EarFindings, words: Words) -> Iterator[str]:
     if ear.outcome in FIRST:
         yield words.say(FIRST[Outcome(ear.outcome)])
     if kinds[Kind.MEASURED]:
-        yield _measured(ear, kinds[Kind.MEASURED], words)
+        yield _say_measured(ear, kinds[Kind.MEASURED], words)
     for kind, key in PARTS.items():
         if kinds[kind]:
             yield words.say(key, frequencies_hz=_hertz(kinds[kind]))
@@ -61,7 +61,7 @@ def _parts(ear: EarFindings, words: Words) -> Iterator[str]:
         yield words.say("part_doubtful", frequencies_hz=_hertz(doubtful))
 
 
-def _measured(ear: EarFindings, measured: list[Threshold], words: Words) -> str:
+def _say_measured(ear: EarFindings, measured: list[Threshold], words: Words) -> str:
     widest_db = max(each.half_width_db or 0.0 for each in measured)
     parts = {"all": str(len(ear.thresholds)), "half_width_db": words.number(widest_db, ".1f")}
     wide = [each for each in measured if each.wide]

@@ -86,11 +86,11 @@ class History:
                 _trial(t, session, i) for t, i in zip(session.trials, self.after, strict=True)
             ],
             "first": {str(route): place for route, place in self.first.items()},
-            "snapshots": self._told(session),
+            "snapshots": self._tell(session),
             "pending": _pending(session),
         }
 
-    def _told(self, session: RecordedSession) -> list[dict[str, Any] | None]:
+    def _tell(self, session: RecordedSession) -> list[dict[str, Any] | None]:
         told: list[dict[str, Any] | None] = [*self.snapshots]
         for (route, *_), place in self._seen.items():
             if not has_thresholds(session.result.by_route[route]):

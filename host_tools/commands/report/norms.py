@@ -48,7 +48,7 @@ def asymmetry_words(found: Asymmetry, catalogue: Catalogue) -> str:
         "asymmetry" if found.sure else "asymmetry_doubt",
         ear=catalogue.say("report", f"{found.ear}_ear"),
         differences=told,
-        criteria=catalogue.joined(list(_named(found.criteria, catalogue))),
+        criteria=catalogue.join(list(_name_sources(found.criteria, catalogue))),
     )
 
 
@@ -60,7 +60,7 @@ def _difference(found: Difference, catalogue: Catalogue) -> str:
     return catalogue.say("report", "difference", **parts, half_width_db=half_width_db)
 
 
-def _named(met: Iterable[Criterion], catalogue: Catalogue) -> Iterator[str]:
+def _name_sources(met: Iterable[Criterion], catalogue: Catalogue) -> Iterator[str]:
     """Return each source with those of its criteria that are met."""
     by_source: dict[str, list[str]] = {}
     for criterion in met:

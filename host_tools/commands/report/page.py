@@ -78,19 +78,19 @@ def page_of(
         "steps": str(len(session.trials)),
         "trials": _trials(session.trials, findings, words),
         "footer": escape(words.footer(__version__)),
-        "history": _json(_told_to_program(findings, session, history, words)),
+        "history": _json(_program_data(findings, session, history, words)),
         "drawing": drawing_js.inline_script(),
         "program": _asset("page.js"),
     }
 
-    def filled(found: re.Match[str]) -> str:
+    def fill(found: re.Match[str]) -> str:
         place, key = found[1], found[2]
         return escape(words.catalogue.say(place, key)) if place else parts[key]
 
-    return re.sub(r"\{\{(?:(report|record)\.)?(\w+)\}\}", filled, _asset("page.html"))
+    return re.sub(r"\{\{(?:(report|record)\.)?(\w+)\}\}", fill, _asset("page.html"))
 
 
-def _told_to_program(
+def _program_data(
     findings: Findings, session: RecordedSession, history: History, words: Words
 ) -> dict[str, Any]:
     """Return all that the page's program draws and says."""
@@ -155,7 +155,7 @@ def _sign(particulars: Particulars) -> str:
 def _words_of_steps(words: Words) -> dict[str, str]:
     """Return the sentences of the page's program, and the words that these are filled with."""
     ears = {f"{route}_ear": words.ear(route) for route in ROUTES}
-    purposes = {f"purpose_{each}": words.named("purpose", each) for each in Purpose}
+    purposes = {f"purpose_{each}": words.name_of("purpose", each) for each in Purpose}
     decimal = words.catalogue.say("format", "decimal")
     return {**words.catalogue.tables["steps"], **ears, **purposes, "decimal": decimal}
 
@@ -202,7 +202,7 @@ def _thresholds(
     for t in ear.thresholds:
         cells = [f"{t.frequency_hz}", words.threshold(t), words.band(t), words.spread(t)]
         cells += [noise_level(noise.get(t.frequency_hz), words.catalogue)] if masked else []
-        cells += [words.confirmed(t)] if again else []
+        cells += [words.confirmation(t)] if again else []
         if findings.norm_title:
             cells += [words.norm(t), words.percent(t.norm_share_better)]
         rows.append(cells)
@@ -245,7 +245,7 @@ def _grades(findings: Findings, words: Words) -> str:
 def _grade_name(name: str, words: Words) -> str:
     edges = [f"{edge:g}" for edge in GRADES_DB_HL.values()]
     place = [*GRADES_DB_HL].index(name)
-    grade = words.named("grade", name)
+    grade = words.name_of("grade", name)
     if place == 0:
         return words.say("grade_below", grade=grade, to=edges[1])
     if place + 1 == len(edges):
@@ -282,7 +282,7 @@ def _trials(trials: Sequence[Trial], findings: Findings, words: Words) -> str:
         response = NOTHING if t.response_ms is None else words.number(t.response_ms)
         answer = words.answer(t.heard, catch=t.frequency_hz is None)
         at = words.number(t.at_us / 1e6, ".1f")
-        purpose = words.named("purpose", t.purpose)
+        purpose = words.name_of("purpose", t.purpose)
         row = [str(t.number), words.say(str(t.route)), purpose, *tone, answer, response, at]
         noise = NOTHING if t.noise_db_hl is None else words.number(t.noise_db_hl, "g")
         rows.append([*row, noise] if masked else row)

@@ -87,7 +87,7 @@ def _thresholds(
             levels = [noise_level(noise.get(hz), words.catalogue) for hz in frequencies_hz]
             small[particulars.say("noise_of")] = levels
         if any(t.confirmed is not None for t in ear.thresholds):
-            small[words.say("column_confirmed")] = [words.confirmed(t) for t in ear.thresholds]
+            small[words.say("column_confirmed")] = [words.confirmation(t) for t in ear.thresholds]
         if findings.norm_title:
             shares = [words.percent(t.norm_share_better) for t in ear.thresholds]
             small[words.say(PEERS)] = shares

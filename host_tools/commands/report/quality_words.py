@@ -77,7 +77,7 @@ def _retest(ear: EarFindings, words: Words) -> str:
     difference_db = words.number(q.retest_difference_db, "+.1f")
     if not q.retest_verdict:  # recorded, and the answers have no retest: not as recorded
         return f"{difference_db} dB"
-    verdict = words.named("retest", q.retest_verdict)
+    verdict = words.name_of("retest", q.retest_verdict)
     return words.say("retest_value", difference_db=difference_db, verdict=verdict)
 
 

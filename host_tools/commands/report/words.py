@@ -15,7 +15,7 @@ from firmware_py.procedure.results import MeanThreshold
 from firmware_py.procedure.route import Route
 from firmware_py.sessions.archive import UNFINISHED
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
-from host_tools.catalogue.remarks import band_words, told, unit_words
+from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawings.drawing import WIDE_SIGN
 from host_tools.recordings.particulars import simulated_words
@@ -50,7 +50,7 @@ class Words:
         """Return a number as the language writes it."""
         return self.catalogue.number(value, form)
 
-    def named(self, kind: str, word: str) -> str:
+    def name_of(self, kind: str, word: str) -> str:
         """Return what a word of the procedure is called, such as an outcome or a purpose."""
         return self.say(f"{kind}_{word.replace('-', '_').replace(' ', '_')}")
 
@@ -64,7 +64,7 @@ class Words:
 
     def purposes(self, purposes: list[str]) -> str:
         """Return what tones were for: "a, b or c"."""
-        *some, last = (self.named("purpose", each) for each in purposes)
+        *some, last = (self.name_of("purpose", each) for each in purposes)
         one = ", ".join(some)
         return self.catalogue.say("format", "or", one=one, other=last) if some else last
 
@@ -74,7 +74,7 @@ class Words:
             "session",
             session=str(findings.session),
             when=self.catalogue.time(findings.started),
-            status=self.named("status", findings.status),
+            status=self.name_of("status", findings.status),
         )
 
     def person(self, findings: Findings) -> str:
@@ -98,7 +98,7 @@ class Words:
         found = simulated_words(findings.simulated, findings.speed, self.catalogue)
         if findings.calibration_state not in HOLDING:
             state = findings.calibration_state
-            why = _capital(told(findings.calibration, self.catalogue))
+            why = _capital(say_reasons(findings.calibration, self.catalogue))
             meaning = self.say(f"{state.lower()}_means")
             found.append((self.state(state), f"{why}. {meaning}"))
         headline = "unfinished" if findings.status == UNFINISHED else "not_as_recorded"
@@ -108,7 +108,7 @@ class Words:
 
     def calibration(self, findings: Findings) -> str:
         """Return what is known of the calibration, its state first."""
-        about, state = told(findings.calibration, self.catalogue), findings.calibration_state
+        about, state = say_reasons(findings.calibration, self.catalogue), findings.calibration_state
         return about if state == SIMULATED else f"{self.state(state)}: {about}"
 
     def state(self, state: str) -> str:
@@ -141,14 +141,14 @@ class Words:
         sd_db = self.number(found.sd_db, ".1f")
         return f"({sd_db})" if read(found).kind == Kind.INFERRED else sd_db
 
-    def confirmed(self, found: Threshold) -> str:
+    def confirmation(self, found: Threshold) -> str:
         """Return what the classical rule found at a frequency."""
         again = found.confirmed
         if again is None:
             return NOTHING
         if again.threshold_db_hl is not None:
             return self.number(again.threshold_db_hl)
-        return self.named("outcome", again.mark) if again.mark in CONFIRMED else "?"
+        return self.name_of("outcome", again.mark) if again.mark in CONFIRMED else "?"
 
     def norm(self, found: Threshold) -> str:
         """Return what is usual: the median, and where the middle eight tenths lie."""
@@ -192,7 +192,7 @@ class Words:
         """Return the grades that are named."""
         key = KEYS_OF_BOUND[bound]
         return ", ".join(
-            self.say(key, grade=self.named("grade", name), share=self.percent(share))
+            self.say(key, grade=self.name_of("grade", name), share=self.percent(share))
             for name, share in grades_said(bound, shares)
         )
 
@@ -245,7 +245,7 @@ class Words:
             presses=presses,
         )
         ends = [
-            self.say("ended_by", ear=self.ear(ear.route), why=told(why, self.catalogue))
+            self.say("ended_by", ear=self.ear(ear.route), why=say_reasons(why, self.catalogue))
             for ear in findings.ears
             if (why := _why_ended(ear))
         ]
@@ -256,7 +256,7 @@ class Words:
             for ear in findings.ears
             if ear.quality.tones_set_aside
         ]
-        recorded = (told(remark, self.catalogue) for remark in findings.remarks)
+        recorded = (say_reasons(remark, self.catalogue) for remark in findings.remarks)
         found = (*recorded, *findings.asymmetries)
         lines = (whole, *ends, *filter(None, found))
         return [*map(readable, lines)]

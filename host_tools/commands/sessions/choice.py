@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from firmware_py.board.self_check import clock_part
-from firmware_py.procedure.person import composed
+from firmware_py.procedure.person import compose
 from firmware_py.procedure.settings import BOTH
 from host_tools.commands.sessions.entry import Entry
 from host_tools.errors import HostError
@@ -134,7 +134,7 @@ class Choice:
     def takes(self, entry: Entry) -> bool:
         """Tell whether a session is as asked."""
         wanted = (
-            (self.identifier, lambda told: fnmatchcase(entry.identifier, composed(told))),
+            (self.identifier, lambda told: fnmatchcase(entry.identifier, compose(told))),
             (self.since, lambda day: entry.started[:10] >= day),
             (self.until, lambda day: "" < entry.started[:10] <= day),
             (self.outcome, lambda outcome: entry.outcome == outcome),
@@ -153,7 +153,7 @@ class Choice:
         )
 
 
-def chosen(entries: Iterable[Entry], choice: Choice, order: str, reverse: bool) -> list[Entry]:
+def choose(entries: Iterable[Entry], choice: Choice, order: str, reverse: bool) -> list[Entry]:
     """Return the sessions that are as asked, in an order of `ORDERS`."""
     ordered = [each.entry for each in in_order(filter(choice.takes, entries))]
     if reverse:

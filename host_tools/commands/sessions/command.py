@@ -14,13 +14,13 @@ from host_tools.catalogue import add_language_argument, catalogue_of
 from host_tools.commands.export.command import checked_format, export, once
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS, Encode, add_csv_arguments, encoder
-from host_tools.commands.sessions.choice import ORDERS, Choice, chosen, clock_was_set
+from host_tools.commands.sessions.choice import ORDERS, Choice, choose, clock_was_set
 from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
 from host_tools.errors import NONSENSE, HostError
 from host_tools.files import check_name, write_text
 from host_tools.recordings.convention import add_convention_argument
-from host_tools.terminal import say, say_aside, watched
+from host_tools.terminal import say, say_aside, show_progress
 
 NAME = "sessions"
 SUMMARY = "list the journals of a directory, choose among them, export them together"
@@ -101,8 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
         encode = encoder(name, arguments)
     _check_people(arguments)
     directory: Path = arguments.directory
-    entries = entries_of(directory, watched, not arguments.no_index)
-    wanted = chosen(entries, choice, arguments.sort, arguments.reverse)
+    entries = entries_of(directory, show_progress, not arguments.no_index)
+    wanted = choose(entries, choice, arguments.sort, arguments.reverse)
     code = 0
     if encode is not None:
         code = _export(directory, wanted, encode, arguments)
@@ -133,7 +133,7 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
     from host_tools.commands.sessions.people_page import people_page
     from host_tools.commands.sessions.people_words import PeopleWords
 
-    people, left_out = people_of(directory, entries, watched, arguments.convention)
+    people, left_out = people_of(directory, entries, show_progress, arguments.convention)
     compared = [(person, person.comparisons()) for person in people]
     words = PeopleWords(catalogue_of(arguments.language))
     if arguments.out is not None:
@@ -162,7 +162,7 @@ def _export(
     out, code = arguments.export, 0
     left_out = [_why_left_out(entry) for entry in entries if not _may_have_result(entry)]
     read = [entry for entry in entries if _may_have_result(entry)]
-    for entry in watched(read, len(read), "exporting"):
+    for entry in show_progress(read, len(read), "exporting"):
         try:
             examinations.append(
                 read_examination(directory / entry.name, convention=arguments.convention)

@@ -116,7 +116,7 @@ class Entry:
 def entry_of(path: Path) -> Entry:
     """Look at a file, and check that it is whole; what is wrong with it is in the entry."""
     try:
-        return _told(path.name, _ends(path), digest_of(path))
+        return _entry_of(path.name, _ends(path), digest_of(path))
     except OSError as error:
         return Entry(path.name, UNREADABLE, error.strerror or str(error))
     except JournalUnstartedError as error:
@@ -139,7 +139,7 @@ def _ends(path: Path) -> Ends:
     return read_whole(path)
 
 
-def _told(name: str, ends: Ends, content: str) -> Entry:
+def _entry_of(name: str, ends: Ends, content: str) -> Entry:
     header = ends.header
     nominal = header.calibration.nominal
     told = as_told(ends.result, header.settings, nominal=nominal) if ends.result else None

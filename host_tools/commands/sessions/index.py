@@ -51,7 +51,7 @@ def entries_of(directory: Path, watch: Watch, use_index: bool = True) -> list[En
     if not use_index:
         return [entry_of(path) for path in watch(_paths(directory, states), len(states), "reading")]
     place = _place(directory)
-    kept = _kept(place)
+    kept = _read_kept(place)
     known = {name: kept[name][1] for name, state in states.items() if _is_fresh(kept, name, state)}
     new = [name for name in states if name not in known]
     for done, path in enumerate(watch(_paths(directory, new), len(new), "reading"), 1):
@@ -90,7 +90,7 @@ def _place(directory: Path) -> Path:
     return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / f"sessions-{digest}.json"
 
 
-def _kept(place: Path) -> dict[str, tuple[State, Entry]]:
+def _read_kept(place: Path) -> dict[str, tuple[State, Entry]]:
     """Return the entries that were kept; none of a damaged index, or of another version."""
     try:
         told = json.loads(content_of(place, BYTES_MAX))

@@ -172,27 +172,27 @@ class Person:
         What was measured without a calibration is compared with nothing: its levels are nominal.
         Nor is anything compared of those that may be several people.
         """
-        measured = self._measured(ear)
+        measured = self._measured_visits(ear)
         if not self.identifier or not measured or self.asked:
             return None
         *others, last = measured
-        first = next((each for each in others if not _refused(each, last, ear)), None)
+        first = next((each for each in others if not _refusals(each, last, ear)), None)
         if first is None:
             return None
         change = change_between(first.posteriors[ear], last.posteriors[ear])
         return None if change is None else Comparison(ear, first, last, change)
 
-    def refused(self) -> list[tuple[str, Visit, Visit, Difference]]:
+    def refusals(self) -> list[tuple[str, Visit, Visit, Difference]]:
         """Return which sessions are not compared with the last one of an ear, and why."""
         return [
             (ear, each, measured[-1], refused[0])
             for ear in EARS
-            if (measured := self._measured(ear))
+            if (measured := self._measured_visits(ear))
             for each in measured[:-1]
-            if (refused := _refused(each, measured[-1], ear))
+            if (refused := _refusals(each, measured[-1], ear))
         ]
 
-    def _measured(self, ear: str) -> list[Visit]:
+    def _measured_visits(self, ear: str) -> list[Visit]:
         return [visit for visit in self.visits if ear in visit.posteriors and not visit.nominal]
 
     def comparisons(self) -> list[Comparison]:
@@ -216,7 +216,7 @@ class Person:
                     "last": last.entry.name,
                     "why": why.reason.to_record(),
                 }
-                for ear, first, last, why in self.refused()
+                for ear, first, last, why in self.refusals()
             ],
             "threshold_convention": self.convention,
             "sessions": [visit.as_json() for visit in self.visits],
@@ -239,7 +239,7 @@ def _between(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return differences(Meeting.VISITS, one.identity_of(ear), other.identity_of(ear))
 
 
-def _refused(one: Visit, other: Visit, ear: str) -> list[Difference]:
+def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return [each for each in _between(one, other, ear) if each.rule == Rule.REFUSED]
 
 
@@ -301,12 +301,12 @@ def _identity(entry: Entry, header: SessionHeader) -> Identity:
 
 def _alike(identifier: str, identifiers: Iterable[str]) -> tuple[str, ...]:
     """Return the others that are the same but for capitals, blanks and what stands for these."""
-    folded = _folded(identifier)
+    folded = _fold(identifier)
     others = (each for each in identifiers if each != identifier)
-    return tuple(each for each in others if folded and _folded(each) == folded)
+    return tuple(each for each in others if folded and _fold(each) == folded)
 
 
-def _folded(identifier: str) -> str:
+def _fold(identifier: str) -> str:
     return "".join(filter(str.isalnum, identifier.casefold()))
 
 

@@ -12,7 +12,7 @@ from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.identity import Difference
 from host_tools.catalogue import NO_BREAK, Catalogue
 from host_tools.catalogue.remarks import PLACE as REMARKS
-from host_tools.catalogue.remarks import band_words, told, unit_words
+from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
 from host_tools.commands.sessions.change import (
     FALSE_ALARMS,
     NOTICED,
@@ -56,16 +56,16 @@ class PeopleWords:
             return [self.say("not_compared")]
         lines = [self._comparison(each) for each in comparisons]
         lines += [line for each in comparisons for line in self._unlike(each)]
-        lines += [self._refused(*each) for each in person.refused() if not person.asked]
+        lines += [self._say_refusal(*each) for each in person.refusals() if not person.asked]
         if len(person.visits) > 1 and not comparisons:
             lines.append(self.say("nothing_twice"))
-        lines += [self._asked(each) for each in person.asked]
+        lines += [self._say_asked(each) for each in person.asked]
         lines += [
             self.say("against_the_clock", first=each.first.name, last=each.last.name)
             for each in person.contradictions
         ]
         if person.alike:
-            names = self.catalogue.joined([*person.alike])
+            names = self.catalogue.join([*person.alike])
             lines.append(self.say("alike", names=names))
         if person.uncalibrated:
             lines.append(self.say("uncalibrated", state=self.state(UNCALIBRATED)))
@@ -77,22 +77,22 @@ class PeopleWords:
     def _unlike(self, found: Comparison) -> Iterator[str]:
         """Say what was not the same both times, or may not have been."""
         if found.differs:
-            differs = told([each.reason for each in found.differs], self.catalogue)
+            differs = say_reasons([each.reason for each in found.differs], self.catalogue)
             yield self.say("unlike", ear=self.ear(found.ear), differs=differs)
         if found.unknown:
             names = [self.catalogue.say(REMARKS, f"field_{field}") for field in found.unknown]
-            yield self.say("unknown", ear=self.ear(found.ear), what=self.catalogue.joined(names))
+            yield self.say("unknown", ear=self.ear(found.ear), what=self.catalogue.join(names))
 
-    def _refused(self, ear: str, first: Visit, last: Visit, why: Difference) -> str:
+    def _say_refusal(self, ear: str, first: Visit, last: Visit, why: Difference) -> str:
         days = {"first": first.entry.started, "last": last.entry.started}
         dates = {name: self.catalogue.date(day) for name, day in days.items()}
-        differs = told(why.reason, self.catalogue)
+        differs = say_reasons(why.reason, self.catalogue)
         return self.say("refused", ear=self.ear(ear), **dates, differs=differs)
 
-    def _asked(self, found: Difference) -> str:
+    def _say_asked(self, found: Difference) -> str:
         if found.field == "sex":
             return self.say("two_sexes")
-        return self.say("asked", differs=told(found.reason, self.catalogue))
+        return self.say("asked", differs=say_reasons(found.reason, self.catalogue))
 
     def _comparison(self, found: Comparison) -> str:
         change, clearest = found.change, found.change.clearest

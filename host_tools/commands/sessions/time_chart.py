@@ -61,7 +61,9 @@ def chart(
     for ear, points in lines.items():
         side = symbol_table()["ears"][ear]["side"]
         at = [(_x(point.when, first, last) + side * ASIDE, point) for point in points]
-        parts.append(f'<g class="{ear}">{_line(at)}{"".join(_drawn(ear, x, p) for x, p in at)}</g>')
+        parts.append(
+            f'<g class="{ear}">{_line(at)}{"".join(_draw_point(ear, x, p) for x, p in at)}</g>'
+        )
     return "".join(parts)
 
 
@@ -104,7 +106,7 @@ def _line(at: Sequence[tuple[float, Point]]) -> str:
     )
 
 
-def _drawn(ear: str, x: float, point: Point) -> str:
+def _draw_point(ear: str, x: float, point: Point) -> str:
     inferred = point.kind == Kind.INFERRED
     drawn = ""
     if point.low_db_hl is not None and point.high_db_hl is not None:

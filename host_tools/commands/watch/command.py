@@ -61,19 +61,19 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.live import Live
 
-    from host_tools.commands.watch.screen import drawn
+    from host_tools.commands.watch.screen import draw
 
     watch = watch_of(arguments.source, awaits_next=not arguments.once)
     screen = Console(highlight=False)
     try:
         if arguments.once:
-            screen.print(drawn(watch.look()))
+            screen.print(draw(watch.look()))
             return 0
         with Live(console=screen, auto_refresh=False) as live:
             over = False
             while not over:
                 view = watch.look()
-                live.update(drawn(view), refresh=True)
+                live.update(draw(view), refresh=True)
                 over = view.over
                 time.sleep(0.0 if over else LOOK_S)
     finally:

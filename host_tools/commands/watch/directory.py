@@ -153,7 +153,7 @@ def view_of(journal: Path) -> View:
 
     def watch(test: HearingTest, trial: Trial) -> None:
         ear = test.ears[trial.route]
-        answers.append(_answered(trial, ear, expected_bits.get(trial.route)))
+        answers.append(_as_answered(trial, ear, expected_bits.get(trial.route)))
         expected_bits[trial.route] = ear.estimator.information_bits
 
     session = read_session(journal, watch)
@@ -177,7 +177,7 @@ def _so_far(session: RecordedSession) -> SessionResult:
     return so_far(session.test.result(), nominal=session.calibration.nominal)
 
 
-def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
+def _as_answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
     return Answered(
         trial.number, trial.route, trial.purpose, trial.frequency_hz, trial.level_db_hl,
         trial.heard,

@@ -94,7 +94,7 @@ class PortWatch:
             self._tone = told if isinstance(told, ToneTold) else None
             return False
         if isinstance(told, AnswerTold):
-            self._answers.append(_answered(self._tone, told))
+            self._answers.append(_as_answered(self._tone, told))
         elif what == "session":
             self._answers = []
             self._refused = False
@@ -102,7 +102,7 @@ class PortWatch:
         return True
 
 
-def _answered(tone: ToneTold | None, answer: AnswerTold) -> Answered:
+def _as_answered(tone: ToneTold | None, answer: AnswerTold) -> Answered:
     of = None if answer.purpose == Purpose.CATCH else tone
     return Answered(
         number=answer.number,

@@ -28,7 +28,7 @@ WORDS: Final = {True: "heard", False: "-", None: "unsure"}
 CATCH_WORDS: Final = {True: "pressed", False: "silent", None: "unsure"}
 
 
-def drawn(view: View) -> RenderableType:
+def draw(view: View) -> RenderableType:
     """Return a view as Rich draws it."""
     if not view.result:
         return _title(view)

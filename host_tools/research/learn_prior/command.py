@@ -96,7 +96,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Learn, check, write, draw."""
     os.environ[VARIABLE] = JIT  # some of its arithmetic is written as kernels that no library has
-    components = _checked(arguments)
+    components = _check(arguments)
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(arguments.out, "-o", (".json",), arguments.force)
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _learn(arguments, components, picture)
 
 
-def _checked(arguments: argparse.Namespace) -> int | None:
+def _check(arguments: argparse.Namespace) -> int | None:
     """Refuse what is not allowed, and return the number of components; None: to be found."""
     if not 0.0 < arguments.part <= 1.0:
         raise HostError(f"--part is {arguments.part:g}; allowed is above 0 and at most 1")
@@ -142,7 +142,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     one_thread()
     sha256, taught, unseen, left_out = _read(arguments)
     sample = sample_of(taught)
-    table, learned, one = _fitted(sample, components, arguments.seed)
+    table, learned, one = _fit(sample, components, arguments.seed)
     about: dict[str, Any] = {
         "learned_from": {
             "file": arguments.table.name,
@@ -190,7 +190,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     return 0
 
 
-def _fitted(
+def _fit(
     sample: "Sample", components: int | None, seed: int
 ) -> "tuple[list[Size], Mixture, Mixture]":
     """Return how sizes compare, the mixture of the chosen size, and one Gaussian.

@@ -135,7 +135,7 @@ class Learner:
     def start(self, components: int, seed: int, number: int) -> Mixture:
         """Return a beginning: clusters around ears drawn by weight (Lloyd's algorithm)."""
         sample = self._sample
-        filled = _filled(sample)
+        filled = _fill(sample)
         draws = uniform(seed, _START_STREAM + number, components)
         cumulated = np.cumsum(sample.weight)
         centres = filled[np.searchsorted(cumulated, draws * cumulated[-1])]
@@ -197,7 +197,7 @@ class Learner:
         log_joint = np.empty((len(sample), len(mixture)))
         conditionals = []
         for group in self._groups:
-            density, conditional = _observed(group, mixture, sample.noise)
+            density, conditional = _observe(group, mixture, sample.noise)
             log_joint[group.ears] = density
             conditionals.append(conditional)
         moments = _truncate(self._groups, conditionals)
@@ -240,7 +240,7 @@ def _groups(sample: Sample) -> list[_Group]:
     return found
 
 
-def _observed(group: _Group, mixture: Mixture, noise: Array) -> tuple[Array, tuple[Array, Array]]:
+def _observe(group: _Group, mixture: Mixture, noise: Array) -> tuple[Array, tuple[Array, Array]]:
     # (n, K) log density of what was observed; mean (K, n, c) and covariance (K, c, c) of the
     # censored frequencies given that.
     o, c = group.observed, group.censored
@@ -337,7 +337,7 @@ def _add_moments(
     s2 += t0[:, None, None] * left + onto @ kept @ np.swapaxes(onto, 1, 2)
 
 
-def _filled(sample: Sample) -> Array:
+def _fill(sample: Sample) -> Array:
     # For a beginning only: gaps along the line between neighbours, limits exceeded by a little.
     there = sample.observed | sample.censored
     filled = sample.values + 5.0 * sample.censored

@@ -93,7 +93,7 @@ def roughness(mixture: Mixture, frequencies_hz: Array) -> Roughness:
     return Roughness(x[1:-1], np.column_stack(inner), steps[0], steps[1])
 
 
-def filled(mixture: Mixture, frequencies_hz: Array, knots_hz: Array) -> tuple[Array, Array, Array]:
+def fill_in(mixture: Mixture, frequencies_hz: Array, knots_hz: Array) -> tuple[Array, Array, Array]:
     """Return mean (K, D), covariance (K, D, D) and covariance with age (K, D) at the knots.
 
     The mixture is over thresholds at the frequencies, `FREQUENCIES_MIN` or more, and age. All of
@@ -131,7 +131,7 @@ def prior_of(
     """
     knots_hz = np.union1d(KNOTS_HZ, frequencies_hz)
     rough = roughness(mixture, frequencies_hz)
-    mean, covariance, age_covariance = filled(mixture, frequencies_hz, knots_hz)
+    mean, covariance, age_covariance = fill_in(mixture, frequencies_hz, knots_hz)
     weight = (1.0 - standard_weight) * mixture.weight / mixture.weight.sum()
     age_mean, age_sd = mixture.mean[:, -1], np.sqrt(mixture.covariance[:, -1, -1])
     share_female = mixture.share_female
@@ -155,15 +155,15 @@ def prior_of(
     ]
     return PopulationPrior(
         knots_hz=tuple(float(f) for f in knots_hz),
-        between_knots_sd_db=rounded(np.sqrt(between_db2)),
+        between_knots_sd_db=round_numbers(np.sqrt(between_db2)),
         components=tuple(
             Component(
                 share,
-                rounded(mean[k]),
-                tuple(rounded(row) for row in covariance[k]),
+                round_numbers(mean[k]),
+                tuple(round_numbers(row) for row in covariance[k]),
                 round(float(age_mean[k]), DECIMALS),
                 round(float(age_sd[k]), DECIMALS),
-                rounded(age_covariance[k]),
+                round_numbers(age_covariance[k]),
                 round(float(share_female[k]), DECIMALS),
             )
             for k, share in enumerate(rounded_weights(weight))
@@ -194,7 +194,7 @@ def _mean_square(mixture: Mixture, combination: Array) -> Array:
     return square
 
 
-def rounded(numbers: Array) -> tuple[float, ...]:
+def round_numbers(numbers: Array) -> tuple[float, ...]:
     """Return numbers with `DECIMALS`."""
     return tuple(round(float(number), DECIMALS) + 0.0 for number in numbers)
 

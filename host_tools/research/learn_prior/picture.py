@@ -82,16 +82,16 @@ def quantiles(prior: PopulationPrior, frequencies_hz: Array) -> Array:
 
 def _order(prior: PopulationPrior, k: int) -> float:
     c = prior.components[k]
-    return float(np.mean(c.mean_db_hl)) if k < _learned(prior) else 1e6 + k
+    return float(np.mean(c.mean_db_hl)) if k < _count_learned(prior) else 1e6 + k
 
 
-def _learned(prior: PopulationPrior) -> int:
+def _count_learned(prior: PopulationPrior) -> int:
     return int(prior.provenance["components_learned"])
 
 
-def _added(prior: PopulationPrior, k: int) -> str:
+def _say_added(prior: PopulationPrior, k: int) -> str:
     """Say what a component is that was not learned; "": it was."""
-    beyond = k - _learned(prior)
+    beyond = k - _count_learned(prior)
     if beyond < 0:
         return ""
     standard = float(prior.provenance.get("standard_audiograms_weight", 0.0)) > 0.0
@@ -162,7 +162,7 @@ def _component(axes: Any, prior: PopulationPrior, k: int, measured_hz: Array) ->
     at = _axis(axes, prior, measured_hz, 2)
     mean, variance = (values[k] for values in curves(prior, at))
     sd, c = np.sqrt(variance), prior.components[k]
-    added = _added(prior, k)
+    added = _say_added(prior, k)
     colour = ORANGE if added else BLUE
     for z, alpha in ((Z_95, 0.18), (Z_50, 0.3)):
         axes.fill_between(at, mean - z * sd, mean + z * sd, color=colour, alpha=alpha, lw=0)

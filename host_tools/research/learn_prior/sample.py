@@ -14,7 +14,7 @@ from host_tools.research.methods.population import (
     Integers,
     Population,
     PopulationError,
-    balanced,
+    balance,
 )
 
 # Steps of the readings: thresholds in steps of 5 dB, their means of two in steps of 2.5.
@@ -111,7 +111,7 @@ def sample_of(ears: Population) -> Sample:
         censored=np.column_stack([ears.censored, np.zeros(len(ears), dtype=np.bool_)]),
         noise=np.array([*noise, AGE_STEP_YEARS**2 / 12.0]),
         female=np.array([{"F": 1.0, "M": 0.0, "": np.nan}[sex] for sex in ears.sex]),
-        weight=balanced(stratum),
+        weight=balance(stratum),
         person=person.astype(np.int64),
     )
 

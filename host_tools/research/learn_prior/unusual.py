@@ -24,7 +24,7 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
-from host_tools.research.learn_prior.fill import rounded, rounded_weights
+from host_tools.research.learn_prior.fill import round_numbers, rounded_weights
 
 # Shares of the weight; the rest is the free ones', in equal parts.
 WIDE_SHARE: Final = 12.0 / 32.0
@@ -102,14 +102,14 @@ def _anyone(prior: PopulationPrior) -> tuple[float, float, float]:
 def _component(
     anyone: tuple[float, float, float], weight: float, mean_db_hl: Array, covariance_db2: Array
 ) -> Component:
-    age_mean, age_sd, share_female = rounded(np.array(anyone))
+    age_mean, age_sd, share_female = round_numbers(np.array(anyone))
     symmetric = 0.5 * (covariance_db2 + covariance_db2.T)
     return Component(
         weight,
-        rounded(mean_db_hl),
-        tuple(rounded(row) for row in symmetric),
+        round_numbers(mean_db_hl),
+        tuple(round_numbers(row) for row in symmetric),
         age_mean,
         age_sd,
-        rounded(np.zeros(len(mean_db_hl))),
+        round_numbers(np.zeros(len(mean_db_hl))),
         share_female,
     )

@@ -36,7 +36,7 @@ from host_tools.research.methods.interface import (
     interpolation_weights,
     tones_of,
 )
-from host_tools.research.methods.population import Integers, Population, balanced, uniform
+from host_tools.research.methods.population import Integers, Population, balance, uniform
 
 PATTERNS_USUAL: Final = 300
 LEVEL_STEP_DB: Final = 5.0
@@ -95,7 +95,7 @@ def learn_patterns(population: Population, count: int = PATTERNS_USUAL) -> Patte
         raise ValueError(
             f"{count} patterns from {len(ears)} ears with all frequencies; allowed are 1 or more"
         )
-    weight, thresholds_db_hl = balanced(ears.stratum), ears.thresholds_db_hl
+    weight, thresholds_db_hl = balance(ears.stratum), ears.thresholds_db_hl
     nearest = clusters(thresholds_db_hl, weight, count)
     means, spread_db, probability = [], [], []
     for pattern in range(int(nearest.max()) + 1):
@@ -156,7 +156,7 @@ class Cast:
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Weigh the patterns by the answer to a tone, which may be any."""
-        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
+        frequency_hz, level_db_hl, heard = self._task.check(frequency_hz, level_db_hl, heard)
         if self._ended:
             raise ValueError("the test has ended; no answer is allowed any more")
         p = self._answers(np.array([[frequency_hz, level_db_hl]]))[0][:, 0]

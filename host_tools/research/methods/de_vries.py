@@ -44,7 +44,7 @@ from host_tools.research.methods.interface import (
     interpolation_weights,
     tones_of,
 )
-from host_tools.research.methods.population import Population, balanced
+from host_tools.research.methods.population import Population, balance
 
 COMPONENTS_USUAL: Final = 6
 LEVEL_STEP_DB: Final = 1.0
@@ -113,7 +113,7 @@ def learn_mixture(population: Population, components: int = COMPONENTS_USUAL) ->
             f"{components} components from {len(ears)} ears with all frequencies; allowed are 1 "
             "or more components, and no more than ears"
         )
-    weight, points = balanced(ears.stratum), ears.thresholds_db_hl
+    weight, points = balance(ears.stratum), ears.thresholds_db_hl
     nearest = clusters(points, weight, components)
     member = (nearest[:, None] == np.unique(nearest)).astype(float)
     mixture = _maximise(ears.frequencies_hz, points, weight, member)
@@ -180,7 +180,7 @@ class DeVries:
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Update every component, and weigh them, by the answer to a tone, which may be any."""
-        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
+        frequency_hz, level_db_hl, heard = self._task.check(frequency_hz, level_db_hl, heard)
         known = self.mixture
         w = interpolation_weights(known.frequencies_hz, np.array([frequency_hz]))[0]
         with_tone = known.covariance_db2 @ w

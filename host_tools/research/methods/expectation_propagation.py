@@ -32,14 +32,16 @@ def probability_heard(z: Array, task: Task) -> Array:
     P = a + (1 - a - b) Phi(z), with a the false alarm rate and b the lapse rate.
     """
     p = np.empty(z.shape)
-    _heard(
+    _write_probabilities(
         z.size, np.ascontiguousarray(z).ravel(), task.false_alarm_rate, task.lapse_rate, p.ravel()
     )
     return p
 
 
 @entry
-def _heard(n: int, z: Vector, false_alarm_rate: float, lapse_rate: float, p: Vector) -> int:
+def _write_probabilities(
+    n: int, z: Vector, false_alarm_rate: float, lapse_rate: float, p: Vector
+) -> int:
     """Write a + (1 - a - b) Phi(z) of n numbers."""
     for i in range(n):
         p[i] = false_alarm_rate + (1.0 - false_alarm_rate - lapse_rate) * normal_cdf(z[i])

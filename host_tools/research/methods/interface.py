@@ -111,7 +111,7 @@ class Task:
     age_years: float | None = None  # of the listener, if known
     sex: Sex | None = None
 
-    def checked(
+    def check(
         self, frequency_hz: float, level_db_hl: float, heard: bool
     ) -> tuple[float, float, bool]:
         """Return an answer as two floats and a bool, or say what about it is not allowed."""

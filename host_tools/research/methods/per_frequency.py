@@ -98,7 +98,7 @@ class PerFrequency(ABC):
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Take the answer to one tone into account, as in `Method`; the level may be any."""
-        frequency_hz, level_db_hl, heard = self.task.checked(frequency_hz, level_db_hl, heard)
+        frequency_hz, level_db_hl, heard = self.task.check(frequency_hz, level_db_hl, heard)
         index = self._index(frequency_hz)
         p_heard = self._probability_heard(level_db_hl)
         weights = self._weights[index] * (p_heard if heard else 1.0 - p_heard)

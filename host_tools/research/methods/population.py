@@ -86,8 +86,8 @@ class Population:
         missing = [f for f in PTA4_FREQUENCIES_HZ if f not in self.frequencies_hz]
         if missing:
             raise PopulationError(
-                f"the table has no thresholds at {_listed(missing)} Hz; the PTA4, by which ears "
-                f"are sorted, needs {_listed(PTA4_FREQUENCIES_HZ)} Hz"
+                f"the table has no thresholds at {_list_numbers(missing)} Hz; the PTA4, by which "
+                f"ears are sorted, needs {_list_numbers(PTA4_FREQUENCIES_HZ)} Hz"
             )
         columns = np.searchsorted(self.frequencies_hz, PTA4_FREQUENCIES_HZ)
         average: Array = self.thresholds_db_hl[:, columns].mean(axis=1)
@@ -331,7 +331,7 @@ def _limits(frequencies_hz: list[float], heard_db_hl: Array) -> Array:
     return np.array(limits)
 
 
-def balanced(stratum: np.ndarray[Any, Any]) -> Array:
+def balance(stratum: np.ndarray[Any, Any]) -> Array:
     """Return (n,) weights, together 1, that give every stratum in (n,) the same share."""
     _, index, count = np.unique(stratum, return_inverse=True, return_counts=True)
     weight: Array = 1.0 / (len(count) * count[index])
@@ -352,5 +352,5 @@ def _place_of(person: str, seed: int) -> float:
     return (int.from_bytes(digest, "big") >> 11) * 2.0**-53
 
 
-def _listed(numbers: Iterable[float]) -> str:
+def _list_numbers(numbers: Iterable[float]) -> str:
     return ", ".join(f"{number:g}" for number in numbers)

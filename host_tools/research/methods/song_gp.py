@@ -215,7 +215,7 @@ def maximise_evidence(answers: Answers, start: Fit, free: Array) -> Fit:
         if better is None:
             break
         step = better.hyperparameters - at
-        curvature = _updated(curvature, step, fit.gradient - better.gradient)
+        curvature = _update(curvature, step, fit.gradient - better.gradient)
         fit = better
     return fit
 
@@ -233,7 +233,7 @@ def _backtrack(answers: Answers, fit: Fit, direction: Array, low: Array, high: A
     return None
 
 
-def _updated(inverse_curvature: Array, step: Array, change: Array) -> Array:
+def _update(inverse_curvature: Array, step: Array, change: Array) -> Array:
     # BFGS on minus the evidence; without curvature along the step it stays as it is.
     product = float(step @ change)
     if product <= 1e-10:
@@ -292,7 +292,7 @@ class SongGp:
         FitError
             The posterior could not be computed; nothing has changed.
         """
-        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
+        frequency_hz, level_db_hl, heard = self._task.check(frequency_hz, level_db_hl, heard)
         h = (level_db_hl - self._middle_db_hl) / LEVEL_UNIT_DB
         answers = copy(self._answers)
         answers.add(math.log2(frequency_hz), h, heard)

@@ -73,7 +73,7 @@ class _Limited:
 
     def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
         self._low, self._high = limits_db_hl
-        self.level_db_hl = self._clipped(level_db_hl)
+        self.level_db_hl = self._clip(level_db_hl)
         self._silent_at_limit = 0
 
     @property
@@ -93,9 +93,9 @@ class _Limited:
 
     def move(self, step_db: float) -> None:
         """Go up or down, as far as the limits let."""
-        self.level_db_hl = self._clipped(self.level_db_hl + step_db)
+        self.level_db_hl = self._clip(self.level_db_hl + step_db)
 
-    def _clipped(self, level_db_hl: float) -> float:
+    def _clip(self, level_db_hl: float) -> float:
         return min(max(level_db_hl, self._low), self._high)
 
 
@@ -172,7 +172,7 @@ class _Run(ABC):
             self.ascending_db_hl.append(level_db_hl)
             if heard:
                 self.ascents_db_hl.append(level_db_hl)
-        if ascending and heard and self._met(level_db_hl):
+        if ascending and heard and self._is_last_ascent(level_db_hl):
             outcome = HEARS_ALL if self.tone.at_floor else SETTLED
             self.finding = Finding(level_db_hl, outcome)
         elif self.tone.not_reached:
@@ -183,7 +183,7 @@ class _Run(ABC):
         self._rising = not heard
 
     @abstractmethod
-    def _met(self, level_db_hl: float) -> bool:
+    def _is_last_ascent(self, level_db_hl: float) -> bool:
         """Return whether the ascent that just ended at this level is the last one needed."""
 
     def _step_db(self, heard: bool, ascending: bool) -> float:
@@ -193,7 +193,7 @@ class _Run(ABC):
 class _RunAsha(_Run):
     """Until a level was heard in at least two, and half, of its ascending presentations."""
 
-    def _met(self, level_db_hl: float) -> bool:
+    def _is_last_ascent(self, level_db_hl: float) -> bool:
         heard = self.ascents_db_hl.count(level_db_hl)
         return heard >= ASHA_HEARD and 2 * heard >= self.ascending_db_hl.count(level_db_hl)
 
@@ -201,7 +201,7 @@ class _RunAsha(_Run):
 class _RunIso(_Run):
     """Until three of at most five ascents end at one level; else 10 dB up, and count anew."""
 
-    def _met(self, level_db_hl: float) -> bool:
+    def _is_last_ascent(self, level_db_hl: float) -> bool:
         return self.ascents_db_hl.count(level_db_hl) >= ISO_EQUAL
 
     def _step_db(self, heard: bool, ascending: bool) -> float:
@@ -276,7 +276,7 @@ class Staircase:
         ValueError
             The tone is not the one that was to be played: a staircase goes its own way only.
         """
-        *tone, heard = self._task.checked(frequency_hz, level_db_hl, heard)
+        *tone, heard = self._task.check(frequency_hz, level_db_hl, heard)
         wanted = self.next_stimulus()
         if wanted is None:
             raise ValueError(f"the tone is {_words(*tone)}; allowed is none, the staircase is over")
@@ -289,9 +289,9 @@ class Staircase:
         stage.answer(heard)
         if isinstance(stage, _Run):
             if stage.finding is not None:
-                self._found(stage.finding)
+                self._note_finding(stage.finding)
         elif stage.tone.not_reached:
-            self._found(Finding(wanted.level_db_hl, NOT_REACHED))
+            self._note_finding(Finding(wanted.level_db_hl, NOT_REACHED))
         elif stage.over:
             self._run = self.run(stage.tone.level_db_hl, self._task.level_limits_db_hl)
 
@@ -308,14 +308,14 @@ class Staircase:
         With `subtract_bias` what rests on ascents is 2.5 dB lower, limits and guesses are not.
         """
         wanted_hz = self._task.checked_frequencies(frequencies_hz)
-        known = self._known()
+        known = self._levels_found()
         values = interpolate(sorted(known), [known[f] for f in sorted(known)], wanted_hz)
         return values, np.full_like(values, math.nan)
 
     def _stage(self) -> _Familiarisation | _Run:
         return self._run if self._familiar.over else self._familiar
 
-    def _known(self) -> dict[float, float]:
+    def _levels_found(self) -> dict[float, float]:
         known = {
             frequency_hz: found.level_db_hl
             - (self._bias_db if found.outcome in (SETTLED, UNSETTLED) else 0.0)
@@ -330,7 +330,7 @@ class Staircase:
             known[running] = level_db_hl - bias_db
         return known
 
-    def _found(self, finding: Finding) -> None:
+    def _note_finding(self, finding: Finding) -> None:
         """Note what was found at the frequency under way and begin with the next."""
         frequency_hz = self._plan.pop(0)
         first = self.findings.get(frequency_hz)
@@ -341,12 +341,12 @@ class Staircase:
         self._familiar.over = True
         if not self._plan and not self._inter_octaves_planned:
             self._inter_octaves_planned = True
-            self._plan = [f for f in INTER_OCTAVES_HZ if self._needed(f)]
+            self._plan = [f for f in INTER_OCTAVES_HZ if self._needs(f)]
         if self._plan:
             level_db_hl = self._nearest_db_hl(self._plan[0]) + AUDIBLE_DB
             self._run = self.run(level_db_hl, self._task.level_limits_db_hl)
 
-    def _needed(self, frequency_hz: float) -> bool:
+    def _needs(self, frequency_hz: float) -> bool:
         """Return whether an inter-octave frequency is to be measured."""
         low_hz, high_hz = self._task.frequency_range_hz
         if frequency_hz in self.findings or not low_hz <= frequency_hz <= high_hz:

@@ -162,7 +162,7 @@ def _refuse_times(arguments: argparse.Namespace, mode: str) -> None:
 
 def _study(arguments: argparse.Namespace) -> int:
     workers = _workers(arguments)
-    study = _planned(_options(arguments, SEEDS_USUAL, arguments.conduct))
+    study = _plan(_options(arguments, SEEDS_USUAL, arguments.conduct))
     need(f"gp-pta {NAME}", *LIBRARIES, use=NAME)
     from rich.console import Console
 
@@ -193,10 +193,10 @@ def _study(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _planned(asked: "Options") -> "Study":
-    from host_tools.research.study.plan import planned
+def _plan(asked: "Options") -> "Study":
+    from host_tools.research.study.plan import plan_study
 
-    return planned(asked)
+    return plan_study(asked)
 
 
 def _options(arguments: argparse.Namespace, seeds: int, conduct: str) -> "Options":
@@ -273,7 +273,7 @@ def _runs(
     )
 
     one_thread()
-    chunks = study.made(missing, store.learned())
+    chunks = study.make(missing, store.learn())
     if dask is not None:
         return run_on_cluster(chunks, dask)
     if workers == 0:
@@ -284,7 +284,7 @@ def _runs(
 def _show(screen: Any, study: "Study", lines: "list[Line]") -> None:
     from host_tools.research.study.summary import table_lines
 
-    how = study.setting.answering.told()
+    how = study.setting.answering.as_told()
     screen.print(
         f"{len(study.ears)} ears x {study.seeds} seeds, {study.setting.tones} tones; noise "
         f"{how.response_noise_db:g} dB, lapses {how.lapse_rate:g}, false alarms "

@@ -43,7 +43,7 @@ class Ear:
         """Return the thresholds at all frequencies."""
         return self.truth or Audiogram(self.frequencies_hz, self.thresholds_db_hl)
 
-    def jittered(self, seed: int, within_db: float) -> "Ear":
+    def jitter(self, seed: int, within_db: float) -> "Ear":
         """Return the ear with thresholds moved evenly within +-`within_db`, by name and seed.
 
         A finer truth is moved at its own frequencies, which no table has rounded: not at all.
@@ -67,7 +67,7 @@ class Answering:
     false_alarm_rate: float  # f
     kind: Kind = HONEST  # what else is unusual, or stands in place of noise and lapse rate
 
-    def told(self) -> "Answering":
+    def as_told(self) -> "Answering":
         """Return it with the noise and the lapse rate of the kind, which methods are told."""
         noise_db, lapse_rate = self.kind.response_noise_db, self.kind.lapse_rate
         return replace(
@@ -82,7 +82,7 @@ class Listener:
 
     def __init__(self, ear: Ear, answering: Answering, seed: int, tones: int) -> None:
         self._audiogram = ear.audiogram
-        self._answering = answering.told()
+        self._answering = answering.as_told()
         course_seed = _seed(ear.name, seed, _COURSE_STREAM)
         self._course = Course(answering.kind, course_seed, self._answering.response_noise_db)
         self._luck = uniforms(ear.name, seed, _ANSWER_STREAM, tones)
@@ -108,7 +108,7 @@ class Listener:
         moment = self._course.at(tone, frequency_hz, self._above_db(frequency_hz, level_db_hl))
         p = self.probability_heard(frequency_hz, level_db_hl, moment)
         heard = bool(self._luck[tone] < p) if moment.pressed is None else moment.pressed
-        self._course.answered(tone, heard)
+        self._course.take_answer(tone, heard)
         return heard
 
     def answers(
@@ -132,7 +132,7 @@ class Listener:
             for presses, bound_db in ((1.0, half_width_db), (2.0, -half_width_db))
         )
         luck = float(self._luck[tone])
-        self._course.answered(tone, luck < answered)
+        self._course.take_answer(tone, luck < answered)
         if luck < sure:
             return True
         return None if luck < answered else False

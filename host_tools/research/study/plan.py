@@ -128,7 +128,7 @@ class Study:
             index, jobs, self.setting, learned if needed else NOTHING_LEARNED, digest(program())
         )
 
-    def made(self, indices: range | list[int], learned: Learned) -> Iterator[Chunk]:
+    def make(self, indices: range | list[int], learned: Learned) -> Iterator[Chunk]:
         """Return chunks one by one."""
         return (self.chunk(index, learned) for index in indices)
 
@@ -179,7 +179,7 @@ def ears_measured(
     return Measured(ears, JITTER_DB if options.jitter else 0.0, people, part, tuple(remarks))
 
 
-def planned(options: Options) -> Study:
+def plan_study(options: Options) -> Study:
     """Find the ears and the methods, and say what the study is.
 
     Raises
@@ -244,7 +244,7 @@ def differences(before: Json, now: Json) -> list[str]:
         if isinstance(was, Mapping) and isinstance(is_now, Mapping):
             words += differences(was, is_now)
         elif was != is_now:
-            words.append(f"{name} was {_shown(was)} and is {_shown(is_now)}")
+            words.append(f"{name} was {_show(was)} and is {_show(is_now)}")
     return words
 
 
@@ -317,5 +317,5 @@ def _training(table: Table | None, train: Table | None) -> tuple[Population, str
     return table.part(TRAIN), f"{TRAIN} part of sha256:{table.sha256}"
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -98,20 +98,20 @@ class Goal:
     @property
     def wanted(self) -> str:
         """Return the wanted range in words."""
-        low, high = self.shown(self.low), self.shown(self.high)
+        low, high = self.show(self.low), self.show(self.high)
         if not self.wants:
             return ""
         if math.isinf(self.low):
             return f"at most {high}"
         return f"at least {low}" if math.isinf(self.high) else f"{low} to {high}"
 
-    def shown(self, value: float) -> str:
+    def show(self, value: float) -> str:
         """Return a value as people read it."""
         if math.isnan(value):
             return "-"
         return f"{value:.0%}" if self.percent else f"{value:.2f}{self.unit}"
 
-    def met(self, value: float) -> bool:
+    def is_met(self, value: float) -> bool:
         """Tell whether a value is as wanted; what could not be found is not."""
         return self.low <= value <= self.high or (self.or_refused and math.isnan(value))
 
@@ -224,8 +224,8 @@ def read_off(case: Case, found: Sequence[Found]) -> list[dict[str, Any]]:
             "what": goal.what,
             "wanted": goal.wanted,
             "found": value if math.isfinite(value := goal.measure(found)) else None,
-            "shown": goal.shown(value),
-            "met": goal.met(value) if found and goal.wants else None,
+            "shown": goal.show(value),
+            "met": goal.is_met(value) if found and goal.wants else None,
             "sessions": len(found),
         }
         for goal in case.goals

@@ -40,7 +40,7 @@ NOISE: Final = mean_of(lambda each: each.noise_db)  # that is believed at the en
 TONES: Final = mean_of(lambda each: each.tones)  # until the bands are narrow
 
 
-def accepted(measure: Measure) -> Measure:
+def accept(measure: Measure) -> Measure:
     """Return a number of the tests alone that were not refused."""
     return among(lambda each: not each.refused, measure)
 
@@ -166,9 +166,9 @@ CASES: Final[tuple[Case, ...]] = (
     Case(
         "bursts-test", "two bursts of five missed or pressed answers, whole procedure", STANDARD,
         (
-            Goal("RMSE of those not refused", accepted(rmse(END)), high=4.0, unit=" dB",
+            Goal("RMSE of those not refused", accept(rmse(END)), high=4.0, unit=" dB",
                  or_refused=True),
-            Goal("their coverage", accepted(coverage(END)), low=0.93, or_refused=True),
+            Goal("their coverage", accept(coverage(END)), low=0.93, or_refused=True),
             Goal("refused as unreliable", mean_of(lambda each: each.refused), percent=True),
         ),
         PROCEDURE, listener="bursts",

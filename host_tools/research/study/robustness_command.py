@@ -61,14 +61,14 @@ def table_lines(rows: list[dict[str, Any]], ears: int, seeds: int) -> list[str]:
                 row["what"],
                 row["wanted"],
                 row["shown"],
-                _met(row),
+                _say_met(row),
             ]
         )
         before = row["title"]
     return [f"{ears} ears x {seeds} seeds a row", "", *markdown(cells)]
 
 
-def _met(row: dict[str, Any]) -> str:
+def _say_met(row: dict[str, Any]) -> str:
     if not row["sessions"]:
         return "needs --audiograms FILE"
     return {True: "yes", False: "no", None: ""}[row["met"]]

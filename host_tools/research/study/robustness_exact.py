@@ -91,10 +91,10 @@ def run_exact(name: str, seed: int, listener: Listener, told: Answering | None) 
     rng = np.random.default_rng(int(chance * 2.0**53))
     about = estimator.joint_threshold(knots_hz)
     curves, share = exact_posterior(prior, about, answers, suspects, rng)
-    return _compared(estimator, curves, share)
+    return _compare(estimator, curves, share)
 
 
-def _compared(estimator: ThresholdEstimator, curves: Array, share: Array) -> Found:
+def _compare(estimator: ThresholdEstimator, curves: Array, share: Array) -> Found:
     knots_hz = estimator.candidate_frequencies_hz
     _, sd_db = estimator.threshold(knots_hz)
     low_db_hl, high_db_hl = estimator.threshold_band(knots_hz, BAND)

@@ -53,13 +53,13 @@ def false_statements(result: SessionResult, truths: Truths) -> Iterator[str]:
                 yield f"{ear.route} {each.frequency_hz} Hz: {what}"
         if ear.pta4 is not None:
             bound = Bound.NONE if _would_be_known(ear.pta4, bounds) else ear.pta4.bound
-            if what := _misgraded(ear.pta4.shares, _clinical_db_hl(ear, truth), bound):
+            if what := _grading_error(ear.pta4.shares, _clinical_db_hl(ear, truth), bound):
                 yield f"{ear.route}: {what}"
     person = person_grade(result) if all(map(is_valid, result.ears)) else None
     if person is not None:
         true_db_hl = min(_clinical_db_hl(e, truths[ear_named(e.route.ear)]) for e in result.ears)
         known = any(ear.pta4 and _would_be_known(ear.pta4, bounds) for ear in result.ears)
-        if what := _misgraded(person.shares, true_db_hl, Bound.NONE if known else person.bound):
+        if what := _grading_error(person.shares, true_db_hl, Bound.NONE if known else person.bound):
             yield f"better ear: {what}"
 
 
@@ -109,7 +109,7 @@ def _would_be_known(mean: MeanThreshold, bounds: bool) -> bool:
     return not bounds and bool(mean.doubtful_hz) and not mean.beyond_hz
 
 
-def _misgraded(shares: Sequence[float], true_db_hl: float, bound: Bound) -> str:
+def _grading_error(shares: Sequence[float], true_db_hl: float, bound: Bound) -> str:
     """Return what is wrong with the grades; a bound may be of any grade on its side of the true."""
     # They rise, so the last of those that begin below is the true one.
     true = sum(from_db_hl <= true_db_hl for from_db_hl in GRADES_DB_HL.values()) - 1

@@ -115,7 +115,7 @@ def run_procedure(sitting: Sitting) -> Found:
     test = sitting.test()
     result = test.run()
     return replace(
-        found_in(result, sitting.truths),
+        compare_with_truth(result, sitting.truths),
         valid=all(map(is_valid, result.ears)),
         false_statements=tuple(false_statements(result, sitting.truths)),
         inferred_wrong=inferred_far_off(result, sitting.truths),
@@ -138,7 +138,7 @@ def _differ_db(sitting: Sitting, test: SimulatedTest) -> float:
     )
 
 
-def found_in(result: SessionResult, truths: Truths) -> Found:
+def compare_with_truth(result: SessionResult, truths: Truths) -> Found:
     """Compare a result with the truth; of two ears the numbers are those of the first."""
     first = result.ears[0]
     error_db, covered = errors_and_coverage(first, truths[ear_named(first.route.ear)])

@@ -198,7 +198,7 @@ def _change(unit: Unit) -> Change | None:
 def _run_exact(unit: Unit) -> Found:
     answering = answering_of(unit.case)
     listener = Listener(unit.ear, answering, unit.seed, EXACT_TONES)
-    told = answering.told() if unit.case.told else None
+    told = answering.as_told() if unit.case.told else None
     return run_exact(unit.ear.name, unit.seed, listener, told)
 
 
@@ -212,12 +212,12 @@ RUN: Final[dict[str, Callable[[Unit], Found]]] = {
 def _standard(count: int, originals: tuple[Ear, ...]) -> tuple[Ear, ...]:
     """Return ears like these, each of them as often as others."""
     return tuple(
-        _moved(originals[number % len(originals)], number // len(originals) + 1)
+        _move(originals[number % len(originals)], number // len(originals) + 1)
         for number in range(count)
     )
 
 
-def _moved(original: Ear, number: int, jitter_db: float = STANDARD_JITTER_DB) -> Ear:
+def _move(original: Ear, number: int, jitter_db: float = STANDARD_JITTER_DB) -> Ear:
     """Return an ear that is better or worse as a whole, and a little more at each frequency."""
     name = f"{original.name}:{number}"
     first, *each = uniforms(name, 1, _MOVE_STREAM, 1 + len(original.frequencies_hz)).tolist()
@@ -234,7 +234,7 @@ def _everyday(count: int) -> tuple[Ear, ...]:
     frequencies_hz = standard_ears()[0].frequencies_hz
     normal = Ear("normal", "normal", frequencies_hz, (NORMAL_DB_HL,) * len(frequencies_hz))
     return tuple(
-        standard[number // 2] if number % 2 else _moved(normal, number // 2 + 1, NORMAL_DB_HL)
+        standard[number // 2] if number % 2 else _move(normal, number // 2 + 1, NORMAL_DB_HL)
         for number in range(count)
     )
 
@@ -256,7 +256,7 @@ def _flat(count: int) -> tuple[Ear, ...]:
     )
 
 
-def _unlearned(path: Path) -> list[Ear]:
+def _unlearned_ears(path: Path) -> list[Ear]:
     """Return the ears of a table that the prior was not learned from."""
     table = read_table(path, "--audiograms")
     part = HELD_OUT if prior_was_learned_from(table.sha256) else ALL
@@ -264,13 +264,13 @@ def _unlearned(path: Path) -> list[Ear]:
 
 
 def _real(path: Path, count: int) -> tuple[Ear, ...]:
-    ears = sorted(_unlearned(path), key=lambda ear: place_in_draw(ear.name))
-    return tuple(ear.jittered(1, STANDARD_JITTER_DB) for ear in ears[:count])
+    ears = sorted(_unlearned_ears(path), key=lambda ear: place_in_draw(ear.name))
+    return tuple(ear.jitter(1, STANDARD_JITTER_DB) for ear in ears[:count])
 
 
 def _steep(path: Path, count: int) -> tuple[Ear, ...]:
     """Return ears of a table with a steep step, the steepest first."""
-    steep = [ear for ear in _unlearned(path) if _steepest_db(ear) >= STEP_DB]
+    steep = [ear for ear in _unlearned_ears(path) if _steepest_db(ear) >= STEP_DB]
     steep.sort(key=lambda ear: (-_steepest_db(ear), place_in_draw(ear.name)))
     return tuple(steep[:count])
 

@@ -16,7 +16,7 @@ from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
 from firmware_py.procedure.settings import BOTH, Settings
 from host_tools.research.methods.interface import Array
-from host_tools.research.methods.population import balanced
+from host_tools.research.methods.population import balance
 from host_tools.research.study.listener import Answering, Ear, session_seed
 from host_tools.research.study.robustness import SCORED_HZ
 from host_tools.research.study.robustness_procedure import errors_and_coverage, inattentive
@@ -105,7 +105,7 @@ class Timed:
         return len(self.unit.ears)
 
 
-def made(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
+def make_test(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
     """Return a test, and the truth by ear.
 
     Raises
@@ -113,7 +113,7 @@ def made(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
     ValueError
         The settings or the listener are not allowed.
     """
-    truths = [ear.jittered(unit.seed, unit.jitter_db).audiogram for ear in unit.ears]
+    truths = [ear.jitter(unit.seed, unit.jitter_db).audiogram for ear in unit.ears]
     # Of the ear that is not tested the thresholds are the same.
     thresholds = dict(zip(EARS, (truths * 2)[:2], strict=True))
     seed = session_seed(unit.ears[0].name, unit.seed)
@@ -138,12 +138,12 @@ def made(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
 
 def run_test(unit: Unit) -> Timed:
     """Run a test: always the same for the same unit."""
-    test, thresholds = made(unit)
+    test, thresholds = make_test(unit)
     result = test.run()
     numbers = [
         errors_and_coverage(ear, thresholds[ear_named(ear.route.ear)]) for ear in result.ears
     ]
-    spent_s = {name: 1e-6 * test.ledger.spent_on(name) for name in NAMES}
+    spent_s = {name: 1e-6 * test.ledger.sum_us(name) for name in NAMES}
     return Timed(
         unit,
         test.seconds,
@@ -161,7 +161,7 @@ def read_off(how: How, tests: Sequence[Timed]) -> dict[str, Any]:
 
     The degrees of loss count in equal parts.
     """
-    weight = balanced(np.array([test.unit.stratum for test in tests]))
+    weight = balance(np.array([test.unit.stratum for test in tests]))
     ears = np.array([test.ears for test in tests])
     seconds = np.array([test.seconds for test in tests]) / ears
     median, late = weighted_quantiles(seconds, weight, (0.5, 0.95)).tolist()

@@ -13,7 +13,7 @@ from host_tools.research.study.seconds import (
     How,
     Timed,
     Unit,
-    made,
+    make_test,
     read_off,
     run_test,
     table_lines,
@@ -26,10 +26,10 @@ BOTH = "both"
 
 def seconds(arguments: argparse.Namespace, options: Options, workers: int) -> int:
     """Run the tests, and print the table."""
-    tested = _named("--tested", arguments.tested, (ONE, BOTH))
+    tested = _names_in("--tested", arguments.tested, (ONE, BOTH))
     hows = [
         How(conduct, each == BOTH, arguments.unsure_half_width)
-        for conduct in _named("--conduct", arguments.conduct, tuple(CONDUCTS))
+        for conduct in _names_in("--conduct", arguments.conduct, tuple(CONDUCTS))
         for each in tested
     ]
     measured = ears_measured(options)
@@ -43,7 +43,7 @@ def seconds(arguments: argparse.Namespace, options: Options, workers: int) -> in
         for seed in range(1, options.seeds + 1)
     ]  # fmt: skip
     try:
-        made(units[0])
+        make_test(units[0])
     except ValueError as error:
         raise HostError(str(error)) from None
     one_thread()
@@ -86,7 +86,7 @@ def people_of(measured: Measured) -> list[tuple[str, tuple[Ear, ...]]]:
     return list(people.values())
 
 
-def _named(option: str, text: str, allowed: tuple[str, ...]) -> list[str]:
+def _names_in(option: str, text: str, allowed: tuple[str, ...]) -> list[str]:
     """Return the names in a list with commas, each once."""
     names = [name.strip() for name in text.split(",")]
     for name in names:
@@ -96,7 +96,7 @@ def _named(option: str, text: str, allowed: tuple[str, ...]) -> list[str]:
 
 
 def _heading(options: Options, ears: int, people: int) -> list[str]:
-    how = options.answering.told()
+    how = options.answering.as_told()
     who = f"{ears} ears" + (f", {people} people with both" if people else "")
     return [
         f"{who}; {options.seeds} seeds each; noise {how.response_noise_db:g} dB, lapses "

@@ -57,7 +57,7 @@ class SessionClock:
         """Return what the tones so far have taken."""
         return 1e-6 * self._us
 
-    def played(self, tone: int, heard: bool) -> None:
+    def play(self, tone: int, heard: bool) -> None:
         """Let tone number 0, 1, 2 ... pass, with the pause before it."""
         self._us += self._pace.pause_us(tone + 1)
         if not heard:
@@ -65,7 +65,7 @@ class SessionClock:
             return
         response_us = round(1e6 * response_time_s(self._median_s, self._speeds[tone]))
         self._us += response_us
-        self._pace.answered(response_us)
+        self._pace.take_answer(response_us)
 
 
 # What is noted, in this order; NaN where a method gives no SD.
@@ -119,12 +119,12 @@ class Session:
 
 def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
     """Run a session: always the same for the same arguments."""
-    ear = job.ear.jittered(job.seed, setting.jitter_db) if setting.jitter_db else job.ear
+    ear = job.ear.jitter(job.seed, setting.jitter_db) if setting.jitter_db else job.ear
     listener = Listener(ear, setting.answering, job.seed, setting.tones)
     task = task_of(ear, job.seed, setting.answering, setting.tones)
     method = make_method(job.method, task, learned)
     metrics = np.empty((setting.tones + 1, len(METRICS)))
-    metrics[0] = measured(method, ear)
+    metrics[0] = metrics_of(method, ear)
     clock = SessionClock(
         ear.name, job.seed, setting.tones, setting.conduct, setting.response_time_s
     )
@@ -136,8 +136,8 @@ def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
                 at = (stimulus.frequency_hz, stimulus.level_db_hl)
                 heard = listener.hears(tone, *at)
                 method.observe(*at, heard)
-                clock.played(tone, heard)
-                metrics[tone + 1] = measured(method, ear)
+                clock.play(tone, heard)
+                metrics[tone + 1] = metrics_of(method, ear)
             failed = False
         except FAILURES:
             stimulus, failed = None, True
@@ -149,7 +149,7 @@ def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
     return Session(job, metrics, seconds, None, failed=False)
 
 
-def measured(method: Method, ear: Ear) -> Array:
+def metrics_of(method: Method, ear: Ear) -> Array:
     """Return `METRICS` of what a method knows about an ear, at the ear's own frequencies.
 
     Bands are those of the method (`Banded`), or else the mean and so many SDs. A truth on the edge
@@ -189,7 +189,7 @@ def _band(
 
 def task_of(ear: Ear, seed: int, answering: Answering, tones: int) -> Task:
     """Return what a method is told of a session."""
-    told = answering.told()
+    told = answering.as_told()
     return Task(
         response_noise_db=told.response_noise_db,
         lapse_rate=told.lapse_rate,

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from firmware_py.platform.named_file import TEXT, content_of
 from host_tools.errors import HostError
-from host_tools.files import UNFINISHED, write_text, written
+from host_tools.files import UNFINISHED, file_to_write, write_text
 from host_tools.research.methods.registry import NOTHING_LEARNED, Learned, learn
 from host_tools.research.study.plan import Study, differences
 from host_tools.research.study.session import METRICS, Session
@@ -72,7 +72,7 @@ class Store:
         except OSError as error:
             raise HostError(f"-o {str(directory)!r} cannot be used: {error.strerror}") from None
 
-    def learned(self) -> Learned:
+    def learn(self) -> Learned:
         """Return what the methods have learned, from the file or learned now."""
         if self._study.training is None:
             return NOTHING_LEARNED
@@ -92,14 +92,14 @@ class Store:
 
     def keep(self, index: int, sessions: list[Session]) -> None:
         """Write a part."""
-        with written(self._part(index), for_all=True) as path:
+        with file_to_write(self._part(index), for_all=True) as path:
             pq.write_table(table_of(sessions), path, write_page_checksum=True)
 
     def assemble(self) -> None:
         """Write the table from the parts, all of which are done."""
         with (
-            written(self.directory / TABLE, for_all=True) as parquet_path,
-            written(self.directory / TABLE_CSV, for_all=True) as csv_path,
+            file_to_write(self.directory / TABLE, for_all=True) as parquet_path,
+            file_to_write(self.directory / TABLE_CSV, for_all=True) as csv_path,
             pq.ParquetWriter(parquet_path, SCHEMA, compression="zstd") as parquet,
             pyarrow.csv.CSVWriter(csv_path, SCHEMA) as csv,
         ):

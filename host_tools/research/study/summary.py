@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from host_tools.research.methods.interface import Array
-from host_tools.research.methods.population import balanced
+from host_tools.research.methods.population import balance
 from host_tools.research.study.store import TABLE
 
 # After how many tones; the last one comes last.
@@ -31,7 +31,7 @@ class Results:
         self.tones = tones
         self._path = directory / TABLE
         self._column = cache(self._read)
-        self.weight = balanced(self._column(methods[0], "stratum")[:, 0].astype(str))
+        self.weight = balance(self._column(methods[0], "stratum")[:, 0].astype(str))
 
     def metric(self, method: str, name: str) -> Array:
         """Return (sessions, tones + 1), NaN where the method does not give it."""

@@ -53,11 +53,11 @@ class TimeLedger:
         self._checks = self._checks_asked()
         self._last_part = PARTS[0]
 
-    def spent_on(self, *names: str) -> int:
+    def sum_us(self, *names: str) -> int:
         """Return the microseconds of these parts and kinds."""
         return sum(us for pair, us in self.spent_us.items() if set(names) & set(pair))
 
-    def passed(self, us: int) -> None:
+    def book(self, us: int) -> None:
         """Book time that passes before the test is told of anything."""
         if self._test.state == LISTENING:
             self._listened_us += us
@@ -76,12 +76,12 @@ class TimeLedger:
                     self._void_us += self._listened_us + self._late_us
                     self._listened_us = self._late_us = 0
                 case tells.AnswerTold():
-                    self._answered(action.purpose, action.heard is not False)
+                    self._book_answer(action.purpose, action.heard is not False)
                 case tells.FinishTold():
                     self._book(self._last_part, PAUSE, self._pause_us)
                     self._pause_us = 0
 
-    def _answered(self, purpose: Purpose, pressed: bool) -> None:
+    def _book_answer(self, purpose: Purpose, pressed: bool) -> None:
         checks = self._checks_asked()
         part = self._last_part = CHECK if checks > self._checks else str(purpose)
         self._checks = checks
@@ -113,7 +113,7 @@ class TimedTest(SimulatedTest):
 
     def feed(self, event: Event, after_us: int = 0) -> list[Action]:
         """Book the time until an event, and tell the test of it."""
-        self.ledger.passed(self.now_us + after_us - self._booked_us)
+        self.ledger.book(self.now_us + after_us - self._booked_us)
         actions = super().feed(event, after_us)
         self._booked_us = self.now_us
         self.ledger.take_in(actions)

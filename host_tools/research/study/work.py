@@ -61,14 +61,14 @@ def run_in_processes(chunks: Iterable[Chunk], workers: int) -> Runs:
         A process was ended from outside.
     """
     try:
-        yield from done_in_processes(run_chunk, chunks, workers)
+        yield from map_in_processes(run_chunk, chunks, workers)
     except BrokenProcessPool:
         raise HostError(
             f"{WORKER_ENDED}; what was done is kept, and the same command goes on with it"
         ) from None
 
 
-def done_in_processes(
+def map_in_processes(
     function: Callable[[Given], Made], given: Iterable[Given], workers: int
 ) -> Generator[Made, None, None]:
     """Apply a function in processes, and yield what it makes as it is made; see above.
@@ -116,7 +116,7 @@ def all_done(
     runs: Generator[Made, None, None] = (
         (function(each) for each in given)
         if workers == 0
-        else done_in_processes(function, given, min(workers, len(given)) or 1)
+        else map_in_processes(function, given, min(workers, len(given)) or 1)
     )
     try:
         with closing(runs):

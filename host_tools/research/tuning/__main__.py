@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.preferences import PEOPLE
-from firmware_py.platform.program import ended
+from firmware_py.platform.program import run_program
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.research.tuning import footprint
@@ -95,7 +95,7 @@ def _run(given: argparse.Namespace) -> None:
     everybody = [drawn_person(seed, kind, given.sensitivity) for kind in PEOPLE for seed in seeds]
     tuned = all_done(run_tuning, everybody, given.workers)
     print(*procedure_table(tuned), "", sep="\n")
-    print(*footprint.lines_of(footprint.measured(given.seed)), sep="\n")
+    print(*footprint.lines_of(footprint.measure(given.seed)), sep="\n")
     if given.picture:
         from host_tools.research.tuning.picture import draw_regret
 
@@ -104,4 +104,4 @@ def _run(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(ended(lambda: main(sys.argv[1:])))
+    sys.exit(run_program(lambda: main(sys.argv[1:])))

@@ -41,7 +41,7 @@ class Footprint:
     grown_blocks: int
 
 
-def measured(seed: int = 1) -> Footprint:
+def measure(seed: int = 1) -> Footprint:
     """Measure with the person of a seed."""
     estimator = new_estimator()
     wearer = drawn_person(seed).wearer()
@@ -53,12 +53,12 @@ def measured(seed: int = 1) -> Footprint:
             estimator.best()
 
     compare()
-    grown_bytes, grown_blocks = _grown(compare)
+    grown_bytes, grown_blocks = _growth(compare)
     choice_ms, answer_ms, best_ms = _times_ms(estimator)
     return Footprint(choice_ms, answer_ms, best_ms, estimator.nbytes, grown_bytes, grown_blocks)
 
 
-def _grown(run: Callable[[], object]) -> tuple[int, int]:
+def _growth(run: Callable[[], object]) -> tuple[int, int]:
     """Return by how many bytes and blocks the memory in use grows by this."""
     gc.collect()
     tracemalloc.start()

@@ -12,7 +12,7 @@ import pytest
 
 from device.card import packages
 from device.card.errors import CardError
-from device.card.packages import Package, fetch, listed, wanted_and_unwanted
+from device.card.packages import Package, fetch, read_packages, wanted_and_unwanted
 
 CONTENT = b"a package"
 
@@ -43,9 +43,9 @@ def package() -> Package:
 
 
 def test_every_package_of_the_list_is_whole_and_named_once() -> None:
-    names = [each.name for each in listed()]
+    names = [each.name for each in read_packages()]
     assert len(set(names)) == len(names) > 50
-    for each in listed():
+    for each in read_packages():
         assert re.fullmatch(r"[0-9a-f]{64}", each.sha256)
         assert each.archive in ("debian", "debian-security")
         assert re.fullmatch(r"20\d{6}T\d{6}Z", each.day)
@@ -54,7 +54,7 @@ def test_every_package_of_the_list_is_whole_and_named_once() -> None:
 
 def test_what_is_wanted_is_there_and_nothing_else_that_was_refused() -> None:
     wanted, unwanted = wanted_and_unwanted()
-    names = {each.name for each in listed()}
+    names = {each.name for each in read_packages()}
     assert {*wanted} - {"linux-image-arm64"} <= names, "which only names the kernel's own package"
     assert any(re.fullmatch(r"linux-image-[0-9.-]+-arm64", name) for name in names)
     assert not unwanted & names

@@ -19,7 +19,7 @@ from device.card.card import (
     make_card,
 )
 from device.card.errors import CardError
-from device.card.kernel import INIT, Kernel, listed, with_needs
+from device.card.kernel import INIT, Kernel, read_modules, with_needs
 from device.card.slot import FIT_AT, SLOT_BYTES, make_slot
 from device.card.unpack import Tree
 
@@ -139,7 +139,7 @@ def test_a_module_that_the_kernel_has_not_is_named() -> None:
     assert with_needs(["ext4"], needs) == {*needs}
     with pytest.raises(CardError, match="the kernel has no module 'dm-verity'"):
         with_needs(["dm-verity"], needs)
-    assert {*listed("first")} < {*listed("first", "asked", "later")}
+    assert {*read_modules("first")} < {*read_modules("first", "asked", "later")}
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")

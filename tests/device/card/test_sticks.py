@@ -102,7 +102,7 @@ class Card:
     def updates(self) -> dict[str, str]:
         return {path.name: path.read_text() for path in (self.place / "updates").iterdir()}
 
-    def told(self, name: str) -> str:
+    def read_run_file(self, name: str) -> str:
         file = self.place / "run" / name
         return file.read_text() if file.exists() else ""
 
@@ -167,12 +167,12 @@ def test_every_stick_ends_in_one_sentence(card: Card, kind: str) -> None:
     card.plug_in(stick)
 
     says, silent = ("faults", "update") if is_wrong else ("update", "faults")
-    assert card.told(says).startswith(sentence)
-    assert card.told(says).count("\n") == 1
-    assert card.told(silent) == ""
+    assert card.read_run_file(says).startswith(sentence)
+    assert card.read_run_file(says).count("\n") == 1
+    assert card.read_run_file(silent) == ""
     assert [*card.updates().values()] == [offered] * bool(offered)
-    assert card.system.look(idle=True) == card.told("faults").splitlines()
-    assert card.told("update").strip() == card.system.update_words()
+    assert card.system.look(idle=True) == card.read_run_file("faults").splitlines()
+    assert card.read_run_file("update").strip() == card.system.update_words()
 
 
 versions = st.sampled_from(["0.9", "1.10", "2.0", "2.0-1", "2.1", "2.10", "3.0", "bad"])
@@ -205,8 +205,8 @@ def test_of_any_stick_the_newest_that_may_be_is_offered(
         wanted = max(may_be, key=order.index, default="")
 
         assert [*card.updates().values()] == [wanted] * bool(wanted)
-        assert (card.told("faults") + card.told("update")).count("\n") == 1
-        assert bool(card.told("update")) == bool(wanted or "2.0" in found)
+        assert (card.read_run_file("faults") + card.read_run_file("update")).count("\n") == 1
+        assert bool(card.read_run_file("update")) == bool(wanted or "2.0" in found)
 
 
 @pytest.mark.parametrize(("first", "second"), [(True, False), (False, True)])
@@ -220,14 +220,20 @@ def test_the_permission_to_go_back_is_that_of_one_stick(
 
     assert card.updates() == {}
     told = "1.1 is installed\n" if second else f"{NO}1.1 is older than 2.0"
-    assert card.told("update" if second else "faults").splitlines()[-1].startswith(told.strip())
+    assert (
+        card.read_run_file("update" if second else "faults")
+        .splitlines()[-1]
+        .startswith(told.strip())
+    )
 
 
 @pytest.mark.parametrize("told", ["console=uart\npin=yes\n", ""], ids=["a PIN", "nobody knows"])
 def test_to_go_back_from_a_stick_is_refused_where_there_is_a_pin(card: Card, told: str) -> None:
     (card.place / "run/card").write_text(told)
     card.plug_in(Stick({"a.raucb": "1.0", OLDER: ""}))
-    assert "gp-pta update --older installs it nevertheless, with the PIN" in card.told("faults")
+    assert "gp-pta update --older installs it nevertheless, with the PIN" in card.read_run_file(
+        "faults"
+    )
     card.plug_in(Stick({"a.raucb": "2.1", OLDER: ""}))
     assert card.updates() == {"offered.raucb": "2.1"}
 
@@ -236,7 +242,10 @@ def test_a_stick_beside_an_update_that_is_being_installed_offers_nothing(card: C
     (card.place / "updates/bundle-older.raucb").write_text("1.0")
     card.plug_in(Stick({"a.raucb": "2.1"}))
     assert card.updates() == {"bundle-older.raucb": "1.0"}
-    assert card.told("faults") == "the USB stick is not looked at while an update is installed\n"
+    assert (
+        card.read_run_file("faults")
+        == "the USB stick is not looked at while an update is installed\n"
+    )
 
 
 def test_an_update_of_the_console_ends_the_offer_of_a_stick(card: Card) -> None:
@@ -246,7 +255,7 @@ def test_an_update_of_the_console_ends_the_offer_of_a_stick(card: Card) -> None:
     card.system.look(idle=True)
     card.run("update")
     assert card.updates() == {}
-    assert card.told("update") == "2.1 is installed\n"
+    assert card.read_run_file("update") == "2.1 is installed\n"
 
 
 @pytest.mark.parametrize("make", [link, hollow, os.mkfifo, Path.mkdir, full])
@@ -262,11 +271,13 @@ def test_what_the_firmware_puts_in_place_of_an_update_leads_root_nowhere(
     assert not [name for name in names if os.path.lexists(name)], "or they are looked at for ever"
     assert {name.with_name("outside").read_text() for name in names} == {"somebody else's"}
     assert not (card.place / "chowned").exists()
-    assert card.told("faults") == "the update was refused: what was handed over is no file\n"
+    assert (
+        card.read_run_file("faults") == "the update was refused: what was handed over is no file\n"
+    )
     card.plug_in(Stick({"a.raucb": "2.1"}))
     card.system.look(idle=True)
     card.run("update")
-    assert card.told("update") == "2.1 is installed\n"
+    assert card.read_run_file("update") == "2.1 is installed\n"
 
 
 def test_root_opens_nothing_where_the_firmware_may_write() -> None:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 CONTROL = "Package: {}\nVersion: 1\nArchitecture: all\nMaintainer: nobody\nDescription: a test\n"
 
 
-def packed(place: Path, name: str, files: dict[str, str | bytes | Path]) -> Path:
+def package(place: Path, name: str, files: dict[str, str | bytes | Path]) -> Path:
     """Return a package with these files; a path is where a link leads to."""
     source = place / name
     (source / "DEBIAN").mkdir(parents=True)
@@ -39,7 +39,7 @@ def packed(place: Path, name: str, files: dict[str, str | bytes | Path]) -> Path
     return made
 
 
-def linked_with(program: Path) -> list[str]:
+def linked_libraries(program: Path) -> list[str]:
     told = subprocess.run(
         ["readelf", "--dynamic", program], check=True, capture_output=True, text=True
     ).stdout
@@ -48,13 +48,13 @@ def linked_with(program: Path) -> list[str]:
 
 def libraries_of(program: Path) -> dict[str, str | bytes | Path]:
     """Return files of packages: the libraries, each a link to one with its whole version."""
-    names = linked_with(program)
+    names = linked_libraries(program)
     links = {f"{LIBRARIES}{name}": Path(f"{name}.0") for name in names}
     return {**links, **{f"{LIBRARIES}{name}.0": "no program" for name in names}}
 
 
 def test_old_places_are_those_below_usr_and_no_program_is_setuid(tmp_path: Path) -> None:
-    tree = Tree([packed(tmp_path, "a", {"bin/su": "old", "usr/bin/ls": "new"})])
+    tree = Tree([package(tmp_path, "a", {"bin/su": "old", "usr/bin/ls": "new"})])
     names = tree.matching(["usr/bin/*"])
     assert names == {"usr/bin/ls", "usr/bin/su"}
     tree.write(names, tmp_path / "root")
@@ -63,7 +63,7 @@ def test_old_places_are_those_below_usr_and_no_program_is_setuid(tmp_path: Path)
 
 
 def test_what_begins_with_a_minus_is_taken_away_again(tmp_path: Path) -> None:
-    tree = Tree([packed(tmp_path, "a", {f"usr/lib/{name}": name for name in "abc"})])
+    tree = Tree([package(tmp_path, "a", {f"usr/lib/{name}": name for name in "abc"})])
     assert tree.matching(["usr/lib/*", "- usr/lib/b"]) == {"usr/lib/a", "usr/lib/c"}
     with pytest.raises(CardError, match="no package has 'usr/lib/d'"):
         tree.matching(["usr/lib/d"])
@@ -73,8 +73,8 @@ def test_what_begins_with_a_minus_is_taken_away_again(tmp_path: Path) -> None:
 def test_libraries_come_with_what_is_linked_with_them(tmp_path: Path) -> None:
     python = Path(sys.executable).resolve()
     libraries = libraries_of(python)
-    program = packed(tmp_path, "program", {"usr/bin/python": python.read_bytes()})
-    tree = Tree([program, packed(tmp_path, "libraries", {**libraries, "usr/lib/other.so": "x"})])
+    program = package(tmp_path, "program", {"usr/bin/python": python.read_bytes()})
+    tree = Tree([program, package(tmp_path, "libraries", {**libraries, "usr/lib/other.so": "x"})])
     assert tree.with_libraries({"usr/bin/python"}) == {"usr/bin/python", *libraries}
 
     without = Tree([program])
@@ -91,7 +91,7 @@ def test_libraries_of_a_wheel_are_looked_at_too(tmp_path: Path) -> None:
         for each in (extension, *besides)
         for path, content in libraries_of(each).items()
     }
-    tree = Tree([packed(tmp_path, "libraries", libraries)])
+    tree = Tree([package(tmp_path, "libraries", libraries)])
     of_wheels = {f"{LIBRARIES}{path.name}" for path in besides}
     assert f"{LIBRARIES}libc.so.6" in tree.with_libraries(set(), [extension, *besides]) - of_wheels
     with pytest.raises(CardError, match=r"_multiarray_umath.* needs lib"):

@@ -92,7 +92,7 @@ class Bench:
 
     def run(self, duration_us: float) -> None:
         self.pico.run(duration_us)
-        for line in self._reader.feed(self.pico.received()):
+        for line in self._reader.feed(self.pico.take_output()):
             try:
                 self._frames.append(decode(line))
             except FrameError:
@@ -117,5 +117,5 @@ def at_the_repl(board: Bench) -> None:
     board.run(3100 * MS)
     board.pico.send(b"\x03")
     board.run(50 * MS)
-    board.pico.received()
+    board.pico.take_output()
     board.pico.enter_raw_repl()

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("emulator-installed"
 
 
 @pytest.fixture(scope="module")
-def installed() -> tuple[Bench, list[str]]:
+def board_as_installed() -> tuple[Bench, list[str]]:
     """A board on which `gp-pta install-board` has installed the program, and what it told."""
     try:
         find_image()
@@ -27,8 +27,8 @@ def installed() -> tuple[Bench, list[str]]:
     return bench, told
 
 
-def test_it_was_installed_and_started(installed: tuple[Bench, list[str]]) -> None:
-    told = installed[1]
+def test_it_was_installed_and_started(board_as_installed: tuple[Bench, list[str]]) -> None:
+    told = board_as_installed[1]
     assert told[0].startswith("MicroPython 1.")
     assert "firmware_py/link/frames.mpy" in told[1]
     assert told[-1] == (
@@ -81,9 +81,9 @@ print(binascii.crc32(block), tone_us, noise_us)
 
 
 def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(
-    installed: tuple[Bench, list[str]],
+    board_as_installed: tuple[Bench, list[str]],
 ) -> None:
-    service = installed[0]
+    service = board_as_installed[0]
     at_the_repl(service)
     state = [123456, 22369621, 1000, 1118481, 20000, 3, 77, 2100, 0, 0, 0, 0, 12, 20000]
     printed = service.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
@@ -97,8 +97,10 @@ def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(
     assert tone_us + noise_us < 4000
 
 
-def test_the_watchdog_silences_a_board_that_hangs(installed: tuple[Bench, list[str]]) -> None:
-    service = installed[0]
+def test_the_watchdog_silences_a_board_that_hangs(
+    board_as_installed: tuple[Bench, list[str]],
+) -> None:
+    service = board_as_installed[0]
     at_the_repl(service)
     service.pico.send(b"print()\nfrom device.tone_generator.program import run\nrun()\x04")
     service.run(300 * MS)

@@ -8,7 +8,7 @@ import pytest
 
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
 from device.emulator.emulated_board import EmulatedBoard
-from device.simulator.serve import served
+from device.simulator.serve import serve_in_thread
 from device.simulator.world import World
 from firmware_py.link import client
 from firmware_py.platform.board_time import BoardTime
@@ -60,8 +60,8 @@ def test_a_firmware_waits_for_a_board_that_falls_behind(bench: Bench, tmp_path: 
 
     path, console = tmp_path / "board-time", ConsoleLine()
     with (
-        BoardTime.made(path) as told,
-        served(EmulatedBoard(bench.pico, a_listener("N3"), slowly)) as port,
+        BoardTime.make(path) as told,
+        serve_in_thread(EmulatedBoard(bench.pico, a_listener("N3"), slowly)) as port,
     ):
         firmware = FirmwareProcess(port, console.port, tmp_path / "data", 1.0, path)
         try:

@@ -17,7 +17,7 @@ from device.hearing_aid.chain import (
     configuration,
     output_limit,
 )
-from device.hearing_aid.filter_bank import corrected, responses, shares
+from device.hearing_aid.filter_bank import correct, responses, shares
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, Fit, FitError
 from tests.device.hearing_aid.fits import fits, plain_ear, plain_fit
 
@@ -75,7 +75,7 @@ def test_the_shares_of_the_bands_add_up_to_all() -> None:
 def test_the_corrected_table_gives_what_was_asked(base_db: float, slope_db: float) -> None:
     one_db = base_db + slope_db * np.arange(6.0)
     asked_db = np.tile(one_db[:, None], (1, len(INPUT_LEVELS_DB_SPL)))
-    table_db = corrected(CENTERS_HZ, asked_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES)
+    table_db = correct(CENTERS_HZ, asked_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES)
     mixing = responses(CENTERS_HZ, SAMPLE_RATE_HZ, FFT_FRAMES)
     # With gains that do not depend on level, what comes out is the sum over the bands.
     out_db = 20.0 * np.log10(np.maximum(mixing @ 10.0 ** (0.05 * table_db[:, 12]), 1e-6))

@@ -48,7 +48,7 @@ def test_held_to_a_limit_it_compresses_from_a_higher_level_on(
     gains_db: list[float], most_db: float
 ) -> None:
     free = compression(CENTERS_HZ, np.array(gains_db))
-    held = free.held_to(np.full(6, most_db))
+    held = free.hold_to(np.full(6, most_db))
     for level_db_spl in np.linspace(0.0, 130.0, 14):
         expected_db = np.minimum(free.gain_at(level_db_spl), most_db)
         assert_allclose(held.gain_at(level_db_spl), expected_db, atol=1e-9)
@@ -56,8 +56,8 @@ def test_held_to_a_limit_it_compresses_from_a_higher_level_on(
 
 def test_many_ears_at_once_get_what_each_gets_alone() -> None:
     gains_db = np.array([[0.0, 5.0, 10.0, 20.0, 30.0, 60.0], [30.0] * 6])
-    together = compression(CENTERS_HZ, gains_db).held_to(np.full(6, 25.0))
+    together = compression(CENTERS_HZ, gains_db).hold_to(np.full(6, 25.0))
     levels = (0.0, 40.0, 65.0, 100.0)
     for k in range(2):
-        alone = compression(CENTERS_HZ, gains_db[k]).held_to(np.full(6, 25.0))
+        alone = compression(CENTERS_HZ, gains_db[k]).hold_to(np.full(6, 25.0))
         assert_allclose(together.table_db(levels)[k], alone.table_db(levels))

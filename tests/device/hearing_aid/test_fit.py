@@ -119,7 +119,7 @@ def test_between_levels_and_centres_the_gain_is_on_a_line() -> None:
 @budget(max_examples=examples(60))
 @given(fit=fits(), setting=settings)
 def test_no_setting_leaves_the_limits_of_the_fit(fit: Fit, setting: Setting) -> None:
-    tuned = fit.tuned(setting)  # which a `Fit` that leaves them would refuse
+    tuned = fit.tune(setting)  # which a `Fit` that leaves them would refuse
     for before, after in zip(fit.ears, tuned.ears, strict=True):
         assert after.output_max_db_spl == before.output_max_db_spl
         for band, now in zip(before.bands, after.bands, strict=True):
@@ -137,7 +137,7 @@ def test_no_setting_leaves_the_limits_of_the_fit(fit: Fit, setting: Setting) -> 
 def test_only_overall_gain_makes_speech_louder(setting: Setting, overall_db: float) -> None:
     fit = plain_fit(gain_db=38.0, most_db=80.0)
     setting = replace(setting, overall_db=overall_db)
-    for ear, tuned in zip(fit.ears, fit.tuned(setting).ears, strict=True):
+    for ear, tuned in zip(fit.ears, fit.tune(setting).ears, strict=True):
         asked_db = ear.table.gains_db + ear.table.change_db(setting)
         if asked_db[:, 5:15].min() < 0.0:
             continue  # something is lost to the limits where speech is, 25 to 70 dB SPL
@@ -150,7 +150,7 @@ def test_each_number_has_its_shape() -> None:
     ear = fit.ears[0]
 
     def added_db(setting: Setting, speech_db_spl: float = 65.0) -> np.ndarray:
-        tuned = fit.tuned(setting).ears[0]
+        tuned = fit.tune(setting).ears[0]
         return tuned.gain_of_speech_db(speech_db_spl) - ear.gain_of_speech_db(speech_db_spl)
 
     assert_allclose(added_db(Setting(overall_db=5.0)), 5.0, atol=0.02)
@@ -161,13 +161,13 @@ def test_each_number_has_its_shape() -> None:
     for speech_db_spl, expected_db in ((50.0, 3.0), (65.0, 0.0), (80.0, -3.0)):
         soft_db = added_db(Setting(soft_db=6.0), speech_db_spl)
         assert_allclose(soft_db, expected_db, atol=0.6)  # the table has a gain every 5 dB
-    assert fit.tuned(PRESCRIPTION) == fit
+    assert fit.tune(PRESCRIPTION) == fit
 
 
 @budget(max_examples=examples(60))
 @given(setting=settings)
 def test_no_ratio_becomes_more_than_five(setting: Setting) -> None:
-    for ear in plain_fit(gain_db=38.0, most_db=80.0).tuned(setting).ears:
+    for ear in plain_fit(gain_db=38.0, most_db=80.0).tune(setting).ears:
         steps_db = np.diff(ear.table.gains_db, axis=1)
         assert steps_db.min() >= -5.0 * (1.0 - 1.0 / 5.0) - 0.011
 
@@ -178,12 +178,12 @@ def test_a_setting_beyond_its_limit_is_refused() -> None:
         (Setting(soft_db=NAN), "soft_db of the setting is nan"),
     ):
         with pytest.raises(FitError) as refused:
-            plain_fit().tuned(setting)
+            plain_fit().tune(setting)
         assert said in str(refused.value)
 
 
 def test_what_was_tuned_says_so() -> None:
-    tuned = plain_fit().tuned(Setting(overall_db=1.5, soft_db=-2.0))
+    tuned = plain_fit().tune(Setting(overall_db=1.5, soft_db=-2.0))
     assert tuned.rule == "by hand; tuned: overall +1.5, tilt +0.0, mid +0.0, soft -2.0 dB"
 
 
@@ -205,7 +205,7 @@ def test_a_range_holds_none_and_within_it_speech_keeps_its_level(fit: Fit) -> No
     for name, (low_db, high_db) in fit.ranges_db().items():
         assert -12.0 <= low_db <= 0.0 <= high_db <= 12.0
         for value_db in (low_db, high_db):
-            tuned = fit.tuned(replace(PRESCRIPTION, **{name: value_db}))
+            tuned = fit.tune(replace(PRESCRIPTION, **{name: value_db}))
             for before, after in zip(fit.ears, tuned.ears, strict=True):
                 moved_db = after.speech_output_db_a() - before.speech_output_db_a()
                 assert name == "overall_db" or abs(moved_db) <= UNMATCHED_DB
@@ -219,6 +219,6 @@ def test_the_prior_is_as_wide_as_wishes_and_thresholds_together() -> None:
 
 
 def test_the_centres_are_as_they_were() -> None:
-    assert [band.center_hz for band in plain_fit().tuned(Setting(mid_db=3.0)).ears[1].bands] == [
+    assert [band.center_hz for band in plain_fit().tune(Setting(mid_db=3.0)).ears[1].bands] == [
         *CENTERS_HZ
     ]

@@ -35,7 +35,7 @@ def test_a_fit_comes_back_as_it_was(fit: Fit) -> None:
 
 def test_a_file_comes_back_and_has_a_digest(tmp_path: Path) -> None:
     path = tmp_path / "aid.fit"
-    fit = plain_fit().tuned(Setting(tilt_db=3.0))
+    fit = plain_fit().tune(Setting(tilt_db=3.0))
     write_fit(path, fit)
 
     assert read_fit(path) == fit
@@ -47,7 +47,7 @@ def test_a_file_comes_back_and_has_a_digest(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["aid.fit"]
 
 
-def altered(change: Any, sum_again: bool = True) -> bytes:
+def alter(change: Any, sum_again: bool = True) -> bytes:
     """Return the text of a fit after a change, with the checksum that belongs to it."""
     whole = json.loads(fit_text(plain_fit()))
     change(whole)
@@ -106,7 +106,7 @@ BAND = ("fit", "ears", 0, "bands", 0)
 )  # fmt: skip
 def test_a_file_that_is_wrong_is_refused_with_what_is_allowed(change: Any, said: str) -> None:
     with pytest.raises(FitError) as refused:
-        fit_of_text(altered(change))
+        fit_of_text(alter(change))
     assert said in str(refused.value)
 
 
@@ -158,7 +158,7 @@ def test_nesting_of_any_depth_is_refused(depth: int) -> None:
 
 
 def test_what_was_changed_by_hand_says_so() -> None:
-    content = altered(put(*BAND, "gains_db", 3, value=25.0), sum_again=False)
+    content = alter(put(*BAND, "gains_db", 3, value=25.0), sum_again=False)
     with pytest.raises(FitError, match="damaged, or changed by hand: its checksum is '"):
         fit_of_text(content)
 

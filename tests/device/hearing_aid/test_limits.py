@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from device.hearing_aid.band_limits import held_by_neighbours
+from device.hearing_aid.band_limits import hold_by_neighbours
 from device.hearing_aid.limits import (
     UNCOMFORTABLE_DB_HL,
     Reason,
@@ -85,7 +85,7 @@ def test_the_limits_are_the_least_of_all_reasons(
     in_coupler_db_spl = found.output_max_db_spl + coupler_above_field_db(CENTERS_HZ)
     assert np.all(in_coupler_db_spl <= 111.0 + 0.051)
     assert np.all(found.output_max_db_spl <= found.discomfort_db_spl + 0.051)
-    held_db_spl = held_by_neighbours(CENTERS_HZ, found.output_max_db_spl)
+    held_db_spl = hold_by_neighbours(CENTERS_HZ, found.output_max_db_spl)
     assert_allclose(held_db_spl, found.output_max_db_spl, err_msg="an aid holds it to the same")
     assert np.all(found.gain_max_db <= found.feedback_db + 0.051)
     peaks_db_spl = speech_in_bands(CENTERS_HZ) + 12.0 + found.gain_max_db

@@ -13,7 +13,7 @@ from device.hearing_aid.live import GLIDE_DB_PER_S, LiveAid, live_aid, main
 from device.hearing_aid.openmha import Installation, OpenMhaError
 from device.hearing_aid.processing import file_aid
 from device.hearing_aid.sound import read_wav, write_wav
-from device.simulator.talker import made_up_speech
+from device.simulator.talker import synthetic_speech
 from device.speech import FloatArray
 from tests.device.hearing_aid.fits import plain_fit
 
@@ -91,7 +91,7 @@ def test_a_file_is_played_through_two_fits(
     fit, speech, out, then = map(str, names)
     write_fit(names[0], plain_fit(15.0))
     write_fit(names[3], plain_fit(30.0))
-    write_wav(names[1], made_up_speech(2.0, SAMPLE_RATE_HZ, 1))
+    write_wav(names[1], synthetic_speech(2.0, SAMPLE_RATE_HZ, 1))
     assert main([fit, speech, out, "--then", then]) == 0
     heard, _ = read_wav(names[2])
     first, second = np.split(heard[: len(heard) // 2 * 2], 2)

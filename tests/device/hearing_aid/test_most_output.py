@@ -23,7 +23,7 @@ def check(found: Loudest) -> None:
 
 
 def test_no_band_is_louder_than_its_limit(installation: Installation) -> None:
-    fit = standard_fit("N1", "camfit").tuned(EXTREMES[0])
+    fit = standard_fit("N1", "camfit").tune(EXTREMES[0])
     with file_aid(fit, installation) as aid:
         check(loudest(aid, fit, list(tones(fit, (100.0,)))))
 

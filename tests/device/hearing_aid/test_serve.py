@@ -22,7 +22,7 @@ from device.hearing_aid.player import FilePlayer, PlayerError
 from device.hearing_aid.serve import is_of_this_user
 from device.hearing_aid.sound import read_wav, write_wav
 from device.hearing_aid.whose import Whose
-from device.simulator.talker import made_up_speech
+from device.simulator.talker import synthetic_speech
 from tests.device.hearing_aid.fits import plain_fit
 
 # They share an aid that is served.
@@ -38,7 +38,7 @@ class Served:
     def __init__(self, place: Path, installation: Installation, *options: str) -> None:
         self.fit, self.out = place / "aid.fit", place / "out.wav"
         write_fit(self.fit, replace(plain_fit(15.0, 30.0), of=Whose("P-Ä")))
-        write_wav(place / "speech.wav", made_up_speech(1.2, SAMPLE_RATE_HZ, 1))
+        write_wav(place / "speech.wav", synthetic_speech(1.2, SAMPLE_RATE_HZ, 1))
         self.process = subprocess.Popen(
             [
                 sys.executable, "-m", "device.hearing_aid.serve", "--fit", str(self.fit),
@@ -71,7 +71,7 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path, installation: Installation) -> Iterator[Served]:
+def server(tmp_path: Path, installation: Installation) -> Iterator[Served]:
     """Return one that this test may play with and end."""
     aid = Served(tmp_path, installation)
     yield aid
@@ -102,13 +102,13 @@ def test_it_greets_with_its_fit_and_its_ranges(silent: Served) -> None:
     assert answer.endswith(" person=P-%C3%84"), "whose fit it is"
 
 
-def test_what_is_played_is_the_speech_through_the_aid(served: Served) -> None:
-    assert served.ask(f"play number=1 {ZERO}") == "ok"
-    assert served.read.readline().strip() == "played number=1"
-    assert served.ask("play number=2 overall_db=6 tilt_db=0 mid_db=0 soft_db=0") == "ok"
-    assert served.read.readline().strip() == "played number=2"
-    served.end()
-    heard, rate_hz = read_wav(served.out)
+def test_what_is_played_is_the_speech_through_the_aid(server: Served) -> None:
+    assert server.ask(f"play number=1 {ZERO}") == "ok"
+    assert server.read.readline().strip() == "played number=1"
+    assert server.ask("play number=2 overall_db=6 tilt_db=0 mid_db=0 soft_db=0") == "ok"
+    assert server.read.readline().strip() == "played number=2"
+    server.end()
+    heard, rate_hz = read_wav(server.out)
     assert rate_hz == SAMPLE_RATE_HZ
     first, second = np.split(heard, 2)
     louder_db = 10.0 * np.log10(np.mean(second**2) / np.mean(first**2))
@@ -183,20 +183,20 @@ def test_a_line_without_an_end_is_hung_up_on(silent: Served) -> None:
 
 
 def test_what_was_stopped_is_not_told_as_played_and_when_openmha_dies_it_says_so_and_ends(
-    served: Served,
+    server: Served,
 ) -> None:
-    assert served.ask(f"play number=1 {ZERO}") == "ok"
-    stopped = served.ask("stop")
+    assert server.ask(f"play number=1 {ZERO}") == "ok"
+    stopped = server.ask("stop")
     assert stopped in ("ok", "played number=1")
     if stopped != "ok":  # it was over before
-        assert served.read.readline().strip() == "ok"
-    assert served.ask("hello").startswith("ok")
+        assert server.read.readline().strip() == "ok"
+    assert server.ask("hello").startswith("ok")
 
-    children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text()
+    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text()
     for child in children.split():
         subprocess.run(["kill", "-9", child], check=True)
-    assert served.ask(f"set {ZERO}").startswith('lost why="openMHA is gone: its process ended')
-    assert served.process.wait(ANSWER_S_MAX) == 2
+    assert server.ask(f"set {ZERO}").startswith('lost why="openMHA is gone: its process ended')
+    assert server.process.wait(ANSWER_S_MAX) == 2
 
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:

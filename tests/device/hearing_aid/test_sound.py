@@ -8,8 +8,8 @@ import pytest
 import soundfile
 
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, SAMPLE_RATE_HZ
-from device.hearing_aid.sound import SoundError, read_speech, read_wav, resampled, write_wav
-from device.simulator.talker import made_up_speech
+from device.hearing_aid.sound import SoundError, read_speech, read_wav, resample, write_wav
+from device.simulator.talker import synthetic_speech
 from device.speech import FloatArray
 
 
@@ -20,7 +20,7 @@ def pcm(path: Path, samples: FloatArray, rate_hz: int, width: int) -> Path:
 
 @pytest.fixture
 def speech() -> FloatArray:
-    return made_up_speech(2.0, 16_000, 3)
+    return synthetic_speech(2.0, 16_000, 3)
 
 
 @pytest.mark.parametrize("width", [2, 3, 4])
@@ -50,7 +50,7 @@ def test_speech_is_brought_to_the_level_of_conversation(tmp_path: Path, speech: 
 
 def test_another_rate_keeps_a_tone() -> None:
     t = np.arange(16_000) / 16_000.0
-    found = resampled(np.sin(2.0 * np.pi * 440.0 * t), 16_000, 24_000)
+    found = resample(np.sin(2.0 * np.pi * 440.0 * t), 16_000, 24_000)
     wanted = np.sin(2.0 * np.pi * 440.0 * np.arange(24_000) / 24_000.0)
     assert np.allclose(found, wanted, atol=1e-9)
 
@@ -60,8 +60,8 @@ def noise(seconds: float) -> FloatArray:
 
 
 REFUSED = {
-    "takes 0.50 s; allowed is speech of 1 to 30 s": made_up_speech(0.5, 16_000, 1),
-    "takes 31.00 s": made_up_speech(31.0, 16_000, 1),
+    "takes 0.50 s; allowed is speech of 1 to 30 s": synthetic_speech(0.5, 16_000, 1),
+    "takes 31.00 s": synthetic_speech(31.0, 16_000, 1),
     "is silent: its RMS is 0 ": np.zeros((32_000, 1)),
     "is no speech: its level varies by 0.": np.clip(noise(2.0), -0.9, 0.9),
     "is no speech: at ": 0.5

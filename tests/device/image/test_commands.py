@@ -19,19 +19,19 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return where the library of a checkout is, whose making takes no time."""
     library = tmp_path / "kernels.so"
 
-    def exported(tell: Tell) -> str:
+    def export(tell: Tell) -> str:
         for name in ("exp", "log", "exp"):
             tell(name)
         return "text"
 
-    def made(text: str, _target: Target, path: Path, _commit: str) -> None:
+    def make(text: str, _target: Target, path: Path, _commit: str) -> None:
         path.write_text(text)
 
     monkeypatch.setattr(kernels, "BESIDE", library)
     monkeypatch.setattr(kernels, "is_as_made_now", library.exists)
     monkeypatch.setattr(kernels, "target_of_this_machine", lambda: TARGETS["aarch64"])
-    monkeypatch.setattr(kernels, "export", exported)
-    monkeypatch.setattr(kernels, "make_library", made)
+    monkeypatch.setattr(kernels, "export", export)
+    monkeypatch.setattr(kernels, "make_library", make)
     return library
 
 
@@ -98,7 +98,7 @@ def test_a_machine_for_which_there_is_no_library_is_told_so(
 def test_images_are_made_of_the_machines_asked_for(
     asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def assembled(_text: str, target: Target, directory: Path, *_: object) -> Path:
+    def assemble(_text: str, target: Target, directory: Path, *_: object) -> Path:
         library = directory / "firmware_py" / "inference" / "kernels.so"
         library.parent.mkdir(parents=True)
         library.write_bytes(b"12")
@@ -107,7 +107,7 @@ def test_images_are_made_of_the_machines_asked_for(
         return packed
 
     monkeypatch.setattr(build, "export", lambda: "text")
-    monkeypatch.setattr(build, "assemble", assembled)
+    monkeypatch.setattr(build, "assemble", assemble)
     assert build.main(["--target", asked, "--out", str(tmp_path / "image")]) == 0
     names = build.DEVICES if asked == "all" else [asked]
     assert capsys.readouterr().out.splitlines() == [
@@ -135,7 +135,7 @@ def test_every_wheel_is_made_and_that_of_this_machine_is_tried(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def made(_text: str, targets: Sequence[Target], _place: Path, out: Path) -> list[Path]:
+    def make(_text: str, targets: Sequence[Target], _place: Path, out: Path) -> list[Path]:
         found = [out / f"{target.name}.whl" for target in targets]
         for path in found:
             path.write_bytes(b"1234")
@@ -143,7 +143,7 @@ def test_every_wheel_is_made_and_that_of_this_machine_is_tried(
 
     tried: list[Path] = []
     monkeypatch.setattr(wheels, "export", lambda: "text")
-    monkeypatch.setattr(wheels, "make_wheels", made)
+    monkeypatch.setattr(wheels, "make_wheels", make)
     monkeypatch.setattr(wheels, "try_wheel", lambda wheel, _place: tried.append(wheel))
     assert wheels.main(["--out", str(tmp_path), *options]) == 0
     assert capsys.readouterr().out.count(".whl: 4 bytes\n") == len(TARGETS)

@@ -25,7 +25,7 @@ def copy_of(image: Image, place: Path) -> Path:
 
 
 @pytest.fixture
-def copied(small_image: Image, tmp_path: Path) -> Path:
+def image_copy(small_image: Image, tmp_path: Path) -> Path:
     return copy_of(small_image, tmp_path / "copied")
 
 
@@ -57,32 +57,32 @@ def test_the_firmware_runs_from_where_it_is_laid(
     assert kernels.startswith("ok"), "no Numba is asked for: there is none beside an image"
 
 
-def test_nothing_of_the_image_before_is_left(staging: Staging, copied: Path) -> None:
-    staging.install("uart", "--image", str(copied))
+def test_nothing_of_the_image_before_is_left(staging: Staging, image_copy: Path) -> None:
+    staging.install("uart", "--image", str(image_copy))
     once = staging.files()
     (staging.root / "opt/gp-pta/image/firmware_py/of_another_version.py").touch()
-    staging.install("uart", "--image", str(copied))
+    staging.install("uart", "--image", str(image_copy))
     assert staging.files() == once
     staging.run("--uninstall")
     assert not (staging.root / "opt/gp-pta").exists()
 
 
-def test_an_image_that_is_not_whole_is_refused(staging: Staging, copied: Path) -> None:
+def test_an_image_that_is_not_whole_is_refused(staging: Staging, image_copy: Path) -> None:
     before = staging.files()
-    (copied / "firmware_py/main.py").write_text("print('mine')")
-    done = staging.run("--console", "uart", "--image", str(copied))
+    (image_copy / "firmware_py/main.py").write_text("print('mine')")
+    done = staging.run("--console", "uart", "--image", str(image_copy))
     assert done.returncode == 2
-    assert f"install.sh: --image is '{copied}', which is not as it was made" in done.stderr
+    assert f"install.sh: --image is '{image_copy}', which is not as it was made" in done.stderr
     assert "firmware_py/main.py: FAILED" in done.stdout
     assert staging.files() == before
 
 
-def test_an_image_for_another_machine_is_refused(staging: Staging, copied: Path) -> None:
+def test_an_image_for_another_machine_is_refused(staging: Staging, image_copy: Path) -> None:
     before = staging.files()
-    library = copied / "firmware_py/inference/kernels.so"
+    library = image_copy / "firmware_py/inference/kernels.so"
     other = b"\x7fELF of another machine"
-    replace(library, other + check_sum(other), copied / "SHA256SUMS")
-    done = staging.run("--console", "uart", "--image", str(copied))
+    replace(library, other + check_sum(other), image_copy / "SHA256SUMS")
+    done = staging.run("--console", "uart", "--image", str(image_copy))
     assert done.returncode == 2
     assert f"{library} is no library of kernels for this machine" in done.stderr
     assert staging.files() == before

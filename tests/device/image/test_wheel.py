@@ -40,7 +40,7 @@ def wheel(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel_of(image, tmp_path_factory)
 
 
-def needed(names: set[str]) -> set[str]:
+def requirements_of(names: set[str]) -> set[str]:
     """Return these packages and all that they need here."""
     found: set[str] = set()
     while names - found:
@@ -60,7 +60,7 @@ def environment_with(place: Path, wheel: Path) -> Path:
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     (packages,) = place.glob("lib/python*/site-packages")
-    for name in needed(PLAIN):
+    for name in requirements_of(PLAIN):
         files = distribution(name).files or []
         for top in {file.parts[0] for file in files} - {".."}:
             (packages / top).symlink_to(Path(str(distribution(name).locate_file(top))))
@@ -112,7 +112,7 @@ def test_a_demonstration_runs_where_only_the_wheel_was_installed(
     """No compiler, no home that can be written to, no Numba: the kernels come with the wheel."""
     bin_directory = environment_with(tmp_path / "environment", wheel)
 
-    def said(program: str, *arguments: str) -> str:
+    def output_of(program: str, *arguments: str) -> str:
         done = subprocess.run(
             [bin_directory / program, *arguments],
             cwd=tmp_path, capture_output=True, text=True, check=False,
@@ -121,15 +121,15 @@ def test_a_demonstration_runs_where_only_the_wheel_was_installed(
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
-    demonstration = said("gp-pta", "demo", "--ear", "left", "--speed", "100")
+    demonstration = output_of("gp-pta", "demo", "--ear", "left", "--speed", "100")
     assert "every stimulus and the result came out bit for bit" in demonstration
-    version = said("gp-pta-device", "--version")
+    version = output_of("gp-pta-device", "--version")
     assert re.search(r", ready-made kernels for \S+, commit \S+\n$", version)
     loaded = (
         "import firmware_py, sys; firmware_py.ThresholdEstimator().next_stimulus(); "
         "print(*({'numba', 'rich', 'serial'} & {*sys.modules}))"
     )
-    assert said("python", "-c", loaded) == "\n"
+    assert output_of("python", "-c", loaded) == "\n"
 
 
 def test_every_machine_has_a_tag_of_its_own() -> None:

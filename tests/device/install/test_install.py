@@ -170,10 +170,10 @@ def test_the_packages_it_takes_from_the_lock_are_all_that_are_needed() -> None:
     ):
         named = re.search(f"^{variable}='(.*)'$", script, re.MULTILINE)
         assert named is not None
-        assert set(named[1].split()) == needed([*wanted])
+        assert set(named[1].split()) == requirements_of([*wanted])
 
 
-def needed(requirements: list[str]) -> set[str]:
+def requirements_of(requirements: list[str]) -> set[str]:
     """Return the names of packages, and of all that they need here."""
     found: set[str] = set()
     while requirements:

@@ -3,7 +3,7 @@
 import pytest
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn, pointed_to
+from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn, point_to
 from device.simulator.listener import EARS, Ear, Noise, SimulatedListener
 from firmware_py.procedure.events import Continued, EarNamed, Play
 from firmware_py.procedure.reasons import Code, reason
@@ -48,24 +48,24 @@ def test_a_listener_points_to_the_ear_that_hears_it_better() -> None:
     assert head().points_to("left", 1000.0, 40.0) == "right", "through the skull"
     assert head(attenuation_db=100.0).points_to("left", 1000.0, 80.0) == "left"
     assert Worn(head(), swapped=True).points_to("left", 1000.0, 40.0) == "right"
-    assert pointed_to(Leaves(head()), "left", 1000.0, 40.0) == "left", "who cannot say"
+    assert point_to(Leaves(head()), "left", 1000.0, 40.0) == "left", "who cannot say"
 
 
 def test_the_operator_says_where_it_was_and_turns_the_earphones_round() -> None:
     worn = Worn(head(attenuation_db=100.0), swapped=True)
     operator = EarOperator(worn)
-    assert operator.told(EarCheckTold(reason(Code.WHICH_EAR))) is None, "nothing was played"
+    assert operator.react(EarCheckTold(reason(Code.WHICH_EAR))) is None, "nothing was played"
     operator.played = play("left", 40.0)
 
-    assert operator.told(EarCheckTold(reason(Code.WHICH_EAR))) == (ASK_US, EarNamed("right"))
-    assert operator.told(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
+    assert operator.react(EarCheckTold(reason(Code.WHICH_EAR))) == (ASK_US, EarNamed("right"))
+    assert operator.react(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
         TURN_US,
         Continued(),
     )
     assert not worn.swapped
-    assert operator.told(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
+    assert operator.react(EarphonesTold(reason(Code.TURN_EARPHONES, ear="left"))) == (
         TURN_US,
         Continued(),
     )
     assert not worn.swapped, "they are the right way round"
-    assert operator.told(play("left", 40.0)) is None
+    assert operator.react(play("left", 40.0)) is None

@@ -40,7 +40,7 @@ def lines(count: int) -> list[bytes]:
     return [b"%d a line of the wire\n" % number for number in range(count)]
 
 
-def received(rates: FaultRates, count: int = 2000, seed: int = 1, speed: float = 1.0) -> Echo:
+def echo_of(rates: FaultRates, count: int = 2000, seed: int = 1, speed: float = 1.0) -> Echo:
     """Return a board that was sent so many lines, 10 ms apart."""
     board = Echo()
     cable = FaultyBoard(board, rates, seed, speed)
@@ -50,7 +50,7 @@ def received(rates: FaultRates, count: int = 2000, seed: int = 1, speed: float =
     return board
 
 
-def sent(rates: FaultRates, count: int = 500) -> list[bytes]:
+def send(rates: FaultRates, count: int = 500) -> list[bytes]:
     board = Echo()
     cable = FaultyBoard(board, rates, 1)
     come = []
@@ -64,14 +64,14 @@ def sent(rates: FaultRates, count: int = 500) -> list[bytes]:
 
 
 def test_a_good_cable_does_nothing() -> None:
-    board = received(FaultRates())
+    board = echo_of(FaultRates())
 
     assert board.come == [(10_000 * number, line) for number, line in enumerate(lines(2000))]
-    assert sent(FaultRates()) == lines(500)
+    assert send(FaultRates()) == lines(500)
 
 
 def test_lines_are_dropped_at_their_rate_and_the_others_are_whole() -> None:
-    come = [line for _, line in received(FaultRates(drop=0.05)).come]
+    come = [line for _, line in echo_of(FaultRates(drop=0.05)).come]
 
     assert 1860 <= len(come) <= 1940  # 1900 with an SD of 10
     assert set(come) < set(lines(2000))
@@ -79,7 +79,7 @@ def test_lines_are_dropped_at_their_rate_and_the_others_are_whole() -> None:
 
 
 def test_lines_are_garbled_at_their_rate() -> None:
-    come = [line for _, line in received(FaultRates(garble=0.05)).come]
+    come = [line for _, line in echo_of(FaultRates(garble=0.05)).come]
 
     assert len(come) == 2000
     wrong = [line for line, right in zip(come, lines(2000), strict=True) if line != right]
@@ -90,7 +90,7 @@ def test_lines_are_garbled_at_their_rate() -> None:
 def test_late_lines_hold_up_what_is_behind_them_by_delays_of_the_world(
     speed: float, count: int
 ) -> None:
-    come = received(FaultRates(delay=0.05), count, speed=speed).come
+    come = echo_of(FaultRates(delay=0.05), count, speed=speed).come
 
     assert [line for _, line in come] == lines(count)
     late_us = [us - 10_000 * number for number, (us, _) in enumerate(come)]
@@ -99,14 +99,14 @@ def test_late_lines_hold_up_what_is_behind_them_by_delays_of_the_world(
 
 
 def test_lines_come_twice_at_their_rate() -> None:
-    come = [line for _, line in received(FaultRates(duplicate=0.05)).come]
+    come = [line for _, line in echo_of(FaultRates(duplicate=0.05)).come]
 
     assert 2060 <= len(come) <= 2140
     assert list(dict.fromkeys(come)) == lines(2000)
 
 
 def test_lines_run_into_the_next_at_their_rate() -> None:
-    come = [line for _, line in received(FaultRates(merge=0.05)).come]
+    come = [line for _, line in echo_of(FaultRates(merge=0.05)).come]
 
     assert b"".join(lines(2000)).replace(b"\n", b"") == b"".join(come).replace(b"\n", b"")
     assert 60 <= sum(not line.endswith(b"\n") for line in come) <= 140
@@ -114,25 +114,25 @@ def test_lines_run_into_the_next_at_their_rate() -> None:
 
 def test_the_other_direction_has_luck_of_its_own() -> None:
     rates = FaultRates(drop=0.05)
-    there = [line for _, line in received(rates, 500).come]
-    back = sent(rates)
+    there = [line for _, line in echo_of(rates, 500).come]
+    back = send(rates)
 
     assert there != back
     assert 440 <= len(back) < 500
-    assert len(sent(FaultRates(duplicate=0.5))) > 700
-    assert sent(FaultRates(delay=0.5)) == lines(500)
+    assert len(send(FaultRates(duplicate=0.5))) > 700
+    assert send(FaultRates(delay=0.5)) == lines(500)
 
 
 def test_the_same_seed_is_the_same_luck() -> None:
     rates = FaultRates(0.05, 0.05, 0.05, 0.05)
 
-    assert received(rates).come == received(rates).come
-    assert received(rates).come != received(rates, seed=2).come
+    assert echo_of(rates).come == echo_of(rates).come
+    assert echo_of(rates).come != echo_of(rates, seed=2).come
 
 
 def test_the_rate_of_one_fault_does_not_change_the_luck_of_another() -> None:
-    lost = set(lines(2000)) - {line for _, line in received(FaultRates(drop=0.05)).come}
-    both = received(FaultRates(drop=0.05, delay=0.3, duplicate=0.3)).come
+    lost = set(lines(2000)) - {line for _, line in echo_of(FaultRates(drop=0.05)).come}
+    both = echo_of(FaultRates(drop=0.05, delay=0.3, duplicate=0.3)).come
 
     assert set(lines(2000)) - {line for _, line in both} == lost
 

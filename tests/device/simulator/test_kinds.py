@@ -60,7 +60,7 @@ def silences(someone: SimulatedListener, after: int, slots: int = 1000) -> float
     return float(np.mean([press is not None for press in presses]))
 
 
-def heard(someone: SimulatedListener, numbers: range, level_db_hl: float = 50.0) -> list[bool]:
+def hears(someone: SimulatedListener, numbers: range, level_db_hl: float = 50.0) -> list[bool]:
     return [someone.answer(f"a-{n}", "right", 1000.0, level_db_hl) is not None for n in numbers]
 
 
@@ -101,7 +101,7 @@ def test_the_number_of_a_tone_is_what_its_id_ends_in() -> None:
 def test_an_honest_listener_is_the_one_without_a_kind() -> None:
     plain = SimulatedListener(FLAT, seed=3)
 
-    assert heard(listener("honest"), range(300)) == heard(plain, range(300))
+    assert hears(listener("honest"), range(300)) == hears(plain, range(300))
 
 
 @pytest.mark.parametrize(
@@ -111,15 +111,15 @@ def test_an_honest_listener_is_the_one_without_a_kind() -> None:
 def test_noise_and_lapses_of_a_kind_stand_in_place_of_others(
     kind: str, level_db_hl: float, wanted: float
 ) -> None:
-    share = np.mean(heard(listener(kind), range(4000), level_db_hl))
+    share = np.mean(hears(listener(kind), range(4000), level_db_hl))
 
     assert share == pytest.approx(wanted, abs=4 * math.sqrt(wanted * (1 - wanted) / 4000))
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_two_bursts_of_five_tones_are_missed_or_answered_whatever_they_are(seed: int) -> None:
-    clear = heard(listener("bursts", seed, lapse_rate=0.0, false_alarm_rate=0.0), range(200), 120.0)
-    faint = heard(listener("bursts", seed, lapse_rate=0.0, false_alarm_rate=0.0), range(200), -10.0)
+    clear = hears(listener("bursts", seed, lapse_rate=0.0, false_alarm_rate=0.0), range(200), 120.0)
+    faint = hears(listener("bursts", seed, lapse_rate=0.0, false_alarm_rate=0.0), range(200), -10.0)
 
     odd = [n for n, (a, b) in enumerate(zip(clear, faint, strict=True)) if not a or b]
     first, second = odd[:BURST_TONES], odd[BURST_TONES:]
@@ -131,7 +131,7 @@ def test_two_bursts_of_five_tones_are_missed_or_answered_whatever_they_are(seed:
 
 
 def test_bursts_differ_between_seeds() -> None:
-    courses = {tuple(heard(listener("bursts", seed), range(30), 120.0)) for seed in range(20)}
+    courses = {tuple(hears(listener("bursts", seed), range(30), 120.0)) for seed in range(20)}
 
     assert len(courses) > 10
 
@@ -163,18 +163,18 @@ def test_a_drift_is_slow_of_the_size_said_and_about_the_truth() -> None:
 )  # fmt: skip
 def test_a_tone_that_is_played_again_gets_its_old_answer(kind: str) -> None:
     someone = listener(kind)
-    first = heard(someone, range(60))
+    first = hears(someone, range(60))
 
-    assert heard(someone, range(40, 60)) == first[40:]
-    assert heard(listener(kind), range(60)) == first
-    assert heard(listener(kind, seed=4), range(60)) != first
+    assert hears(someone, range(40, 60)) == first[40:]
+    assert hears(listener(kind), range(60)) == first
+    assert hears(listener(kind, seed=4), range(60)) != first
 
 
 @pytest.mark.parametrize("kind", ["drifting", "bursts", "presser=.5/.5", "exaggerating=5/20"])
 def test_in_which_order_a_listener_is_asked_does_not_matter(kind: str) -> None:
-    backwards = heard(listener(kind), range(59, -1, -1))
+    backwards = hears(listener(kind), range(59, -1, -1))
 
-    assert backwards[::-1] == heard(listener(kind), range(60))
+    assert backwards[::-1] == hears(listener(kind), range(60))
 
 
 def test_every_kind_is_among_the_words_and_can_be_named() -> None:
@@ -192,30 +192,30 @@ def test_every_kind_is_among_the_words_and_can_be_named() -> None:
 def test_silent_for_good_is_from_a_tone_on_and_in_the_silences_after_it() -> None:
     someone = listener("silent=12", false_alarm_rate=0.3)
 
-    assert all(heard(someone, range(1, 12), 120.0))
-    assert not any(heard(someone, range(12, 200), 120.0))
+    assert all(hears(someone, range(1, 12), 120.0))
+    assert not any(hears(someone, range(12, 200), 120.0))
     assert silences(someone, 10) > 0.2
     assert silences(someone, 11) == 0.0
 
 
 def test_one_who_is_late_misses_the_first_tones_only() -> None:
-    assert heard(attentive("late=8"), range(1, 30), 120.0) == [False] * 8 + [True] * 21
+    assert hears(attentive("late=8"), range(1, 30), 120.0) == [False] * 8 + [True] * 21
 
 
 def test_where_nobody_is_nothing_is_pressed() -> None:
-    assert not any(heard(listener("nobody"), range(200), 120.0))
+    assert not any(hears(listener("nobody"), range(200), 120.0))
     assert silences(listener("nobody", false_alarm_rate=0.9), 0) == 0.0
 
 
 def test_a_presser_answers_so_many_tones_and_silences_whatever_they_are() -> None:
     someone = attentive("presser=.9/.5/20")
-    faint = heard(someone, range(1, 2020), -10.0)
+    faint = hears(someone, range(1, 2020), -10.0)
 
     assert faint.index(True) >= 19
     assert np.mean(faint[19:]) == pytest.approx(0.9, abs=0.03)
     assert silences(someone, 18) == 0.0
     assert silences(someone, 19) == pytest.approx(0.5, abs=0.07)
-    assert heard(listener("presser=1/0"), range(1, 50), -10.0) == [True] * 49
+    assert hears(listener("presser=1/0"), range(1, 50), -10.0) == [True] * 49
     assert silences(listener("presser=1/0"), 3) == 0.0
 
 
@@ -269,10 +269,10 @@ def test_an_accident_is_one_clear_tone_and_the_same_one_again() -> None:
     someone = attentive("accident=4")
     clear, faint = 50.0 + CLEAR_DB, -10.0
 
-    assert heard(someone, range(1, 4), clear) == [True] * 3
-    assert heard(someone, range(4, 6), faint) == [False] * 2
-    assert heard(someone, range(6, 40), clear) == [False] + [True] * 33
-    assert heard(someone, range(6, 8), clear) == [False, True]
+    assert hears(someone, range(1, 4), clear) == [True] * 3
+    assert hears(someone, range(4, 6), faint) == [False] * 2
+    assert hears(someone, range(6, 40), clear) == [False] + [True] * 33
+    assert hears(someone, range(6, 8), clear) == [False, True]
 
 
 def test_those_who_press_twice_do_so_soon_after_the_first_press() -> None:
@@ -295,7 +295,7 @@ def test_after_a_press_people_press_sooner() -> None:
     for seed in range(50):
         for pressed, criteria in after.items():
             course = Course(kind, seed, 4.0)
-            course.answered(7, pressed)
+            course.take_answer(7, pressed)
             criteria.append(course.at(8).criterion_db)
             assert Course(kind, seed, 4.0).at(8).criterion_db != criteria[-1]
 

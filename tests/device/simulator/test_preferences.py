@@ -15,7 +15,7 @@ from device.simulator.preferences import (
     SimulatedWearer,
     drawn_wish_db,
 )
-from device.simulator.talker import made_up_speech
+from device.simulator.talker import synthetic_speech
 from device.speech import THIRDS_DB_SPL, THIRDS_HZ
 
 WISH_DB = [4.0, -3.0, 0.0, 2.0]
@@ -63,7 +63,7 @@ def test_wishes_are_drawn_with_their_spread() -> None:
 
 
 def test_made_up_speech_has_the_spectrum_of_speech() -> None:
-    samples = made_up_speech(8.0, 24_000, 2)[:, 0]
+    samples = synthetic_speech(8.0, 24_000, 2)[:, 0]
     power = np.abs(np.fft.rfft(samples)) ** 2
     bins_hz = np.fft.rfftfreq(len(samples), 1.0 / 24_000)
     thirds = [
@@ -78,4 +78,4 @@ def test_made_up_speech_has_the_spectrum_of_speech() -> None:
 
 
 def test_made_up_speech_is_the_same_for_the_same_seed() -> None:
-    assert np.array_equal(made_up_speech(1.0, 24_000, 5), made_up_speech(1.0, 24_000, 5))
+    assert np.array_equal(synthetic_speech(1.0, 24_000, 5), synthetic_speech(1.0, 24_000, 5))

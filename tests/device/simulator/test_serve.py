@@ -15,7 +15,7 @@ import serial
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import SimulatedListener
-from device.simulator.serve import served, stopped_by_signals
+from device.simulator.serve import serve_in_thread, stop_by_signals
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.link.frames import LineReader, decode, encode
 from tests.link.example import TONE
@@ -68,7 +68,7 @@ class Port:
 
 def test_hello_tone_and_events() -> None:
     board = a_board(SPEED)
-    with served(board, SPEED) as name, Port(name) as port:
+    with serve_in_thread(board, SPEED) as name, Port(name) as port:
         fields = port.hello()
         port.send(2, "tone", TONE)
         onset = port.wait_for(lambda frame: frame[1] == "tone-on")
@@ -86,7 +86,7 @@ def test_hello_tone_and_events() -> None:
 
 def test_a_program_that_dies_finds_the_same_port_again() -> None:
     board = a_board(SPEED)
-    with served(board, SPEED) as name:
+    with serve_in_thread(board, SPEED) as name:
         with Port(name) as port:
             port.hello("0000000a")
             port.send(2, "tone", TONE)
@@ -99,7 +99,7 @@ def test_a_program_that_dies_finds_the_same_port_again() -> None:
 
 
 def test_board_time_runs_at_its_speed() -> None:
-    with served(a_board(SPEED), SPEED) as name, Port(name) as port:
+    with serve_in_thread(a_board(SPEED), SPEED) as name, Port(name) as port:
         port.hello()
         before_s = time.monotonic()
         port.send(2, "ping")
@@ -117,7 +117,7 @@ def test_board_time_runs_at_its_speed() -> None:
 
 def test_nothing_grows_when_nobody_reads() -> None:
     board = a_board(SPEED)
-    with served(board, SPEED) as name, Port(name) as port:
+    with serve_in_thread(board, SPEED) as name, Port(name) as port:
         port.hello()
         for number in range(2, 2000):
             port.send(number, "ping")
@@ -135,7 +135,7 @@ def test_without_a_pty_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError("out of pty devices")
 
     monkeypatch.setattr(os, "openpty", none_left)
-    with pytest.raises(OSError, match="out of pty devices"), served(a_board(1.0)):
+    with pytest.raises(OSError, match="out of pty devices"), serve_in_thread(a_board(1.0)):
         pass
 
 
@@ -184,7 +184,7 @@ def test_a_second_signal_does_not_interrupt_the_first() -> None:
             super().set()
 
     stop, before = Stop(), signal.getsignal(signal.SIGTERM)
-    with stopped_by_signals(stop):
+    with stop_by_signals(stop):
         signal.raise_signal(signal.SIGTERM)
 
     assert stop.is_set()

@@ -54,7 +54,7 @@ class Host(ExampleHost):
         return self.answer("tone", **{**TONE, **changes})
 
 
-def told(frames: list[Frame]) -> list[tuple[str, int]]:
+def verbs_and_times(frames: list[Frame]) -> list[tuple[str, int]]:
     """Verbs and times of events."""
     return [(verb, int(fields["us"])) for _, verb, fields in frames]
 
@@ -102,7 +102,7 @@ def test_the_time_until_silence_can_be_set(silence_us: int) -> None:
     host.tone(on=5000, n=20)
     host.board.advance(100 * S)
 
-    assert told(host.read()) == [("tone-off", silence_us)]
+    assert verbs_and_times(host.read()) == [("tone-off", silence_us)]
 
 
 def test_an_answered_tone_is_told() -> None:
@@ -150,7 +150,7 @@ def test_an_answer_may_come_after_the_tone() -> None:
     host = Host(SimulatedBoard(Scripted({"r1": Press(1200 * MS, 200 * MS)})))
     host.tone(n=1)
 
-    assert told(host.until(3 * S)) == [
+    assert verbs_and_times(host.until(3 * S)) == [
         *[("tone-off", 200 * MS), ("button-down", 1200 * MS), ("button-up", 1400 * MS)]
     ]
 
@@ -163,8 +163,8 @@ def test_idle_slots_count_from_the_start_and_from_each_tone() -> None:
     host.tone()
     after = host.until(15 * S)
 
-    assert told(before) == [("button-down", 3500 * MS), ("button-up", 3700 * MS)]
-    assert told(after) == [
+    assert verbs_and_times(before) == [("button-down", 3500 * MS), ("button-up", 3700 * MS)]
+    assert verbs_and_times(after) == [
         *[("tone-off", 4800 * MS), ("button-down", 5800 * MS), ("button-up", 6 * S)],
         *[("button-down", 10_800 * MS), ("button-up", 11 * S)],
     ]
@@ -175,7 +175,7 @@ def test_a_tone_ends_the_idle_time() -> None:
     host.now_us = 999 * MS
     host.tone()
 
-    assert [verb for verb, _ in told(host.until(3 * S))] == ["tone-off"]
+    assert [verb for verb, _ in verbs_and_times(host.until(3 * S))] == ["tone-off"]
 
 
 def test_a_press_waits_until_the_button_is_free() -> None:
@@ -184,7 +184,7 @@ def test_a_press_waits_until_the_button_is_free() -> None:
     host.until(950 * MS)
     host.tone()
 
-    assert told(host.until(1700 * MS)) == [
+    assert verbs_and_times(host.until(1700 * MS)) == [
         ("button-up", 1150 * MS),
         ("button-down", 1150 * MS + PRESS_GAP_US),
         ("button-up", 1350 * MS + PRESS_GAP_US),
@@ -212,7 +212,7 @@ def test_a_second_press_comes_whatever_the_first_one_ended() -> None:
     host.until(600 * MS)
     host.tone(id="r2")
 
-    presses = [us for verb, us in told(host.until(5 * S)) if verb == "button-down"]
+    presses = [us for verb, us in verbs_and_times(host.until(5 * S)) if verb == "button-down"]
     assert presses == [900 * MS]
 
 
@@ -223,7 +223,7 @@ def test_a_second_press_does_not_come_without_the_first() -> None:
     host.now_us = 100 * MS
     host.ask("stop")
 
-    assert "button-down" not in [verb for verb, _ in told(host.until(5 * S))]
+    assert "button-down" not in [verb for verb, _ in verbs_and_times(host.until(5 * S))]
 
 
 def test_a_beat_goes_on_whatever_is_played() -> None:
@@ -232,7 +232,7 @@ def test_a_beat_goes_on_whatever_is_played() -> None:
     told_of = []
     for number in range(6):
         host.tone(id=f"t{number}", on=50, n=1)
-        told_of += told(host.until(host.now_us + S))
+        told_of += verbs_and_times(host.until(host.now_us + S))
 
     presses = [us for verb, us in told_of if verb == "button-down"]
     assert presses == [700 * MS + number * S for number in range(6)]
@@ -249,7 +249,7 @@ def test_presses_to_come_are_bounded() -> None:
         host.until(host.now_us + 50 * MS)
     late = host.until(host.now_us + 60 * S)
 
-    assert len([verb for verb, _ in told(late) if verb == "button-down"]) <= 9
+    assert len([verb for verb, _ in verbs_and_times(late) if verb == "button-down"]) <= 9
 
 
 def test_the_simulated_listener_answers_what_is_loud() -> None:
@@ -305,9 +305,9 @@ def test_events_do_not_depend_on_the_steps(seed: int) -> None:
 def test_events_come_in_order(seed: int) -> None:
     frames, _ = session(seed, forever(5 * S, 5 * S, seed))
     events = [f for f in frames if f[1] not in ("ok", "error")]
-    times_us = [time_us for _, time_us in told(events)]
+    times_us = [time_us for _, time_us in verbs_and_times(events)]
     button = [f for f in events if f[1].startswith("button")]
-    changes_us = [time_us for _, time_us in told(button)]
+    changes_us = [time_us for _, time_us in verbs_and_times(button)]
 
     assert [f[0] for f in events] == list(range(1, len(events) + 1)), f"seed {seed}"
     assert times_us == sorted(times_us), f"seed {seed}"

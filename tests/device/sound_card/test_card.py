@@ -105,7 +105,7 @@ def a_card(portaudio: PortAudio, device: int | str | None = None) -> CardOutput:
     return output
 
 
-def heard(portaudio: PortAudio) -> Any:
+def hear(portaudio: PortAudio) -> Any:
     """Return what is heard of the frames, the constant taken off."""
     return np.concatenate(portaudio.frames) - STEP / 2.0**31
 
@@ -117,7 +117,7 @@ def test_a_tone_has_the_time_at_which_it_leaves_the_card(portaudio: PortAudio) -
     output.play(RIGHT, 1000.0, -20.0, TIMES_MS)
     told = run(portaudio, output, 80, 0.020)
 
-    frames = heard(portaudio)
+    frames = hear(portaudio)
     assert told == ["began", "ended"]
     assert output.began_us == asked_us + 20_000
     assert output.ended_us == pytest.approx(asked_us + 730_000, abs=50)
@@ -143,7 +143,7 @@ def test_a_tone_that_is_cut_fades_and_is_not_told(portaudio: PortAudio) -> None:
     output.cut()
     assert run(portaudio, output, 80, 0.020) == []
 
-    assert np.flatnonzero(heard(portaudio)[:, LEFT])[-1] <= 10 * FRAMES + 0.005 * RATE_HZ
+    assert np.flatnonzero(hear(portaudio)[:, LEFT])[-1] <= 10 * FRAMES + 0.005 * RATE_HZ
 
 
 def test_gaps_are_counted_and_the_end_is_silent(portaudio: PortAudio) -> None:
@@ -156,8 +156,8 @@ def test_gaps_are_counted_and_the_end_is_silent(portaudio: PortAudio) -> None:
 
     assert output.gaps == 1
     assert not portaudio.running
-    assert heard(portaudio)[-8 * FRAMES : -7 * FRAMES].any()
-    assert not heard(portaudio)[-FRAMES:].any()
+    assert hear(portaudio)[-8 * FRAMES : -7 * FRAMES].any()
+    assert not hear(portaudio)[-FRAMES:].any()
 
 
 def test_a_card_that_was_pulled_out_is_an_error(portaudio: PortAudio) -> None:

@@ -11,31 +11,31 @@ from device.sound_card.keyboard import FIRST_REPEAT_US, NEXT_REPEAT_US, Keyboard
 MS = 1000
 
 
-def told(presses_ms: list[int], until_ms: int) -> list[tuple[int, bool]]:
+def edges(presses_ms: list[int], until_ms: int) -> list[tuple[int, bool]]:
     """Return when the button goes down and up, looked at every millisecond."""
     button = KeyButton(1, b" ")
     found = []
     for now_ms in range(until_ms):
         if now_ms in presses_ms and button.press(MS * now_ms):
             found.append((now_ms, True))
-        elif button.released(MS * now_ms):
+        elif button.is_released(MS * now_ms):
             found.append((now_ms, False))
     return found
 
 
 def test_a_key_that_is_tapped_is_one_press() -> None:
-    assert told([100], 2000) == [(100, True), (100 + FIRST_REPEAT_US // MS, False)]
+    assert edges([100], 2000) == [(100, True), (100 + FIRST_REPEAT_US // MS, False)]
 
 
 @pytest.mark.parametrize("delay_ms", [250, 500, 660])
 def test_a_key_that_is_held_is_one_press_however_it_repeats(delay_ms: int) -> None:
     held_ms = [100, *range(100 + delay_ms, 3000, 40)]
 
-    assert told(held_ms, 4000) == [(100, True), (held_ms[-1] + NEXT_REPEAT_US // MS, False)]
+    assert edges(held_ms, 4000) == [(100, True), (held_ms[-1] + NEXT_REPEAT_US // MS, False)]
 
 
 def test_two_presses_apart_are_two() -> None:
-    assert [down for _, down in told([100, 1500], 4000)] == [True, False, True, False]
+    assert [down for _, down in edges([100, 1500], 4000)] == [True, False, True, False]
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ class Desk:
     def type(self, key: bytes) -> None:
         os.write(self._keys, key)
 
-    def told(self) -> list[Frame]:
+    def notices(self) -> list[Frame]:
         return [frame for frame in self.events if frame.verb != "ok"]
 
     def frames(self) -> NDArray[np.int32]:
@@ -61,21 +61,23 @@ class Desk:
         return (whole.view("<i4").reshape(-1, 2) - STEP) >> 8  # what is heard
 
 
-def played(path: Path, key: bytes, **by_press: str | int) -> tuple[NDArray[np.int32], list[Frame]]:
+def play_with_key(
+    path: Path, key: bytes, **by_press: str | int
+) -> tuple[NDArray[np.int32], list[Frame]]:
     desk = Desk(path)
     desk.tone(**by_press)
     desk.run(PRESS_US - POLL_US)
     desk.type(key)
     desk.run(BEGIN_US + 1000 * MS)
-    return desk.frames(), desk.told()
+    return desk.frames(), desk.notices()
 
 
 @pytest.mark.parametrize(("key", "button"), [(b" ", None), (b"p", "2")])
 def test_a_key_ends_the_tone_by_a_fade_and_nothing_is_louder(
     tmp_path: Path, key: bytes, button: str | None
 ) -> None:
-    whole, _ = played(tmp_path / "whole.wav", b"")
-    cut, told = played(tmp_path / "cut.wav", key, **BOTH)
+    whole, _ = play_with_key(tmp_path / "whole.wav", b"")
+    cut, told = play_with_key(tmp_path / "cut.wav", key, **BOTH)
     on, down, off = told[:3]
 
     assert [on.verb, down.verb, off.verb] == ["tone-on", "button-down", "tone-off"]
@@ -92,8 +94,8 @@ def test_a_key_ends_the_tone_by_a_fade_and_nothing_is_louder(
 
 
 def test_a_key_that_is_not_asked_for_ends_nothing(tmp_path: Path) -> None:
-    whole, _ = played(tmp_path / "whole.wav", b"")
-    frames, told = played(tmp_path / "other.wav", b"p", buttons=1, press=0)
+    whole, _ = play_with_key(tmp_path / "whole.wav", b"")
+    frames, told = play_with_key(tmp_path / "other.wav", b"p", buttons=1, press=0)
 
     assert [f.verb for f in told[:3]] == ["tone-on", "button-down", "tone-off"]
     assert told[2].fields["cut"] == "0"

@@ -49,7 +49,7 @@ def as_frames(samples: "array[int]") -> NDArray[np.int64]:
     return np.array(samples, dtype=np.int64).reshape(-1, 2)
 
 
-def heard(samples: "array[int]") -> NDArray[np.int64]:
+def hear(samples: "array[int]") -> NDArray[np.int64]:
     """Return the frames of a board with a host, without the constant that is in all of them."""
     return as_frames(samples) - STEP
 

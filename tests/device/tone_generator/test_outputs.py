@@ -16,7 +16,7 @@ from device.tone_generator.outputs import (
 from device.tone_generator.settings import DEFAULT_PINS
 from device.tone_generator.synthesis import LEFT, RIGHT
 from tests.device.tone_generator.fakes import I2S, PWM, FakeTime, power_on, ticks_us
-from tests.device.tone_generator.sound import RATE_HZ, READY_US, heard
+from tests.device.tone_generator.sound import RATE_HZ, READY_US, hear
 
 MS = 1000
 BLOCK_US = 1e6 * BLOCK_FRAMES / RATE_HZ
@@ -70,7 +70,7 @@ def test_i2s_plays_a_tone_when_it_says(i2s: I2SOutput) -> None:
     began_after_us = FakeTime.us
     told = step_i2s(i2s, 600_000)
 
-    frames = heard(I2S.made[0].samples)
+    frames = hear(I2S.made[0].samples)
     sounding = np.flatnonzero(frames[:, RIGHT])
     assert told == ["began", "ended"]
     assert not frames[:, LEFT].any()
@@ -87,7 +87,7 @@ def test_i2s_is_cut_within_a_fade(i2s: I2SOutput) -> None:
     i2s.cut()
     assert step_i2s(i2s, 200_000) == []
 
-    rest = np.flatnonzero(heard(I2S.made[0].samples[sent:])[:, LEFT])
+    rest = np.flatnonzero(hear(I2S.made[0].samples[sent:])[:, LEFT])
     assert 0 < rest[-1] <= 0.005 * RATE_HZ + 1
 
 
@@ -109,7 +109,7 @@ def test_i2s_plays_noise_beside_a_tone(i2s: I2SOutput) -> None:
     i2s.unmask()
     step_i2s(i2s, 100_000)
 
-    frames = heard(I2S.made[0].samples)
+    frames = hear(I2S.made[0].samples)
     both = frames[:, LEFT].astype(bool) & frames[:, RIGHT].astype(bool)
     assert both.sum() / RATE_HZ == pytest.approx(0.2, abs=0.01)
     assert not frames[-BLOCK_FRAMES:].any()
@@ -121,7 +121,7 @@ def test_i2s_begins_a_tone_when_the_noise_in_that_ear_has_faded(i2s: I2SOutput) 
     i2s.unmask()
     i2s.play(LEFT, 500.0, -10.0, (200, 0, 1, 25))
     told = step_i2s(i2s, 500_000)
-    samples = heard(I2S.made[0].samples)[:, LEFT] / 2.0**31
+    samples = hear(I2S.made[0].samples)[:, LEFT] / 2.0**31
 
     assert told == ["began", "ended"]
     assert np.abs(np.diff(samples)).max() < 0.032  # the steepest of such a tone, and a little
@@ -131,7 +131,7 @@ def test_i2s_begins_a_tone_when_the_noise_in_that_ear_has_faded(i2s: I2SOutput) 
     i2s.cut()
     i2s.mask(LEFT, 500.0, -30.0)
     step_i2s(i2s, 200_000)
-    samples = heard(I2S.made[0].samples)[:, LEFT] / 2.0**31
+    samples = hear(I2S.made[0].samples)[:, LEFT] / 2.0**31
     assert np.abs(np.diff(samples)).max() < 0.032
 
 

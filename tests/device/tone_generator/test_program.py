@@ -35,7 +35,7 @@ from tests.device.tone_generator.fakes import (
     Reset,
     power_on,
 )
-from tests.device.tone_generator.sound import RATE_HZ, READY_US, as_frames, heard, play
+from tests.device.tone_generator.sound import RATE_HZ, READY_US, as_frames, hear, play
 
 MS = 1000
 BLOCK_US = round(1e6 * BLOCK_FRAMES / RATE_HZ)
@@ -73,7 +73,7 @@ class FakePort:
         self._taken, self.incoming = self.incoming[:most], self.incoming[most:]
         return len(self._taken)
 
-    def received(self, count: int) -> bytes:
+    def take_bytes(self, count: int) -> bytes:
         assert count == len(self._taken)
         pass_time(self.command_us)
         return self._taken
@@ -247,7 +247,7 @@ def i2s_frames(press_after_ms: int | None, **by_press: str | int) -> tuple[Any, 
     if press_after_ms is not None:
         bench.button(0)
     told += bench.run(700 - (press_after_ms or 300))
-    return heard(I2S.made[0].samples), told, pressed_us
+    return hear(I2S.made[0].samples), told, pressed_us
 
 
 @pytest.mark.usefixtures("_elsewhere")
@@ -528,13 +528,13 @@ class Broken(FakePort):
 
 
 @pytest.fixture
-def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _stored_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     power_on()
     (tmp_path / settings.FILE).write_text(json.dumps(KEPT))
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("_kept")
+@pytest.mark.usefixtures("_stored_settings")
 def test_the_way_out_stops_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "SerialPort", OneTurn)
     program.run()
@@ -543,7 +543,7 @@ def test_the_way_out_stops_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None
     assert PWM.made[DEFAULT_PINS["pwm_left"]].duty == 0
 
 
-@pytest.mark.usefixtures("_kept")
+@pytest.mark.usefixtures("_stored_settings")
 @pytest.mark.parametrize("kind", ["Raspberry Pi Pico 2 with RP2350", "unknown"])
 def test_a_board_with_another_chip_is_refused_by_name_and_nothing_of_it_is_touched(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -556,7 +556,7 @@ def test_a_board_with_another_chip_is_refused_by_name_and_nothing_of_it_is_touch
     assert (MEM32, WDT.made, Pin.made) == ({}, [], {})
 
 
-@pytest.mark.usefixtures("_kept")
+@pytest.mark.usefixtures("_stored_settings")
 def test_an_error_silences_and_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
     monkeypatch.setattr(program, "SerialPort", Broken)

@@ -11,7 +11,7 @@ import pytest
 from firmware_py.procedure.reasons import DATES, Code
 from firmware_py.procedure.words import SENTENCES, say
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import say_reasons
 from host_tools.errors import HostError
 from tests.host.journals import recorded_remarks
 from tests.said import example
@@ -129,7 +129,7 @@ def test_there_is_no_negative_zero_and_no_day_is_guessed() -> None:
 
 def test_a_list_of_words_is_joined() -> None:
     catalogue = catalogue_of("es")
-    joined = [catalogue.joined(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])]
+    joined = [catalogue.join(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])]
     assert joined == ["", "a", "a y b", "a, b y c"]
 
 
@@ -164,7 +164,7 @@ def test_the_english_remarks_are_the_firmwares_own() -> None:
 def test_each_reason_is_said_in_the_language_with_its_numbers(language: str) -> None:
     catalogue = catalogue_of(language)
     for code in Code:
-        english, said = say(example(code)), told(example(code), catalogue)
+        english, said = say(example(code)), say_reasons(example(code), catalogue)
         assert said != english or english in MADE_ELSEWHERE, code.word
         if not set(code.parts) & set(DATES):
             numbers = sorted(re.findall(r"[0-9]+", english))
@@ -176,7 +176,7 @@ def test_all_that_the_golden_sessions_recorded_is_said_in_every_language() -> No
     recorded = recorded_remarks()
     assert len(recorded) > 10
     for catalogue in map(catalogue_of, OTHERS):
-        assert [each for each in recorded if told(each, catalogue) == say(each)] == []
+        assert [each for each in recorded if say_reasons(each, catalogue) == say(each)] == []
 
 
 # Where it is used

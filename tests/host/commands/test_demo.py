@@ -30,7 +30,7 @@ from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.whole_sessions import asked_again_though_answered, result_of
 from tests.host.bench import Benches
 from tests.host.journals import GpPta
-from tests.said import said
+from tests.said import reason_words
 
 REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 120.0  # on a very busy machine
@@ -126,7 +126,7 @@ def check_ends(done: Said, ears: list[dict[str, Any]]) -> None:
             for t in ear["thresholds"]
         ]
         widths = [f"{(high - low) / 2:5.1f}" for low, high in ends]
-        why = f"{ear['ear']} ear measured: {readable(said(ear['why']))}"
+        why = f"{ear['ear']} ear measured: {readable(reason_words(ear['why']))}"
         assert why in " ".join(done.stdout.split())
         assert "     ±" + "".join(widths) in done.stdout
     assert re.search(r"  ± ?\d+\.\d dB", done.stdout)
@@ -219,7 +219,7 @@ def test_an_emulator_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPa
         installed_pico()
 
 
-def begun(*options: str, refused: str = "") -> list[str]:
+def begin(*options: str, refused: str = "") -> list[str]:
     operator = FakeOperator(refused)
     arguments = parser().parse_args(["demo", *options])
     live.begin(
@@ -246,13 +246,13 @@ def begun(*options: str, refused: str = "") -> list[str]:
     ],
 )
 def test_a_test_is_begun_as_an_operator_would(options: list[str], typed: list[str]) -> None:
-    assert begun(*options) == typed
+    assert begin(*options) == typed
 
 
 @pytest.mark.parametrize("refused", ["SETT unsure_button,true", "SESS:STAR EAR=BOTH,SEX=F,SEED=1"])
 def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -> None:
     with pytest.raises(HostError, match='the firmware did not start a test: ERROR -224,"no"'):
-        begun("--unsure-half-width", "2", "--sex", "F", refused=refused)
+        begin("--unsure-half-width", "2", "--sex", "F", refused=refused)
 
 
 def check_kills(done: Said, two_buttons: bool) -> None:

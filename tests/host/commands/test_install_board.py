@@ -27,9 +27,9 @@ from host_tools.devices.board_program import (
     with_what_stays,
 )
 from host_tools.devices.greeting import BOARD_WANTED
-from host_tools.devices.raw_repl import deflated
+from host_tools.devices.raw_repl import deflate
 from host_tools.errors import HostError
-from tests.console.instrument import Recorder, connected
+from tests.console.instrument import Recorder, connect
 from tests.firmware.rig import Peer, Served
 from tests.firmware.whole_sessions import a_listener
 
@@ -66,7 +66,7 @@ def test_files_are_those_here_and_main_is_the_last() -> None:
 
 def test_what_is_sent_is_a_third() -> None:
     content = (REPO / "device/tone_generator/server.py").read_bytes()
-    packed = deflated(content)
+    packed = deflate(content)
     assert zlib.decompress(packed, wbits=12) == content
     assert len(packed) < len(content) / 3
 
@@ -189,10 +189,10 @@ def test_what_has_no_repl_is_told_apart() -> None:
 @pytest.mark.usefixtures("impatient")
 def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
     class Instrument(Recorder):
-        def called(self, name: str, *values: object) -> str:
+        def take_call(self, name: str, *values: object) -> str:
             return "GP-PTA,fitting device,0,0.1.0"
 
-    _, console = connected(recorder=Instrument())
+    _, console = connect(recorder=Instrument())
     peer = Peer(lambda come: "".join(f"{line}\r\n" for line in console.receive(come)).encode())
     try:
         with pytest.raises(HostError) as refusal:

@@ -57,7 +57,7 @@ class Heard:
 
 
 @pytest.fixture(scope="module")
-def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
+def first_tones(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     """The first tones of a test of a listener who presses space for what is above a level."""
     data = tmp_path_factory.mktemp("listen")
     found = Heard(data / "played.wav", data / "session-000001.journal")
@@ -114,7 +114,7 @@ def ms(frames: float) -> float:
     return 1000.0 * frames / RATE_HZ
 
 
-def fitted(samples: NDArray[np.float64], near_hz: float) -> tuple[float, float]:
+def fit_sine(samples: NDArray[np.float64], near_hz: float) -> tuple[float, float]:
     """Return frequency and level in dBFS of the sine that fits a plateau best."""
     at = np.arange(len(samples)) / RATE_HZ
     best = (np.inf, 0.0, 0.0)
@@ -127,17 +127,17 @@ def fitted(samples: NDArray[np.float64], near_hz: float) -> tuple[float, float]:
     return best[1], 20.0 * np.log10(best[2])
 
 
-def test_every_tone_is_written_with_its_frequency_level_and_ear(heard: Heard) -> None:
-    frames = samples_of(heard.wav)
+def test_every_tone_is_written_with_its_frequency_level_and_ear(first_tones: Heard) -> None:
+    frames = samples_of(first_tones.wav)
     tones = runs_of(frames[:, EARS["right"]], 400.0)
 
     assert not frames[:, EARS["left"]].any()
-    assert len(tones) == len(heard.asked) >= TONES
-    for tone, asked in zip(tones, heard.asked, strict=True):
+    assert len(tones) == len(first_tones.asked) >= TONES
+    for tone, asked in zip(tones, first_tones.asked, strict=True):
         pulse = runs_of(frames[tone, EARS["right"]], 50.0)[0]
         rise = round(1e-3 * Settings.rise_ms * RATE_HZ)
         plateau = frames[tone, EARS["right"]][pulse][rise:-rise]
-        frequency_hz, level_dbfs = fitted(plateau, asked["frequency_hz"])
+        frequency_hz, level_dbfs = fit_sine(plateau, asked["frequency_hz"])
 
         wanted_dbfs = asked["level_db_hl"] - FULL_SCALE_DB_HL
         print(f"{asked}: {frequency_hz:.2f} Hz, {level_dbfs:.3f} dBFS")
@@ -146,12 +146,14 @@ def test_every_tone_is_written_with_its_frequency_level_and_ear(heard: Heard) ->
         assert level_dbfs <= LIMIT_DBFS
 
 
-def test_pulses_gaps_and_pauses_are_those_of_the_test(heard: Heard) -> None:
-    right = samples_of(heard.wav)[:, EARS["right"]]
+def test_pulses_gaps_and_pauses_are_those_of_the_test(first_tones: Heard) -> None:
+    right = samples_of(first_tones.wav)[:, EARS["right"]]
     tones = runs_of(right, 400.0)
     s = Settings()
     unanswered = [
-        tone for tone, answer in zip(tones, heard.answers, strict=False) if answer["heard"] is False
+        tone
+        for tone, answer in zip(tones, first_tones.answers, strict=False)
+        if answer["heard"] is False
     ]
     assert unanswered
     for tone in unanswered:
@@ -165,22 +167,22 @@ def test_pulses_gaps_and_pauses_are_those_of_the_test(heard: Heard) -> None:
         assert ms(after.start - before.stop) >= s.pause_ms_min
 
 
-def test_a_tone_that_is_heard_ends_at_the_press(heard: Heard) -> None:
-    tones = runs_of(samples_of(heard.wav)[:, EARS["right"]], 400.0)
+def test_a_tone_that_is_heard_ends_at_the_press(first_tones: Heard) -> None:
+    tones = runs_of(samples_of(first_tones.wav)[:, EARS["right"]], 400.0)
     whole_ms = Settings().tone_ms
-    pairs = [*zip(tones, heard.asked, heard.answers, strict=False)]
+    pairs = [*zip(tones, first_tones.asked, first_tones.answers, strict=False)]
 
-    assert {answer["heard"] for answer in heard.answers} == {True, False}
+    assert {answer["heard"] for answer in first_tones.answers} == {True, False}
     for tone, asked, answer in pairs[:TONES]:
         pressed = asked["level_db_hl"] >= THRESHOLD_DB_HL
         assert answer["heard"] == pressed
         assert (ms(tone.stop - tone.start) < whole_ms - 100.0) == pressed
 
 
-def test_the_journal_has_the_time_at_which_a_tone_is_in_the_file(heard: Heard) -> None:
-    events = records_of(heard.journal, "input")
+def test_the_journal_has_the_time_at_which_a_tone_is_in_the_file(first_tones: Heard) -> None:
+    events = records_of(first_tones.journal, "input")
     onsets_us = [event["onset_us"] for event in events if event["what"] == "tone-on"]
-    tones = runs_of(samples_of(heard.wav)[:, EARS["right"]], 400.0)
+    tones = runs_of(samples_of(first_tones.wav)[:, EARS["right"]], 400.0)
 
     assert len(onsets_us) == len(tones)
     for onset_us, tone in zip(onsets_us, tones, strict=True):
@@ -242,12 +244,12 @@ def octets_of(path: Path) -> int:
 
 
 def test_without_a_sound_card_it_is_said_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, refused: Refused
+    monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
 ) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
     needed = f"needs sounddevice, not installed: {remedy(['sounddevice'], 'listen')}"
-    assert needed in refused("listen", "--list-devices")
-    assert needed in refused("listen", "--device", "1")
+    assert needed in refusal_of("listen", "--list-devices")
+    assert needed in refusal_of("listen", "--device", "1")
 
 
 @pytest.mark.parametrize("options", [[], ["--test"], ["--test", "--out", "sessions"]])
@@ -255,13 +257,13 @@ def test_without_a_sound_card_nothing_is_left_behind(
     options: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    refused: Refused,
+    refusal_of: Refused,
 ) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.chdir(tmp_path)
-    assert refused("listen", *options) == (
+    assert refusal_of("listen", *options) == (
         "gp-pta: no sound: a sound card needs sounddevice, not installed: "
         f"{remedy(['sounddevice'], 'listen')}; without a sound card: "
         "gp-pta listen --wav FILE.wav writes what would be heard\n"
@@ -312,12 +314,12 @@ def test_a_high_limit_is_climbed_to_and_ends_where_nobody_asks_for_more(
 
 
 def test_no_card_is_opened_before_loud_was_typed(
-    monkeypatch: pytest.MonkeyPatch, refused: Refused
+    monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr("builtins.input", lambda _question: "no")
-    monkeypatch.setattr(listen, "_opened", lambda *_: opened.append("it was opened"))
-    assert "above -30 dBFS 'loud' has to be typed" in refused("listen", "--limit-dbfs", "-29")
+    monkeypatch.setattr(listen, "_open_output", lambda *_: opened.append("it was opened"))
+    assert "above -30 dBFS 'loud' has to be typed" in refusal_of("listen", "--limit-dbfs", "-29")
     assert opened == []
 
 
@@ -326,7 +328,7 @@ def test_the_limit_of_the_board_is_the_one_that_was_climbed_to(
 ) -> None:
     limits_dbfs: list[float] = []
     monkeypatch.setattr("builtins.input", lambda _question: "loud")
-    monkeypatch.setattr(listen, "_opened", lambda *_: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(listen, "_open_output", lambda *_: SimpleNamespace(close=lambda: None))
     monkeypatch.setattr(listen, "Keyboard", nullcontext)
     monkeypatch.setattr(listen, "climb", lambda _output, _keyboard, limit_dbfs: limit_dbfs - 7.0)
     monkeypatch.setattr(

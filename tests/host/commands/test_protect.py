@@ -43,7 +43,7 @@ def test_what_is_protected_comes_back_byte_for_byte(
 
 
 def test_for_another_key_or_changed_it_is_refused_and_nothing_is_written(
-    journal: Path, identity: tuple[Path, str], tmp_path: Path, gp_pta: GpPta, refused: Refused
+    journal: Path, identity: tuple[Path, str], tmp_path: Path, gp_pta: GpPta, refusal_of: Refused
 ) -> None:
     key, recipient = identity
     gp_pta("protect", journal, "-r", recipient)
@@ -51,52 +51,52 @@ def test_for_another_key_or_changed_it_is_refused_and_nothing_is_written(
     protected = journal.with_name(f"{journal.name}.age")
     other = tmp_path / "other.agekey"
     other.write_text(f"{x25519.Identity.generate()}\n")
-    said = refused("unprotect", protected, "-i", other)
+    said = refusal_of("unprotect", protected, "-i", other)
     assert f"{protected}: cannot be decrypted: No matching keys found" in said
 
     content = bytearray(protected.read_bytes())
     content[-100] ^= 1
     protected.write_bytes(content)
-    assert "cannot be decrypted" in refused("unprotect", protected, "-i", key)
+    assert "cannot be decrypted" in refusal_of("unprotect", protected, "-i", key)
     assert not journal.exists()
 
 
 def test_nothing_is_overwritten(
-    journal: Path, identity: tuple[Path, str], gp_pta: GpPta, refused: Refused
+    journal: Path, identity: tuple[Path, str], gp_pta: GpPta, refusal_of: Refused
 ) -> None:
     key, recipient = identity
     gp_pta("protect", journal, "-r", recipient)
     protected = journal.with_name(f"{journal.name}.age")
     content = protected.read_bytes()
 
-    assert "is there already" in refused("protect", journal, "-r", recipient)
-    assert "is there already" in refused("unprotect", protected, "-i", key)
-    assert "is there already" in refused("protect", "--make-identity", key)
+    assert "is there already" in refusal_of("protect", journal, "-r", recipient)
+    assert "is there already" in refusal_of("unprotect", protected, "-i", key)
+    assert "is there already" in refusal_of("protect", "--make-identity", key)
     assert protected.read_bytes() == content
 
 
-def test_a_key_that_cannot_be_written_is_named(tmp_path: Path, refused: Refused) -> None:
-    said = refused("protect", "--make-identity", tmp_path / ("long" * 100))
+def test_a_key_that_cannot_be_written_is_named(tmp_path: Path, refusal_of: Refused) -> None:
+    said = refusal_of("protect", "--make-identity", tmp_path / ("long" * 100))
     assert said.endswith("cannot be written: File name too long\n")
 
 
 def test_what_is_wrong_is_named(
-    journal: Path, identity: tuple[Path, str], refused: Refused
+    journal: Path, identity: tuple[Path, str], refusal_of: Refused
 ) -> None:
     key, recipient = identity
-    said = refused("protect", journal, "-r", recipient[:-1])
+    said = refusal_of("protect", journal, "-r", recipient[:-1])
     assert "allowed is a public key of age" in said
-    assert "needs journals and a recipient" in refused("protect", journal)
+    assert "needs journals and a recipient" in refusal_of("protect", journal)
     none = journal.with_name("none")
-    assert "cannot be read: No such file" in refused("protect", none, "-r", recipient)
-    said = refused("unprotect", f"{journal}.age", "-i", journal)
+    assert "cannot be read: No such file" in refusal_of("protect", none, "-r", recipient)
+    said = refusal_of("unprotect", f"{journal}.age", "-i", journal)
     assert said == f"gp-pta: {journal}: is not a file with one secret key of age\n"
-    assert "is not a name in .age" in refused("unprotect", journal, "-i", key)
+    assert "is not a name in .age" in refusal_of("unprotect", journal, "-i", key)
 
 
 def test_a_write_that_failed_blocks_no_other(
     journal: Path, identity: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    gp_pta: GpPta, refused: Refused,
+    gp_pta: GpPta, refusal_of: Refused,
 ) -> None:  # fmt: skip
     key, recipient = identity
     write_bytes = Path.write_bytes
@@ -108,7 +108,7 @@ def test_a_write_that_failed_blocks_no_other(
     protect = ("protect", journal, "-r", recipient)
     with monkeypatch.context() as full:
         full.setattr(Path, "write_bytes", half)
-        said = refused(*protect)
+        said = refusal_of(*protect)
     assert said == f"gp-pta: {journal}.age cannot be written: No space left on device\n"
     assert set(tmp_path.iterdir()) == {journal, key}
     assert gp_pta(*protect)[0] == 0

@@ -17,7 +17,7 @@ from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.for_whom import Code, Finding
 from device.hearing_aid.sound import write_wav
 from device.hearing_aid.whose import Whose
-from device.simulator.talker import made_up_speech
+from device.simulator.talker import synthetic_speech
 from firmware_py.journal import read_journal
 from firmware_py.procedure.tuning.space import Setting
 from host_tools.commands import fitting
@@ -34,10 +34,10 @@ COUNT: Final = 5
 
 
 @pytest.fixture
-def given(tmp_path: Path) -> list[str]:
+def fit_and_speech(tmp_path: Path) -> list[str]:
     """Return a fit and a speech, as options."""
     write_fit(tmp_path / "aid.fit", plain_fit(15.0))
-    write_wav(tmp_path / "speech.wav", made_up_speech(1.1, SAMPLE_RATE_HZ, 1))
+    write_wav(tmp_path / "speech.wav", synthetic_speech(1.1, SAMPLE_RATE_HZ, 1))
     return ["--fit", str(tmp_path / "aid.fit"), "--speech", str(tmp_path / "speech.wav")]
 
 
@@ -52,10 +52,19 @@ def answer(person: Person, comparison: int, key: str, after: int) -> int:
 
 @pytest.mark.usefixtures("installation")
 def test_a_person_tunes_with_the_space_bar_and_the_journal_replays(
-    given: list[str], tmp_path: Path
+    fit_and_speech: list[str], tmp_path: Path
 ) -> None:
     tuned, picture = tmp_path / "tuned.fit", tmp_path / "tuned.svg"
-    words = ["tune", *given, "--out", str(tmp_path / "data"), "--count", str(COUNT), "--seed", "4"]
+    words = [
+        "tune",
+        *fit_and_speech,
+        "--out",
+        str(tmp_path / "data"),
+        "--count",
+        str(COUNT),
+        "--seed",
+        "4",
+    ]
     words += ["-o", str(tuned), "--picture", str(picture), "--json"]
     with at_a_terminal(tmp_path, *words) as person:
         at = person.sees("space bar: what sounds now is better")
@@ -66,7 +75,7 @@ def test_a_person_tunes_with_the_space_bar_and_the_journal_replays(
     assert verdict["replay_identical"]
     assert verdict["comparisons"] == COUNT
     result = verdict["result"]
-    assert read_fit(tuned) == plain_fit(15.0).tuned(Setting.of(tuple(result["setting_db"])))
+    assert read_fit(tuned) == plain_fit(15.0).tune(Setting.of(tuple(result["setting_db"])))
     assert "<svg" in picture.read_text()
     assert "true wish" not in person.seen
     replayed = replay_tuning_journal(tmp_path / "data" / "tuning-000001.journal")
@@ -75,8 +84,17 @@ def test_a_person_tunes_with_the_space_bar_and_the_journal_replays(
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("installation")
-def test_a_tuning_whose_aid_was_killed_goes_on(given: list[str], tmp_path: Path) -> None:
-    words = ["tune", *given, "--out", str(tmp_path / "data"), "--count", str(COUNT), "--seed", "4"]
+def test_a_tuning_whose_aid_was_killed_goes_on(fit_and_speech: list[str], tmp_path: Path) -> None:
+    words = [
+        "tune",
+        *fit_and_speech,
+        "--out",
+        str(tmp_path / "data"),
+        "--count",
+        str(COUNT),
+        "--seed",
+        "4",
+    ]
     with at_a_terminal(tmp_path, *words) as person:
         at = person.sees("space bar: what sounds now is better")
         answer(person, 1, " ", at)
@@ -107,7 +125,7 @@ def check_the_whole_way(code: int, out: str, data: Path) -> None:
     made = {path.name for path in data.iterdir()}
     assert made >= {"aid.fit", "tuned.fit", "fit.svg", "tuned.svg", "tuning.svg"}
     setting = Setting.of(tuple(tuning["result"]["setting_db"]))
-    assert read_fit(data / "tuned.fit") == read_fit(data / "aid.fit").tuned(setting)
+    assert read_fit(data / "tuned.fit") == read_fit(data / "aid.fit").tune(setting)
     assert "true wish" in out
     assert "\\n" not in out
     records = read_journal(data / "tuning-000001.journal").records
@@ -170,34 +188,34 @@ def test_the_whole_way_in_one_command(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_option_is_named(
-    options: list[str], words: str, given: list[str], tmp_path: Path,
+    options: list[str], words: str, fit_and_speech: list[str], tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    assert main(["tune", *given, "--out", str(tmp_path / "data"), *options]) == 2
+    assert main(["tune", *fit_and_speech, "--out", str(tmp_path / "data"), *options]) == 2
     assert words in capsys.readouterr().err
 
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("installation")
 def test_where_others_could_reach_the_engine_nothing_is_tuned_and_the_reason_is_named(
-    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    fit_and_speech: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(sys, "executable", python_without_networks(tmp_path))
-    assert main(["tune", *given, "--out", str(tmp_path / "data")]) == 2
+    assert main(["tune", *fit_and_speech, "--out", str(tmp_path / "data")]) == 2
     words = r"openMHA is not started, since everybody on .*: unshare: No space .*; it takes a Linux"
     assert re.search(words, capsys.readouterr().err)
     assert not [*(tmp_path / "data").glob("*.journal")]
 
 
 def test_a_fit_of_levels_that_are_no_db_hl_has_to_be_asked_for(
-    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fit_and_speech: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     of, found = Whose(calibration="UNCALIBRATED"), (Finding("left", Code.NOT_JUDGED),)
     write_fit(tmp_path / "aid.fit", replace(plain_fit(15.0), of=of, for_whom=found))
-    assert main(["tune", *given, "--out", str(tmp_path / "data")]) == 2
+    assert main(["tune", *fit_and_speech, "--out", str(tmp_path / "data")]) == 2
     assert "made of levels that are no dB HL (UNCALIBRATED)" in capsys.readouterr().err
-    words = ["tune", *given, "--out", str(tmp_path / "data"), "--openmha", "/none"]
+    words = ["tune", *fit_and_speech, "--out", str(tmp_path / "data"), "--openmha", "/none"]
     assert main([*words, "--uncalibrated"]) == 2
     said = capsys.readouterr()
     assert "UNCALIBRATED: the levels of this fit are no dB HL" in said.out

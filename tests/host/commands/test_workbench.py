@@ -53,7 +53,7 @@ class Piped:
 
 
 @pytest.fixture
-def piped(monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta, benches: Benches) -> Piped:
+def pipe(monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta, benches: Benches) -> Piped:
     return Piped(monkeypatch, gp_pta, benches)
 
 
@@ -84,11 +84,11 @@ def firmware_among(processes: list[int]) -> int:
 
 
 def test_a_test_from_a_pipe_is_waited_for_and_only_the_console_is_on_standard_output(
-    piped: Piped,
+    pipe: Piped,
     tmp_path: Path,
 ) -> None:
     data = tmp_path / "new"
-    out, err = piped(data, "SESS:STAR LEFT,SEED=7\n", "--audiogram", "S2")
+    out, err = pipe(data, "SESS:STAR LEFT,SEED=7\n", "--audiogram", "S2")
     said = out.splitlines()
 
     assert "! session-over session=1" in said
@@ -100,31 +100,31 @@ def test_a_test_from_a_pipe_is_waited_for_and_only_the_console_is_on_standard_ou
 
 
 def test_a_refused_line_is_in_the_exit_code_and_an_exit_ends_the_lines(
-    piped: Piped, tmp_path: Path
+    pipe: Piped, tmp_path: Path
 ) -> None:
-    out, err = piped(tmp_path, "NONSENSE\nsyst:exit?\n:SYSTem:EXIT\n*IDN?\n", code=1)
+    out, err = pipe(tmp_path, "NONSENSE\nsyst:exit?\n:SYSTem:EXIT\n*IDN?\n", code=1)
 
     assert [line[:11] for line in out.splitlines()] == ["ERROR -113,"] * 2 + ["OK"]
     assert "journal" not in err
 
 
-def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(piped: Piped, tmp_path: Path) -> None:
-    out, err = piped(tmp_path, "SESS:STAR LEFT,SEED=7\nSESS:PAUS\n", "--audiogram", "S2")
+def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(pipe: Piped, tmp_path: Path) -> None:
+    out, err = pipe(tmp_path, "SESS:STAR LEFT,SEED=7\nSESS:PAUS\n", "--audiogram", "S2")
     assert replay_journal(tmp_path / JOURNAL).code == UNFINISHED
     assert f"{tmp_path / JOURNAL}: unfinished\n" in err
     again = f"gp-pta workbench --audiogram S2 --speed 100 --data {tmp_path}"
     assert f"  to go on: {again}\n" in err, "the same listener"
 
-    out, err = piped(tmp_path, "SESS:CONT\n")
+    out, err = pipe(tmp_path, "SESS:CONT\n")
     assert f"going on with the unfinished test in {tmp_path}\n" in err
     assert "! session-over session=1" in out
     assert replay_journal(tmp_path / JOURNAL).code == IDENTICAL
 
 
-def test_what_is_typed_and_answered_comes_through_as_it_is(piped: Piped, tmp_path: Path) -> None:
+def test_what_is_typed_and_answered_comes_through_as_it_is(pipe: Piped, tmp_path: Path) -> None:
     """A name in any script, a byte that is no text, and a drawing with its blanks."""
-    piped(tmp_path, "SESS:STAR LEFT,ID=Zoë\n")
-    out, _ = piped(tmp_path, "SESS:LIST?\nAUD 1\nID=\udcff\n", code=1)
+    pipe(tmp_path, "SESS:STAR LEFT,ID=Zoë\n")
+    out, _ = pipe(tmp_path, "SESS:LIST?\nAUD 1\nID=\udcff\n", code=1)
 
     assert re.search(r"^1,complete,[^,]*,left,Zoë$", out, re.MULTILINE)
     rows = [line for line in out.splitlines() if re.match(" *[0-9-]+ [.|]", line)]
@@ -132,8 +132,8 @@ def test_what_is_typed_and_answered_comes_through_as_it_is(piped: Piped, tmp_pat
     assert "0xFF" in out
 
 
-def test_a_second_button_is_set_for_each_test(piped: Piped, tmp_path: Path) -> None:
-    out, err = piped(
+def test_a_second_button_is_set_for_each_test(pipe: Piped, tmp_path: Path) -> None:
+    out, err = pipe(
         tmp_path, "SESS:STAR LEFT,SEED=2\nSETT? unsure_button\n",
         "--unsure-half-width", "3", "--audiogram", "N4",
     )  # fmt: skip
@@ -143,8 +143,8 @@ def test_a_second_button_is_set_for_each_test(piped: Piped, tmp_path: Path) -> N
     assert "true" in out.splitlines(), "for the next one"
 
 
-def test_what_to_type_by_hand_has_the_options_that_were_given(piped: Piped, tmp_path: Path) -> None:
-    said = piped(tmp_path, "", "--audiogram", "S2", "--seed", "3")[1].splitlines()
+def test_what_to_type_by_hand_has_the_options_that_were_given(pipe: Piped, tmp_path: Path) -> None:
+    said = pipe(tmp_path, "", "--audiogram", "S2", "--seed", "3")[1].splitlines()
     by_hand = said[said.index("The same by hand, each in a terminal of its own:") + 1 :][:4]
 
     assert [line.partition("#")[0].strip() for line in by_hand] == [
@@ -155,12 +155,12 @@ def test_what_to_type_by_hand_has_the_options_that_were_given(piped: Piped, tmp_
     ]
 
 
-def test_a_firmware_that_is_killed_ends_a_script(piped: Piped, tmp_path: Path) -> None:
+def test_a_firmware_that_is_killed_ends_a_script(pipe: Piped, tmp_path: Path) -> None:
     def prepare(device: Device) -> None:
         device.when_said = ("! answer", device.kill)
 
-    piped.benches.prepare = prepare
-    _, errors = piped(tmp_path, "SESS:STAR LEFT,SEED=7\n", code=2)
+    pipe.benches.prepare = prepare
+    _, errors = pipe(tmp_path, "SESS:STAR LEFT,SEED=7\n", code=2)
 
     assert errors.endswith(
         f"{tmp_path / JOURNAL}: unfinished\n"
@@ -169,26 +169,26 @@ def test_a_firmware_that_is_killed_ends_a_script(piped: Piped, tmp_path: Path) -
     )
 
 
-def test_who_ends_the_bench_finds_the_test_kept(piped: Piped, tmp_path: Path) -> None:
+def test_who_ends_the_bench_finds_the_test_kept(pipe: Piped, tmp_path: Path) -> None:
     """As `kill`, and the system before it goes down, do."""
 
     def prepare(device: Device) -> None:
         device.when_said = ("! answer", lambda: signal.raise_signal(signal.SIGTERM))
 
-    piped.benches.prepare = prepare
+    pipe.benches.prepare = prepare
     with pytest.raises(SystemExit) as ended:
-        piped(tmp_path, "SESS:STAR LEFT,SEED=7\n")
+        pipe(tmp_path, "SESS:STAR LEFT,SEED=7\n")
 
     assert ended.value.code == 128 + signal.SIGTERM
     assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
-    (device,) = piped.benches.devices
+    (device,) = pipe.benches.devices
     assert device.has_ended()
 
 
 # By hand
 
 
-def refused_by_the_firmware(data: Path) -> str:
+def words_of_refusal(data: Path) -> str:
     """Return what is said last by a script's bench whose firmware does not start."""
     done = subprocess.run(
         [sys.executable, "-c", MAIN, "workbench", "--data", str(data), "--speed", "100"],
@@ -204,12 +204,12 @@ def refused_by_the_firmware(data: Path) -> str:
 def test_a_data_directory_that_cannot_be_had_is_named_and_its_journals_are_not(
     tmp_path: Path,
 ) -> None:
-    said = refused_by_the_firmware(Path("/proc/none"))
+    said = words_of_refusal(Path("/proc/none"))
     assert said.startswith("gp-pta: ")
     assert "data directory '/proc/none' cannot be written" in said
     with at_a_bench(tmp_path) as person:
         begins_a_test(person)
-        assert "is in use by another firmware" in refused_by_the_firmware(tmp_path)
+        assert "is in use by another firmware" in words_of_refusal(tmp_path)
 
 
 @pytest.mark.thorough
@@ -238,7 +238,7 @@ def test_a_person_types_at_once_and_a_firmware_that_is_killed_is_started_again(
 
 
 @pytest.mark.thorough
-def test_ctrl_d_ends_a_test_that_is_gone_on_with(piped: Piped, tmp_path: Path) -> None:
+def test_ctrl_d_ends_a_test_that_is_gone_on_with(pipe: Piped, tmp_path: Path) -> None:
     with at_a_bench(tmp_path, "--speed", "10") as person:
         children = begins_a_test(person)
         at = len(person.seen)
@@ -248,7 +248,7 @@ def test_ctrl_d_ends_a_test_that_is_gone_on_with(piped: Piped, tmp_path: Path) -
         wait_for_the_end_of(children)
     assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
 
-    out, err = piped(tmp_path, "SESS:CONT\n")  # of another day
+    out, err = pipe(tmp_path, "SESS:CONT\n")  # of another day
     assert "is it the same person? SESS:CONT goes on with it\n" in err
     assert "! session-over session=1" in out
 

@@ -38,14 +38,14 @@ def test_who_says_progress_is_waited_for_longer_than_silence_is() -> None:
     worker = Worker()
     for kernel in range(1, 6):
         worker.pass_by(SILENT_S_MAX)
-        worker.wait.said(f"compiling kernel {kernel} of 14")
+        worker.wait.hear(f"compiling kernel {kernel} of 14")
     assert worker.shown == [], "what it says is shown by who hears it"
 
 
 def test_who_is_silent_is_given_up_on_and_what_it_said_last_is_told() -> None:
     worker = Worker()
     worker.pass_by(30)
-    worker.wait.said("compiling kernel 3 of 14 with Numba: mixture_infer")
+    worker.wait.hear("compiling kernel 3 of 14 with Numba: mixture_infer")
     worker.pass_by(SILENT_S_MAX)
     with pytest.raises(HostError) as end:
         worker.pass_by(1)

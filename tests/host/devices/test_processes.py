@@ -77,7 +77,7 @@ def test_a_letter_whose_bytes_come_apart_is_one_letter(console: ConsoleLine) -> 
     assert lines == ["1,complete,-,left,患者7"]
 
 
-def asked(console: ConsoleLine, question: str, *parts: bytes | None) -> str:
+def ask(console: ConsoleLine, question: str, *parts: bytes | None) -> str:
     script = Script(console, *parts)
     try:
         return Operator(console, cast(FirmwareProcess, script)).ask(question)
@@ -96,22 +96,20 @@ def test_lines_that_were_not_taken_are_not_lost(console: ConsoleLine) -> None:
 
 
 def test_an_answer_is_what_does_not_come_unasked(console: ConsoleLine) -> None:
-    assert (
-        asked(console, "*TST?", b"! tone number=3\r\n", b'! answer\r\n0,"well"\r\n') == '0,"well"'
-    )
+    assert ask(console, "*TST?", b"! tone number=3\r\n", b'! answer\r\n0,"well"\r\n') == '0,"well"'
 
 
 def test_an_answer_to_the_knocking_is_no_answer_to_anything_else(console: ConsoleLine) -> None:
     late = b"GP-PTA,fitting device,0,0.1.0\r\n"
-    assert asked(console, "SESS:STAT?", late, late + b"state=idle\r\n") == "state=idle"
-    assert asked(console, "*IDN?", late).startswith("GP-PTA,")
+    assert ask(console, "SESS:STAT?", late, late + b"state=idle\r\n") == "state=idle"
+    assert ask(console, "*IDN?", late).startswith("GP-PTA,")
 
 
 def test_a_question_to_a_firmware_that_was_killed_is_asked_again(console: ConsoleLine) -> None:
     """What the old one had said is no sign that the new one has opened its console."""
     awake = b"GP-PTA,fitting device,0,0.1.0\r\n"
     stale = b'ERROR 101,"no tone generator"\r\n'
-    assert asked(console, "SESS:STAT?", None, stale, awake, b"state=idle\r\n") == "state=idle"
+    assert ask(console, "SESS:STAT?", None, stale, awake, b"state=idle\r\n") == "state=idle"
 
 
 def test_a_firmware_that_does_not_answer_is_no_firmware(console: ConsoleLine) -> None:
@@ -163,12 +161,12 @@ class Program(FirmwareProcess):
         opened = f"import os, sys, time\nCONSOLE = os.open({console.port!r}, os.O_RDWR)\n"
         self._command = [sys.executable, "-c", opened + program]
         self.told: list[str] = []
-        self._tell = self.heard
+        self._tell = self.take_line
         self.clock = clock
         self.kills = 0
         self._start()
 
-    def heard(self, line: str) -> None:
+    def take_line(self, line: str) -> None:
         self.told.append(line)
 
     def wait_for(self, what: str) -> Wait:
@@ -178,8 +176,8 @@ class Program(FirmwareProcess):
 class Patiently(Program):
     """Every line that is heard took three quarters of the silence that is allowed."""
 
-    def heard(self, line: str) -> None:
-        super().heard(line)
+    def take_line(self, line: str) -> None:
+        super().take_line(line)
         self.clock.put_on(0.75 * SILENT_S_MAX)
 
 
@@ -190,8 +188,8 @@ class Hastily(Program):
         self._enough = enough
         super().__init__(console, f"ENOUGH = {str(enough)!r}\n{program}", clock)
 
-    def heard(self, line: str) -> None:
-        super().heard(line)
+    def take_line(self, line: str) -> None:
+        super().take_line(line)
         self.clock.run()
         if "but it works" in line:
             self._enough.touch()

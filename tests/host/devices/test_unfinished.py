@@ -16,7 +16,7 @@ from firmware_py.platform.data_directory import SESSION, TUNING
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.identity import Identity
-from host_tools.devices.unfinished import check_tuning, unfinished
+from host_tools.devices.unfinished import check_tuning, find_unfinished
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
 from tests.firmware.whole_sessions import a_listener
@@ -27,7 +27,7 @@ Left = Callable[[str, str], dict[str, bytes]]
 
 
 @pytest.fixture
-def left(tmp_path: Path, quick_disk: None) -> Left:
+def leavings(tmp_path: Path, quick_disk: None) -> Left:
     """Return what leaves something of P-A unfinished, and returns what is in the directory."""
 
     def leave(kind: str, board: str) -> dict[str, bytes]:
@@ -63,13 +63,13 @@ def content(directory: Path) -> dict[str, bytes]:
     ],
 )
 def test_nothing_of_another_kind_of_board_is_taken_over(
-    kind: str, words: tuple[str, ...], left: Left, tmp_path: Path, refused: Refused,
+    kind: str, words: tuple[str, ...], leavings: Left, tmp_path: Path, refusal_of: Refused,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("host_tools.devices.simulation.board_image", lambda: None)
-    before = left(kind, "pico")
-    why = refused(*words, tmp_path / "data")
+    before = leavings(kind, "pico")
+    why = refusal_of(*words, tmp_path / "data")
     assert f"'{tmp_path / 'data'}' has an unfinished {kind}: {kind} 1 of P-A, begun 2026-" in why
     assert "tone generator 'pico 51b0000000000001'; here it would be '" in why
     assert "finish it there as it began, or name another directory; nothing was touched" in why
@@ -78,16 +78,16 @@ def test_nothing_of_another_kind_of_board_is_taken_over(
 
 @pytest.mark.usefixtures("benches")
 def test_one_of_its_own_kind_goes_on_and_says_whose_it_is(
-    left: Left, tmp_path: Path, gp_pta: GpPta
+    leavings: Left, tmp_path: Path, gp_pta: GpPta
 ) -> None:
     """It waits for a word, by the clock; which is given for a simulated listener."""
-    left(SESSION, "sim")
+    leavings(SESSION, "sim")
     code, out, _ = gp_pta("demo", "--out", tmp_path / "data")
     assert code == 0, out
     assert "session 1 of P-A, begun 2026-" in out
     assert "going on with the unfinished session in this directory: left ear" in out
     assert "the test goes on" in out
-    assert unfinished(tmp_path / "data", SESSION) is None
+    assert find_unfinished(tmp_path / "data", SESSION) is None
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_one_of_its_own_kind_goes_on_and_says_whose_it_is(
     ],
 )
 def test_a_tuning_goes_on_only_for_the_same_person_with_the_same_fit(
-    kind: str, board: str, person: str, fit: str, why: str, left: Left, tmp_path: Path
+    kind: str, board: str, person: str, fit: str, why: str, leavings: Left, tmp_path: Path
 ) -> None:
-    before, told = left(kind, board), list[str]()
+    before, told = leavings(kind, board), list[str]()
     try:
         check_tuning(tmp_path / "data", Identity(person, fit=fit), told.append)
         said = ""
@@ -117,10 +117,10 @@ def test_a_tuning_goes_on_only_for_the_same_person_with_the_same_fit(
 
 @pytest.mark.usefixtures("quick_disk")
 def test_gp_pta_tune_refuses_before_anything_is_started(
-    left: Left, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    leavings: Left, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An unfinished test got a press of the space bar; a fit of one person was tuned by another."""
-    before = left(SESSION, "card")
+    before = leavings(SESSION, "card")
     write_fit(tmp_path / "aid.fit", replace(plain_fit(), of=Whose("P-A")))
     words = ["tune", "--fit", str(tmp_path / "aid.fit"), "--speech", "none.wav"]
     for more, why in (

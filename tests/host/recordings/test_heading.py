@@ -11,14 +11,14 @@ from host_tools.recordings.heading import COMMENTS_LETTERS_MAX, NO_HEADING, read
 TESTED = "2026-03-07T10:00:00+01:00"
 
 
-def written(tmp_path: Path, text: str) -> Path:
+def write(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "heading.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def test_a_heading_is_what_its_file_says(tmp_path: Path) -> None:
-    told = read_heading(written(tmp_path, '''
+    told = read_heading(write(tmp_path, '''
 name = "  Maria\\tJansen "
 birth_date = 1957-03-08
 tester = "A. Meyer"
@@ -47,7 +47,7 @@ One.
     ],
 )
 def test_what_no_heading_says_is_refused(text: str, said: str, tmp_path: Path) -> None:
-    path = written(tmp_path, text)
+    path = write(tmp_path, text)
     with pytest.raises(HostError) as refusal:
         read_heading(path)
     assert str(refusal.value).startswith(str(path))
@@ -58,7 +58,7 @@ def test_what_no_heading_says_is_refused(text: str, said: str, tmp_path: Path) -
     ("born", "years"), [("1957-03-07", 69), ("1957-03-08", 68), ("2026-03-07", 0)]
 )
 def test_an_age_is_whole_years_to_the_birthday(born: str, years: int, tmp_path: Path) -> None:
-    told = read_heading(written(tmp_path, f"birth_date = {born}"))
+    told = read_heading(write(tmp_path, f"birth_date = {born}"))
     assert told.age_years(TESTED) == years
     assert NO_HEADING.age_years(TESTED) is None
 
@@ -76,7 +76,7 @@ def test_an_age_is_whole_years_to_the_birthday(born: str, years: int, tmp_path: 
 def test_a_birth_date_is_that_of_who_was_tested(
     born: str, age_years: float | None, said: str, tmp_path: Path
 ) -> None:
-    path = written(tmp_path, f"birth_date = {born}")
+    path = write(tmp_path, f"birth_date = {born}")
     told, person = read_heading(path), Person(age_years)
     if not said:
         told.check(path, person, TESTED)
@@ -88,7 +88,7 @@ def test_a_birth_date_is_that_of_who_was_tested(
 
 
 def test_a_heading_of_somebody_else_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path, 'identifier = "Zoe\u0308"\nname = "Zoë"')
+    path = write(tmp_path, 'identifier = "Zoe\u0308"\nname = "Zoë"')
     told = read_heading(path)
     told.check(path, Person(identifier="Zo\u00eb"), TESTED)
     for identifier, own in (("P-17", "P-17"), (None, "nobody with an identifier")):

@@ -38,8 +38,8 @@ def put(directory: Path, number: int = 1, content: bytes = RECORDED, at_s: int =
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_without_any_session_it_is_said_what_to_type(command: str, refused: Refused) -> None:
-    assert refused(command) == (
+def test_without_any_session_it_is_said_what_to_type(command: str, refusal_of: Refused) -> None:
+    assert refusal_of(command) == (
         "gp-pta: no journal is named, and there is no session in 'sessions' here nor one of gp-pta "
         "demo; name one, as in sessions/session-000001.journal, or make one: gp-pta demo\n"
     )
@@ -63,11 +63,11 @@ def test_the_newest_session_is_taken_and_named(
     assert [path.name for path in Path().iterdir()] == written
 
 
-def test_a_report_that_is_there_stays_as_it_is(refused: Refused) -> None:
+def test_a_report_that_is_there_stays_as_it_is(refusal_of: Refused) -> None:
     put(Path("sessions"))
     Path("session-000001.html").write_text("mine", encoding="utf-8")
     why = "'session-000001.html' is there already; it is not overwritten without --force"
-    assert why in refused("report")
+    assert why in refusal_of("report")
     assert Path("session-000001.html").read_text(encoding="utf-8") == "mine"
     assert main(["report", "--json"]) == 0, "it writes nothing"
 
@@ -96,11 +96,11 @@ def test_what_nothing_was_recorded_in_is_passed_over(elsewhere: Path) -> None:
     assert journal_or_newest(None) == first
 
 
-def test_a_damaged_journal_is_the_newest_all_the_same(refused: Refused) -> None:
+def test_a_damaged_journal_is_the_newest_all_the_same(refusal_of: Refused) -> None:
     put(Path("sessions"), 1)
     damaged = put(Path("sessions"), 2, b"Dear sirs,\n")
     assert journal_or_newest(None) == damaged
-    assert f"{damaged}: is no journal" in refused("replay")
+    assert f"{damaged}: is no journal" in refusal_of("replay")
 
 
 def test_nobody_is_given_the_demonstration_of_somebody_else(

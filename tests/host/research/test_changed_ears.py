@@ -46,10 +46,10 @@ def test_a_rate_has_its_interval(found: list[float], words: str) -> None:
 def test_the_tables_are_of_the_people_of_their_part(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found(part: int, people: int, _conduct: str, worse_db: float, _workers: int) -> list[float]:
+    def find(part: int, people: int, _conduct: str, worse_db: float, _workers: int) -> list[float]:
         return [0.5] * people if part == TUNING else [1.0 if worse_db else 0.0] * people
 
-    monkeypatch.setattr(changed_ears, "all_probabilities", found)
+    monkeypatch.setattr(changed_ears, "all_probabilities", find)
     assert main(["--people", "2"]) == 0
     _, *tuned, _, same, worse, _, _ = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in tuned] == ["brisk", "clinical", "both"]

@@ -27,7 +27,7 @@ def table_of(runs: int, directory: Path) -> Path:
         for number in range(ANSWERS):
             amplitude = rng.choice((-0.5, 0.5))
             yes = bool(rng.standard_normal() < amplitude - course.at(number).criterion_db)
-            course.answered(number, yes)
+            course.take_answer(number, yes)
             lines.append(f"A,{run},1,{amplitude},1,{yes:d}")
     path = directory / "answers.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

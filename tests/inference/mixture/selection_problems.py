@@ -20,7 +20,7 @@ HALF_WIDTHS_DB = [0.01, 0.5, 2.0, 4.5, 9.0, 18.0]
 TIMES = [Seconds(1.4, 2.0), Seconds(0.3, 6.0), Seconds(6.0, 0.3)]
 
 
-def found(
+def information(
     level_db_hl: FloatArray, weight: FloatArray, mean_db_hl: FloatArray, sd_db: FloatArray,
     noise_db: float, lapse_rate: float, false_alarm_rate: float, half_width_db: float = 0.0,
     bow_db: float = 0.0,
@@ -39,7 +39,7 @@ def found(
 
 
 def found_bits(*args: Any, **more: Any) -> FloatArray:
-    return np.asarray(found(*args, **more)[0])
+    return np.asarray(information(*args, **more)[0])
 
 
 class Problem:
@@ -88,7 +88,7 @@ class Problem:
         second = second @ self.mixture.weight
         return mean, np.sqrt(second)
 
-    def expected(self, j: int, level_db_hl: float) -> tuple[float, float]:
+    def expectation(self, j: int, level_db_hl: float) -> tuple[float, float]:
         """Return the bits and the seconds of the kernel, not weighted."""
         noise_db = float(self.listener[0] * self.factor[j])
         lower = lower_edge(self.listener)
@@ -100,7 +100,7 @@ class Problem:
 
     def rate(self, j: int, level_db_hl: float) -> float:
         """Return the objective of the kernel, not weighted."""
-        bits, taken = self.expected(j, level_db_hl)
+        bits, taken = self.expectation(j, level_db_hl)
         return bits / taken
 
     def solve(self) -> tuple[int, FloatArray]:
@@ -137,7 +137,7 @@ def weighted_losses(problems: Iterable[Problem]) -> list[float]:
         assert problem.point_weight[j] > 0.0
         assert low <= level_db_hl <= high
         assert (level_db_hl - low) % 1.0 == pytest.approx(0.0, abs=1e-9)
-        assert (bits, taken) == problem.expected(j, level_db_hl)
+        assert (bits, taken) == problem.expectation(j, level_db_hl)
         lost.append(problem.best() - problem.point_weight[j] * (bits / taken))
         assert lost[-1] >= -1e-12
     return lost

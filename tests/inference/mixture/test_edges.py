@@ -17,8 +17,8 @@ from tests.inference.mixture.selection_problems import (
     NOISES_DB,
     SDS_DB,
     TIMES,
-    found,
     found_bits,
+    information,
 )
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray
@@ -183,7 +183,7 @@ def test_either_press_has_the_probability_that_it_has(rates: tuple[float, float]
     level_db_hl = np.linspace(-20.0, 100.0, 61)
     args = (weight, mean_db_hl, np.array([3.0, 9.0, 1.0]), 2.5, *rates, 6.0)
     p, _ = expected_answers(level_db_hl, *args)
-    assert_allclose(found(level_db_hl, *args)[1], p[1] + p[2], rtol=1e-6)
+    assert_allclose(information(level_db_hl, *args)[1], p[1] + p[2], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

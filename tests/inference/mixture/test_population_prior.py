@@ -34,7 +34,7 @@ from tests.inference.mixture.population import KNOTS_HZ, POPULATION, moments, sy
 @pytest.mark.parametrize("age_years", [None, 0.0, 25.0, 67.5, 120.0])
 @pytest.mark.parametrize("sex", [None, "F", "M"])
 def test_conditioning_is_that_of_a_joint_gaussian(age_years: float | None, sex: Sex | None) -> None:
-    found = POPULATION.conditioned(age_years, sex)
+    found = POPULATION.condition(age_years, sex)
     weights, expected = [], []
     for c in POPULATION.components:
         # Thresholds and age together; the age comes last.
@@ -74,7 +74,7 @@ def test_ages_averaged_over_give_the_population_back() -> None:
     ages = np.linspace(-6.0, 6.0, 2001) * whole.age_sd_years + whole.age_mean_years
     share = norm.pdf(ages, whole.age_mean_years, whole.age_sd_years)
     share /= share.sum()
-    given_age = [one.conditioned(float(a), None).components[0] for a in ages]
+    given_age = [one.condition(float(a), None).components[0] for a in ages]
     means = np.array([c.mean_db_hl for c in given_age])
     off = means - whole.mean_db_hl
 
@@ -84,10 +84,10 @@ def test_ages_averaged_over_give_the_population_back() -> None:
 
 
 def test_nothing_known_changes_nothing_but_negligible_components() -> None:
-    assert POPULATION.conditioned(None, None) == POPULATION
-    twice = POPULATION.conditioned(70.0, "M").conditioned(None, None)
+    assert POPULATION.condition(None, None) == POPULATION
+    twice = POPULATION.condition(70.0, "M").condition(None, None)
     assert [c.mean_db_hl for c in twice.components] == [
-        c.mean_db_hl for c in POPULATION.conditioned(70.0, "M").components
+        c.mean_db_hl for c in POPULATION.condition(70.0, "M").components
     ]
 
 
@@ -98,9 +98,9 @@ def test_a_sex_that_is_not_among_them_is_an_error() -> None:
         (Component(**{**vars(POPULATION.components[0]), "weight": 1.0, "share_female": 0.0}),),
         {},
     )
-    assert len(men.conditioned(40.0, "M").components) == 1
+    assert len(men.condition(40.0, "M").components) == 1
     with pytest.raises(PriorError, match="nobody of sex 'F'"):
-        men.conditioned(40.0, "F")
+        men.condition(40.0, "F")
     with pytest.raises(ValueError, match="nobody of sex 'F'"):
         ThresholdEstimator(prior=men, sex="F")
 
@@ -116,7 +116,7 @@ def test_a_component_of_the_other_sex_says_nothing_of_the_age() -> None:
         "age_mean_years": 80.0, "age_sd_years": 0.5, "age_covariance": (0.0,) * len(KNOTS_HZ),
     })  # fmt: skip
     prior = PopulationPrior(KNOTS_HZ, POPULATION.between_knots_sd_db, (young, old), {})
-    (found,) = prior.conditioned(20.0, "F").components
+    (found,) = prior.condition(20.0, "F").components
     assert found.mean_db_hl == old.mean_db_hl
     assert found.weight == 1.0
 
@@ -208,7 +208,7 @@ def test_what_is_written_is_read_again_to_the_bit(prior: PopulationPrior) -> Non
 
 
 def test_one_that_is_conditioned_can_be_written_too() -> None:
-    prior = POPULATION.conditioned(67.0, "F")
+    prior = POPULATION.condition(67.0, "F")
     assert PopulationPrior.from_json(prior.to_json(), "given.json") == prior
 
 
@@ -229,7 +229,7 @@ DOCUMENT: dict[str, Any] = json.loads(POPULATION.to_json())
 _D = len(KNOTS_HZ)
 
 
-def _changed(*path: Any, value: Any = None, without: bool = False) -> str:
+def _change(*path: Any, value: Any = None, without: bool = False) -> str:
     document = copy.deepcopy(DOCUMENT)
     place = functools.reduce(operator.getitem, path[:-1], document)
     place[path[-1]] = value
@@ -249,48 +249,48 @@ REFUSED: list[tuple[str, str]] = [
     ("[" * 100000, "is not JSON"),
     ("null", "format is None; allowed is 'gp-pta prior 1'"), ("[]", "format is None"),
     ('"gp-pta prior 1"', "format is None"),
-    (_changed("format", value="gp-pta prior 2"), "format is 'gp-pta prior 2'; allowed is"),
-    (_changed("format", value=[1]), r"format is \[1\]"),
-    (_changed("provenance", without=True), "the prior misses or does not know provenance"),
-    (_changed("colour", value=1), "the prior misses or does not know colour"),
-    (_changed("provenance", value=[]), r"provenance is \[\]; allowed is an object"),
-    (_changed("knots_hz", value=5), "knots_hz is 5; allowed is a list of  ?numbers"),
-    (_changed("knots_hz", value=[1000.0]), "knots_hz is .*; allowed is 2 to 64 rising"),
-    (_changed("knots_hz", value=list(range(100, 100 + KNOTS_MAX + 1))), "2 to 64 rising"),
-    (_changed("knots_hz", value=[*KNOTS_HZ[:-1], KNOTS_HZ[0]]), "2 to 64 rising"),
-    (_changed("knots_hz", 3, value=KNOTS_HZ[2]), "2 to 64 rising"),
-    (_changed("knots_hz", 0, value=19.9), "knots_hz is 19.9; allowed is a number from 20 to 20000"),
-    (_changed("knots_hz", 0, value="125"), "knots_hz is '125'; allowed is a number"),
-    (_changed("knots_hz", 0, value=NAN), "knots_hz is nan"),
-    (_changed("knots_hz", 0, value=True), "knots_hz is True"),
-    (_changed("between_knots_sd_db", value=[1.0]), "between_knots_sd_db is .* list of 8 numbers"),
-    (_changed("between_knots_sd_db", 2, value=-0.1), "between_knots_sd_db is -0.1; .* 0 to 100"),
-    (_changed("components", value={}), r"components is \{\}; allowed is a list of 1 to 64"),
-    (_changed("components", value=[]), r"components is \[\]; allowed is a list of 1 to 64"),
-    (_changed("components", value=[1] * (COMPONENTS_MAX + 1)), "a list of 1 to 64"),
-    (_changed("components", 1, value=None), "component 2 misses or does not know age_cov"),
-    (_changed("components", 2, "weight", without=True),
+    (_change("format", value="gp-pta prior 2"), "format is 'gp-pta prior 2'; allowed is"),
+    (_change("format", value=[1]), r"format is \[1\]"),
+    (_change("provenance", without=True), "the prior misses or does not know provenance"),
+    (_change("colour", value=1), "the prior misses or does not know colour"),
+    (_change("provenance", value=[]), r"provenance is \[\]; allowed is an object"),
+    (_change("knots_hz", value=5), "knots_hz is 5; allowed is a list of  ?numbers"),
+    (_change("knots_hz", value=[1000.0]), "knots_hz is .*; allowed is 2 to 64 rising"),
+    (_change("knots_hz", value=list(range(100, 100 + KNOTS_MAX + 1))), "2 to 64 rising"),
+    (_change("knots_hz", value=[*KNOTS_HZ[:-1], KNOTS_HZ[0]]), "2 to 64 rising"),
+    (_change("knots_hz", 3, value=KNOTS_HZ[2]), "2 to 64 rising"),
+    (_change("knots_hz", 0, value=19.9), "knots_hz is 19.9; allowed is a number from 20 to 20000"),
+    (_change("knots_hz", 0, value="125"), "knots_hz is '125'; allowed is a number"),
+    (_change("knots_hz", 0, value=NAN), "knots_hz is nan"),
+    (_change("knots_hz", 0, value=True), "knots_hz is True"),
+    (_change("between_knots_sd_db", value=[1.0]), "between_knots_sd_db is .* list of 8 numbers"),
+    (_change("between_knots_sd_db", 2, value=-0.1), "between_knots_sd_db is -0.1; .* 0 to 100"),
+    (_change("components", value={}), r"components is \{\}; allowed is a list of 1 to 64"),
+    (_change("components", value=[]), r"components is \[\]; allowed is a list of 1 to 64"),
+    (_change("components", value=[1] * (COMPONENTS_MAX + 1)), "a list of 1 to 64"),
+    (_change("components", 1, value=None), "component 2 misses or does not know age_cov"),
+    (_change("components", 2, "weight", without=True),
      "component 3 misses or does not know weight"),
-    (_changed("components", 0, "knots", value=1), "component 1 misses or does not know knots"),
-    (_changed("components", 0, "weight", value=0.6), "the sum of the weights is 1.1; allowed is 1"),
-    (_changed("components", 0, "weight", value=-0.1), "component 1, weight is -0.1; .* 0 to 1"),
-    (_changed("components", 3, "weight", value="1"), "component 4, weight is '1'"),
-    (_changed("components", 1, "mean_db_hl", value=[0.0]), "component 2, .* list of 9"),
-    (_changed("components", 1, "mean_db_hl", 4, value=301), "component 2, .* is 301; .* -100"),
-    (_changed("components", 1, "mean_db_hl", 4, value=10**400), "component 2, mean_db_hl is 1000"),
-    (_changed("components", 1, "covariance_db2", value=[]), "allowed is 9 rows"),
-    (_changed("components", 1, "covariance_db2", 3, value=[1.0]), "covariance_db2 is .* list of 9"),
-    (_changed("components", 1, "covariance_db2", 3, 3, value=4.1e4), "covariance_db2 is 41000.0"),
-    (_changed("components", 1, "covariance_db2", 3, 3, value=NAN), "covariance_db2 is nan"),
-    (_changed("components", 1, "covariance_db2", value=_ASYMMETRIC),
+    (_change("components", 0, "knots", value=1), "component 1 misses or does not know knots"),
+    (_change("components", 0, "weight", value=0.6), "the sum of the weights is 1.1; allowed is 1"),
+    (_change("components", 0, "weight", value=-0.1), "component 1, weight is -0.1; .* 0 to 1"),
+    (_change("components", 3, "weight", value="1"), "component 4, weight is '1'"),
+    (_change("components", 1, "mean_db_hl", value=[0.0]), "component 2, .* list of 9"),
+    (_change("components", 1, "mean_db_hl", 4, value=301), "component 2, .* is 301; .* -100"),
+    (_change("components", 1, "mean_db_hl", 4, value=10**400), "component 2, mean_db_hl is 1000"),
+    (_change("components", 1, "covariance_db2", value=[]), "allowed is 9 rows"),
+    (_change("components", 1, "covariance_db2", 3, value=[1.0]), "covariance_db2 is .* list of 9"),
+    (_change("components", 1, "covariance_db2", 3, 3, value=4.1e4), "covariance_db2 is 41000.0"),
+    (_change("components", 1, "covariance_db2", 3, 3, value=NAN), "covariance_db2 is nan"),
+    (_change("components", 1, "covariance_db2", value=_ASYMMETRIC),
      "component 2, covariance_db2 is not the covariance of anything; allowed is a symmetric"),
-    (_changed("components", 1, "covariance_db2", value=_SINGULAR), "not the covariance"),
-    (_changed("components", 0, "covariance_db2", 0, 0, value=-1.0), "not the covariance"),
-    (_changed("components", 2, "age_covariance", value=[400.0] * _D), "component 3, .* age given"),
-    (_changed("components", 2, "age_covariance", 1, value=None), "age_covariance is None"),
-    (_changed("components", 2, "age_mean_years", value=301), "component 3, age_mean_years is 301"),
-    (_changed("components", 2, "age_sd_years", value=0.0), "age_sd_years is 0.0; .* 0.1"),
-    (_changed("components", 2, "share_female", value=1.01), "component 3, share_female is 1.01"),
+    (_change("components", 1, "covariance_db2", value=_SINGULAR), "not the covariance"),
+    (_change("components", 0, "covariance_db2", 0, 0, value=-1.0), "not the covariance"),
+    (_change("components", 2, "age_covariance", value=[400.0] * _D), "component 3, .* age given"),
+    (_change("components", 2, "age_covariance", 1, value=None), "age_covariance is None"),
+    (_change("components", 2, "age_mean_years", value=301), "component 3, age_mean_years is 301"),
+    (_change("components", 2, "age_sd_years", value=0.0), "age_sd_years is 0.0; .* 0.1"),
+    (_change("components", 2, "share_female", value=1.01), "component 3, share_female is 1.01"),
 ]  # fmt: skip
 
 
@@ -332,7 +332,7 @@ junk = st.recursive(
 def test_junk_anywhere_is_refused_or_is_a_prior(path: tuple[Any, ...], value: Any) -> None:
     """Never another error; and what is read is written and read again."""
     try:
-        prior = PopulationPrior.from_json(_changed(*path, value=value), "junk.json")
+        prior = PopulationPrior.from_json(_change(*path, value=value), "junk.json")
     except PriorError as error:
         assert str(error).startswith("junk.json: ")  # noqa: PT017
         assert "allowed" in str(error)  # noqa: PT017
@@ -350,7 +350,7 @@ def test_any_text_is_refused_with_the_name_of_the_file(text: str) -> None:
 @pytest.mark.parametrize("depth", [50, 300, 900, 960, 990, 1000, 5000])
 def test_what_is_nested_deep_is_refused_like_the_rest(depth: int) -> None:
     deep = "[" * depth + "]" * depth
-    for text in (deep, f'{{"format": {deep}}}', _changed("knots_hz", value=1).replace(
+    for text in (deep, f'{{"format": {deep}}}', _change("knots_hz", value=1).replace(
         '"knots_hz": 1', f'"knots_hz": [{deep}]'
     )):  # fmt: skip
         with pytest.raises(PriorError, match=r"^deep\.json: "):

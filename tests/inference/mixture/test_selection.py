@@ -24,8 +24,8 @@ from tests.inference.mixture.selection_problems import (
     TIMES,
     Problem,
     check_losses,
-    found,
     found_bits,
+    information,
     weighted_losses,
 )
 from tests.inference.models import mixture_of
@@ -149,7 +149,9 @@ def test_the_press_has_the_probability_that_it_has(rates: tuple[float, float]) -
     weight, mean_db_hl = np.array([0.2, 0.5, 0.3]), np.array([10.0, 48.0, 60.0])
     level_db_hl = np.linspace(-20.0, 100.0, 61)
     args = (weight, mean_db_hl, np.array([3.0, 9.0, 1.0]), 2.5, *rates)
-    assert_allclose(found(level_db_hl, *args)[1], exact_pressed(level_db_hl, *args), rtol=1e-10)
+    assert_allclose(
+        information(level_db_hl, *args)[1], exact_pressed(level_db_hl, *args), rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def somebody(wish_db: np.ndarray, seed: int, lapse_rate: float = 0.1) -> Person:
     return answer
 
 
-def asked(estimator: PreferenceEstimator, person: Person, count: int) -> None:
+def ask(estimator: PreferenceEstimator, person: Person, count: int) -> None:
     for _ in range(count):
         pair = estimator.next_pair()
         estimator.observe(*pair, person(*pair))
@@ -161,10 +161,10 @@ def test_somebody_gets_what_he_wants() -> None:
         wanted_db = np.clip(wish_db, -12.0, 12.0)
         estimator = new()
         person = somebody(wish_db, seed)
-        asked(estimator, person, 15)
+        ask(estimator, person, 15)
         off = [((np.array(x) - wanted_db) ** 2).sum() for x in (estimator.best(), [0.0] * 4)]
         regrets.append(off)
-        asked(estimator, person, 10)
+        ask(estimator, person, 10)
         within += (abs(np.array(estimator.best()) - wanted_db) <= 3.0).tolist()
     after, before = np.mean(regrets, axis=0)
     assert after < before / 3.0
@@ -212,7 +212,7 @@ def test_a_copy_shares_nothing() -> None:
 def test_after_a_reset_nothing_is_known() -> None:
     estimator = new()
     pair = estimator.next_pair()
-    asked(estimator, somebody(np.zeros(4), 1), 6)
+    ask(estimator, somebody(np.zeros(4), 1), 6)
     estimator.reset()
     assert estimator.next_pair() == pair
     assert estimator.wish()[0] == pytest.approx(np.zeros(4), abs=0.1)
@@ -260,7 +260,7 @@ def test_a_tuning_leaves_no_memory_behind() -> None:
     estimator, person = new(), somebody(np.array([3.0, -2.0, 0.0, 4.0]), 5)
 
     def memory_after_20_more() -> tuple[int, int]:
-        asked(estimator, person, 20)
+        ask(estimator, person, 20)
         estimator.best()
         assert 0.0 < estimator.listens < 1.0
         gc.collect()  # Python keeps small objects for the next ones of their kind

@@ -56,14 +56,14 @@ def _figure(ear: EarComparison, *, nominal: bool) -> Block:
         "frequencies_hz": [row.frequency_hz for row in ear.rows],
         "levels_db_hl": [row.limit_db_hl for row in ear.rows],
     }
-    supposed = {**_drawn(ear, lambda row: row.supposed), "supposed": True}
-    data = {"ears": [supposed, _drawn(ear, lambda row: row.recorded)], "limit": limits}
+    supposed = {**_ear_as_json(ear, lambda row: row.supposed), "supposed": True}
+    data = {"ears": [supposed, _ear_as_json(ear, lambda row: row.recorded)], "limit": limits}
     svg = drawing_js.svg_for_paper(data, drawing_js.paper_words(catalogue, nominal=nominal))
     name = catalogue.say("picture", f"{ear.route}_ear")
     return document.figure(svg, f"{name}, two models", name, EAR_COLOURS[ear.route.ear])
 
 
-def _drawn(ear: EarComparison, of: Callable[[Row], Estimate]) -> dict[str, Any]:
+def _ear_as_json(ear: EarComparison, of: Callable[[Row], Estimate]) -> dict[str, Any]:
     """Return an ear as one of the models has it."""
     return {
         **ear.route.parts(),

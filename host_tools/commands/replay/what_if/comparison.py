@@ -100,7 +100,7 @@ class Comparison:
             raise HostError(
                 f"{session.path}: no model was told an answer of an ear that could be tested"
             )
-        ears = [_ear(session, ear, model.heard(ear.route)) for ear in answered]
+        ears = [_ear(session, ear, model.estimator_of(ear.route)) for ear in answered]
         return cls(model.words, ears, model.remarks, session.calibration.nominal)
 
     def as_json(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Comparison:
         largest, row = self.largest
         short = (
             f"{self.words}: thresholds differ by {self.rms_db:.1f} dB RMS, at most by "
-            f"{_signed(row.difference_db)} dB at {row.frequency_hz} Hz ({largest.words})"
+            f"{_with_sign(row.difference_db)} dB at {row.frequency_hz} Hz ({largest.words})"
         )
         unit = unit_words(catalogue_of(ENGLISH), nominal=self.nominal)
         tables = (line for ear in self.ears for line in _table(ear, unit))
@@ -182,7 +182,7 @@ def _table(ear: EarComparison, unit: str) -> Iterable[str]:
     for row in ear.rows:
         recorded, supposed = (_cell(each, row) for each in (row.recorded, row.supposed))
         note = "  inferred" if row.inferred else ""
-        yield f"{row.frequency_hz:6d}{recorded}{supposed}{_signed(row.difference_db):>12}{note}"
+        yield f"{row.frequency_hz:6d}{recorded}{supposed}{_with_sign(row.difference_db):>12}{note}"
 
 
 def _cell(estimate: Estimate, row: Row) -> str:
@@ -197,5 +197,5 @@ def _cell(estimate: Estimate, row: Row) -> str:
     return f"{level:>10}  {band:<14}"
 
 
-def _signed(difference_db: float) -> str:
+def _with_sign(difference_db: float) -> str:
     return f"{round(difference_db, 1) + 0.0:+.1f}"  # no minus before 0.0

@@ -76,9 +76,9 @@ class SupposedModel:
                 "sex": session.person.sex,
             }
         self.words = _words(session, supposed)
-        self.remarks = [] if self._knows_people else _unused(session, profile)
+        self.remarks = [] if self._knows_people else _say_unused(session, profile)
 
-    def heard(self, route: Route) -> ThresholdEstimator:
+    def estimator_of(self, route: Route) -> ThresholdEstimator:
         """Return the estimator after all answers of an ear.
 
         Raises
@@ -90,12 +90,12 @@ class SupposedModel:
         try:
             before = None
             if tested.expected_of is not None:
-                before = self._given(tested.expected_of[1], None)
-            return self._given(tested.measurement.evidence, before)
+                before = self._estimator_given(tested.expected_of[1], None)
+            return self._estimator_given(tested.measurement.evidence, before)
         except (ValueError, RuntimeError) as error:
             raise HostError(str(error)) from None
 
-    def _given(
+    def _estimator_given(
         self, evidence: Sequence[Observation | bool], before: ThresholdEstimator | None
     ) -> ThresholdEstimator:
         """Return an estimator that was given this, after `before` told of the listener."""
@@ -142,7 +142,7 @@ def _words(session: RecordedSession, supposed: Supposition) -> str:
     return ", ".join(changes) or f"profile {settings.profile}, as recorded"
 
 
-def _unused(session: RecordedSession, profile: str) -> list[str]:
+def _say_unused(session: RecordedSession, profile: str) -> list[str]:
     remarks = []
     person = session.person
     if person.age_years is not None or person.sex is not None:

@@ -54,14 +54,14 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Devices:
     monkeypatch.setattr(guide, "POLL_S", 0.001)
 
     @contextmanager
-    def given(directory: Path, pin: str = "") -> Iterator[Device]:
+    def give(directory: Path, pin: str = "") -> Iterator[Device]:
         hashed = PinHash.of(pin, bytes(16)) if pin else None
         nobody = a_listener(lapse_rate=1.0)
         device = Device(directory, nobody, Configuration(pin=hashed))
         with talks_with(device, guide, monkeypatch):
             yield device
 
-    return given
+    return give
 
 
 class Technician:
@@ -314,11 +314,11 @@ def test_readings_are_thrown_away_only_when_the_technician_says_so(
     ],
 )
 def test_readings_of_other_things_are_not_gone_on_with(
-    tmp_path: Path, refused: Refused, options: list[str], words: str
+    tmp_path: Path, refusal_of: Refused, options: list[str], words: str
 ) -> None:
     part = some_readings(tmp_path / "c.toml")
     command = ["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume", *options]
-    assert words in refused(*command)
+    assert words in refusal_of(*command)
     assert part.exists()
 
 
@@ -346,18 +346,20 @@ def test_readings_of_another_tone_generator_are_not_gone_on_with(
 )
 def test_a_spoilt_file_of_readings_is_named_and_kept(
     tmp_path: Path,
-    refused: Refused,
+    refusal_of: Refused,
     spoil: Callable[[str], str],
     words: str,
 ) -> None:
     part = some_readings(tmp_path / "c.toml")
     part.write_text(spoil(part.read_text()))
-    assert words in refused("calibrate", "/dev/none", "-o", tmp_path / "c.toml", "--resume")
+    assert words in refusal_of("calibrate", "/dev/none", "-o", tmp_path / "c.toml", "--resume")
     assert part.exists()
 
 
-def test_without_readings_there_is_nothing_to_go_on_with(tmp_path: Path, refused: Refused) -> None:
-    assert "c.toml.readings: cannot be read: No such file" in refused(
+def test_without_readings_there_is_nothing_to_go_on_with(
+    tmp_path: Path, refusal_of: Refused
+) -> None:
+    assert "c.toml.readings: cannot be read: No such file" in refusal_of(
         "calibrate", "/dev/none", "-o", tmp_path / "c.toml", "--resume"
     )
 
@@ -401,8 +403,8 @@ def errors_of(world: World) -> str:
     return "\n".join(errors)
 
 
-def test_a_port_that_is_none_is_named(tmp_path: Path, refused: Refused) -> None:
-    assert "console: cannot open" in refused(
+def test_a_port_that_is_none_is_named(tmp_path: Path, refusal_of: Refused) -> None:
+    assert "console: cannot open" in refusal_of(
         "calibrate", tmp_path / "none", "-o", tmp_path / "c.toml"
     )
 

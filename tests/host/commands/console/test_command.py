@@ -29,7 +29,7 @@ from host_tools.devices.processes import ConsoleLine
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.terminal import say
-from tests.console.instrument import PICTURE, Recorder, connected
+from tests.console.instrument import PICTURE, Recorder, connect
 from tests.firmware.rig import Served as BoardServed
 from tests.firmware.whole_sessions import a_listener
 from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, at_a_terminal
@@ -42,8 +42,8 @@ class Firmware(Recorder):
 
     telling = "OFF"
 
-    def called(self, name: str, *values: object) -> str:
-        super().called(name, *values)
+    def take_call(self, name: str, *values: object) -> str:
+        super().take_call(name, *values)
         if name == "set_events":
             self.telling = "ON" if values[0] else "OFF"
         answers = {"identify": "GP-PTA,fitting device,0,0.1.0", "events": self.telling}
@@ -55,7 +55,7 @@ class Served:
 
     def __init__(self, lock: PinLock | None = None) -> None:
         self.instrument = Firmware()
-        _, self.console = connected(lock, self.instrument)
+        _, self.console = connect(lock, self.instrument)
         self.unasked: list[str] = []
         self.mute = False
         self._line = ConsoleLine()
@@ -87,14 +87,14 @@ class Served:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def server() -> Iterator[Served]:
     served = Served()
     yield served
     served.stop()
 
 
 @pytest.fixture
-def locked() -> Iterator[Served]:
+def locked_server() -> Iterator[Served]:
     """One that asks for a PIN."""
     locked = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
     yield locked
@@ -141,65 +141,65 @@ class Piped:
 
 
 @pytest.fixture
-def piped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Piped:
+def pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Piped:
     return Piped(monkeypatch, capsys)
 
 
 # Scripts
 
 
-def test_a_script_is_told_every_answer_and_nothing_else(served: Served, piped: Piped) -> None:
-    said, errors = piped(served.port, "sess:stat?\n\n  \nAUD\r\nSESS:ABOR\nTHR? LEFT")
+def test_a_script_is_told_every_answer_and_nothing_else(server: Served, pipe: Piped) -> None:
+    said, errors = pipe(server.port, "sess:stat?\n\n  \nAUD\r\nSESS:ABOR\nTHR? LEFT")
 
     assert said == ["state", *PICTURE, "OK", "OK", "threshold"]
     assert errors == ""
-    assert served.instrument.calls == [
+    assert server.instrument.calls == [
         ("identify",), ("state",), ("audiogram", None), ("abort",), ("threshold", "left", None),
     ]  # fmt: skip
 
 
-def test_a_line_that_was_not_done_is_in_the_exit_code(served: Served, piped: Piped) -> None:
-    said, _ = piped(served.port, "NONSENSE\n*TST?\nSETT\n", code=1)
+def test_a_line_that_was_not_done_is_in_the_exit_code(server: Served, pipe: Piped) -> None:
+    said, _ = pipe(server.port, "NONSENSE\n*TST?\nSETT\n", code=1)
 
     assert [line[:11] for line in said] == ["ERROR -113,", "self_test", "ERROR -109,"]
 
 
-def test_what_somebody_typed_by_half_is_forgotten(served: Served, piped: Piped) -> None:
-    served.console.receive(b"SESS:ABO")
-    served.say("an old answer\r\nanother\r\n")
-    said, _ = piped(served.port, "*TST?\n")
+def test_what_somebody_typed_by_half_is_forgotten(server: Served, pipe: Piped) -> None:
+    server.console.receive(b"SESS:ABO")
+    server.say("an old answer\r\nanother\r\n")
+    said, _ = pipe(server.port, "*TST?\n")
 
     assert said == ["self_test"]
-    assert ("abort",) not in served.instrument.calls
+    assert ("abort",) not in server.instrument.calls
 
 
-def test_unasked_lines_are_told_and_are_no_answers(served: Served, piped: Piped) -> None:
-    served.unasked += ["! tone number=1", "! answer number=1"]
-    said, _ = piped(served.port, "SESS:STAT?\n", "--until", "answer number=1")
+def test_unasked_lines_are_told_and_are_no_answers(server: Served, pipe: Piped) -> None:
+    server.unasked += ["! tone number=1", "! answer number=1"]
+    said, _ = pipe(server.port, "SESS:STAT?\n", "--until", "answer number=1")
 
     assert said == ["! tone number=1", "! answer number=1", "state"]
 
 
 @pytest.mark.parametrize("found", ["ON", "OFF"])
 def test_whether_it_tells_what_happens_is_left_as_it_was_found(
-    served: Served, found: str, piped: Piped
+    server: Served, found: str, pipe: Piped
 ) -> None:
-    served.instrument.telling = found
+    server.instrument.telling = found
     other = {"ON": "OFF", "OFF": "ON"}[found]
-    served.unasked += ["! session-over"]
-    piped(served.port, f"SYST:EVEN {other}\n", "--until", "session-over")
-    assert served.instrument.telling == found
-    assert ("set_events", other == "ON") in served.instrument.calls
+    server.unasked += ["! session-over"]
+    pipe(server.port, f"SYST:EVEN {other}\n", "--until", "session-over")
+    assert server.instrument.telling == found
+    assert ("set_events", other == "ON") in server.instrument.calls
 
-    piped(served.port, f"SYST:EVEN {other}\n")
-    assert served.instrument.telling == other, "who waits for nothing has set it"
+    pipe(server.port, f"SYST:EVEN {other}\n")
+    assert server.instrument.telling == other, "who waits for nothing has set it"
 
 
 def test_whether_it_tells_what_happens_is_left_as_it_was_found_by_ctrl_c_too(
-    served: Served,
+    server: Served,
 ) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", MAIN, "console", served.port, "--until", "never said"],
+        [sys.executable, "-c", MAIN, "console", server.port, "--until", "never said"],
         cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdin is not None
@@ -207,44 +207,44 @@ def test_whether_it_tells_what_happens_is_left_as_it_was_found_by_ctrl_c_too(
         process.stdin.write("SYST:EVEN ON\n")
         process.stdin.close()
         assert process.stdout.readline() == "OK\n"
-        assert served.instrument.telling == "ON"
+        assert server.instrument.telling == "ON"
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_S_MAX) == INTERRUPTED
 
-    assert served.instrument.telling == "OFF"
+    assert server.instrument.telling == "OFF"
 
 
 def test_what_is_waited_for_in_vain_ends_when_the_port_is_gone(
-    served: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Hangup(io.StringIO):
         """A script that ends with somebody pulling the cable."""
 
         def __next__(self) -> str:  # type: ignore[override]
-            served.stop()
+            server.stop()
             raise StopIteration
 
     monkeypatch.setattr(sys, "stdin", Hangup())
-    assert main(["console", served.port, "--until", "never said"]) == 2
-    assert capsys.readouterr().err.startswith(f"gp-pta: console: '{served.port}' is gone")
+    assert main(["console", server.port, "--until", "never said"]) == 2
+    assert capsys.readouterr().err.startswith(f"gp-pta: console: '{server.port}' is gone")
 
 
-def test_what_is_no_ascii_is_not_made_a_query(served: Served, piped: Piped) -> None:
+def test_what_is_no_ascii_is_not_made_a_query(server: Served, pipe: Piped) -> None:
     for line in ("SESS:STATé\n", b"SESS:STAT\xff\n"):
-        said, _ = piped(served.port, line, code=1)
+        said, _ = pipe(server.port, line, code=1)
         assert said[0].startswith("ERROR -113,")
-    assert ("state",) not in served.instrument.calls
+    assert ("state",) not in server.instrument.calls
 
 
-def test_who_is_no_firmware_is_named(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    served.mute = True
+def test_who_is_no_firmware_is_named(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.mute = True
     monkeypatch.setattr(console_module, "WAKE_TIMEOUT_S", 0.3)
-    talk = console_module.Talk(served.port, print)
+    talk = console_module.Talk(server.port, print)
     with pytest.raises(HostError) as refusal:
         talk.wake()
     talk.close()
     assert str(refusal.value) == (
-        f"no GP-PTA firmware answers at '{served.port}': asked *IDN?, and waited 0.3 s; "
+        f"no GP-PTA firmware answers at '{server.port}': asked *IDN?, and waited 0.3 s; "
         f"{CONSOLE_WANTED}"
     )
 
@@ -272,8 +272,8 @@ def test_at_the_port_of_the_tone_generator_it_is_said_which_one_is_wanted(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_port_that_there_is_not_is_named(piped: Piped) -> None:
-    said, errors = piped("/dev/there-is-none", "", code=2)
+def test_a_port_that_there_is_not_is_named(pipe: Piped) -> None:
+    said, errors = pipe("/dev/there-is-none", "", code=2)
 
     assert said == []
     assert errors == (
@@ -283,12 +283,12 @@ def test_a_port_that_there_is_not_is_named(piped: Piped) -> None:
 
 
 def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console_module, "SILENT_S_MAX", 0.2)
-    talk = console_module.Talk(served.port, print)
+    talk = console_module.Talk(server.port, print)
     talk.wake()
-    served.mute = True
+    server.mute = True
     with pytest.raises(HostError, match=r"no answer to 'SESS:STAT\?' at '/dev/"):
         talk.ask("SESS:STAT?")
     with pytest.raises(HostError, match="no answer to the PIN at") as refusal:
@@ -322,42 +322,42 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Watched:
     return watched
 
 
-def test_who_says_something_meanwhile_is_waited_for(served: Served, clock: Watched) -> None:
+def test_who_says_something_meanwhile_is_waited_for(server: Served, clock: Watched) -> None:
     """A busy machine: the answer comes after more time than a silent firmware is given."""
 
     def show(_: str) -> None:
         clock.go_on(0.9)
         assert clock.looked.wait(WAIT_S_MAX), "it is looked whether to wait any longer"
 
-    talk = console_module.Talk(served.port, show)
+    talk = console_module.Talk(server.port, show)
     talk.wake()
-    served.unasked += [f"! tone number={number}" for number in range(4)]
+    server.unasked += [f"! tone number={number}" for number in range(4)]
     assert talk.ask("SESS:STAT?") == ["state"]
     talk.close()
 
 
 def test_an_answer_that_was_lost_is_not_waited_for_as_long_as_a_test_goes_on(
-    served: Served, clock: Watched
+    server: Served, clock: Watched
 ) -> None:
     """Every line that it tells of the test is a sign of life, and none of them is the answer."""
 
     def show(_: str) -> None:
         clock.go_on(0.5)
         if clock.looked.wait(1.0) and clock.s < 2.0 * LONGEST_S:  # nobody looks who waits no longer
-            served.say("! tone number=1\r\n")
+            server.say("! tone number=1\r\n")
 
-    talk = console_module.Talk(served.port, show)
+    talk = console_module.Talk(server.port, show)
     talk.wake()
-    served.mute = True
-    served.say("! tone number=1\r\n")
+    server.mute = True
+    server.say("! tone number=1\r\n")
     with pytest.raises(HostError, match=r"no answer to 'SESS:STAT\?' at '/dev/"):
         talk.ask("SESS:STAT?")
     assert console_module.ANSWER_S_MAX < clock.s < LONGEST_S
     talk.close()
 
 
-def test_a_refusal_names_the_port_and_the_command_and_no_pin(locked: Served) -> None:
-    talk = console_module.Talk(locked.port, print)
+def test_a_refusal_names_the_port_and_the_command_and_no_pin(locked_server: Served) -> None:
+    talk = console_module.Talk(locked_server.port, print)
     talk.wake()
     assert talk.insist("SESS:STAT?") == "state"
     refused = r"^the firmware at '/dev/.*' refused SYST:PIN: -\d+,"
@@ -370,7 +370,7 @@ def test_a_refusal_names_the_port_and_the_command_and_no_pin(locked: Served) -> 
 # People
 
 
-def talked(port: str, tmp_path: Path, *typed: tuple[str, ...], without: bool = False) -> str:
+def talk_through(port: str, tmp_path: Path, *typed: tuple[str, ...], without: bool = False) -> str:
     """Return what a person sees who types this, and goes on when the words after it have come."""
     with at_a_terminal(tmp_path, "console", port, without=without) as person:
         at = person.sees(">", person.sees("ends"))
@@ -382,9 +382,11 @@ def talked(port: str, tmp_path: Path, *typed: tuple[str, ...], without: bool = F
     return person.seen
 
 
-def test_a_person_without_prompt_toolkit_has_a_plain_loop(tmp_path: Path, locked: Served) -> None:
-    seen = talked(
-        locked.port, tmp_path,
+def test_a_person_without_prompt_toolkit_has_a_plain_loop(
+    tmp_path: Path, locked_server: Served
+) -> None:
+    seen = talk_through(
+        locked_server.port, tmp_path,
         ("SESS:STAT?\n", "state\r\n", ">"), ("SYST:PIN\n", "PIN:"), (f"{PIN}\n", "OK", ">"),
         ("SYST:PIN?\n", "UNLOCKED", ">"),
         without=True,
@@ -399,16 +401,16 @@ def test_a_person_without_prompt_toolkit_has_a_plain_loop(tmp_path: Path, locked
     importlib.util.find_spec("prompt_toolkit") is None, reason="prompt_toolkit is not installed"
 )
 def test_a_person_with_prompt_toolkit_has_completion_and_a_history_without_the_pin(
-    tmp_path: Path, locked: Served
+    tmp_path: Path, locked_server: Served
 ) -> None:
-    seen = talked(
-        locked.port, tmp_path,
+    seen = talk_through(
+        locked_server.port, tmp_path,
         ("sess:abo", "sess:abo"), ("\t", "r", "SESS:ABOR"), ("\r", "OK", ">"),
         (f"SYST:PIN {PIN}\r", "OK", ">"), ("SYST:PIN\r", "PIN:"), (f"{PIN}\r", "OK", ">"),
         ("syst:pin?\r", "UNLOCKED", ">"), ("sess:star left, id = P-17\r", "OK", ">"),
     )  # fmt: skip
 
-    assert ("abort",) in locked.instrument.calls
+    assert ("abort",) in locked_server.instrument.calls
     assert "UNLOCKED" in seen
     history = history_of(tmp_path).read_text()
     assert "sess:abor" in history
@@ -433,7 +435,7 @@ def test_the_history_is_in_the_data_directory_of_the_user(
 
 
 def test_everything_that_help_lists_is_completed_in_its_short_form() -> None:
-    _, console = connected()
+    _, console = connect()
     words = words_of(console.execute("HELP"))
 
     assert len(words) == len(console.execute("HELP")) - 3
@@ -458,7 +460,7 @@ def test_everything_that_help_lists_is_completed_in_its_short_form() -> None:
     ],
 )  # fmt: skip
 def test_arguments_with_names_are_completed(typed: str, offered: list[str]) -> None:
-    _, console = connected()
+    _, console = connect()
     words = completer(words_of(console.execute("HELP")))
     found = [*words.get_completions(Document(typed), CompleteEvent())]
 
@@ -469,12 +471,12 @@ def test_arguments_with_names_are_completed(typed: str, offered: list[str]) -> N
 
 
 def test_an_identifier_of_any_script_reaches_the_firmware_as_it_was_typed(
-    served: Served, piped: Piped
+    server: Served, pipe: Piped
 ) -> None:
-    said, _ = piped(served.port, "SESS:STAR ID=患者7\nSESS:STAR ID=Zoe\u0308\n")
+    said, _ = pipe(server.port, "SESS:STAR ID=患者7\nSESS:STAR ID=Zoe\u0308\n")
 
     assert said == ["OK", "OK"]
-    assert [call[4] for call in served.instrument.calls if call[0] == "start"] == [
+    assert [call[4] for call in server.instrument.calls if call[0] == "start"] == [
         "患者7", "Zoe\u0308",
     ]  # fmt: skip
 

@@ -46,7 +46,7 @@ class Doctor:
         assert (found, errors) == (code, ""), said
         return said
 
-    def found(self, **more: Any) -> dict[str, Any]:
+    def findings(self, **more: Any) -> dict[str, Any]:
         findings: dict[str, Any] = json.loads(self("--json", **more))
         return findings
 
@@ -115,7 +115,7 @@ def test_it_reads_well_at_80_columns_but_for_what_is_typed(
 
 
 def test_as_json_it_says_the_same(doctor: Doctor) -> None:
-    findings = doctor.found(without=("matplotlib", "pyrage"))
+    findings = doctor.findings(without=("matplotlib", "pyrage"))
     commands = {command["command"]: command for command in findings["commands"]}
 
     assert list(commands) == [command.NAME for command in COMMANDS]
@@ -155,20 +155,20 @@ def test_a_package_of_a_version_that_is_not_wanted_is_a_fault(
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rich\nVersion: 9.9\n")
     monkeypatch.syspath_prepend(tmp_path)
-    findings = doctor.found(code=2)
+    findings = doctor.findings(code=2)
 
     assert findings["faults"] == [f"rich: version 9.9; wanted is >=13.3: {remedy(['rich'])}"]
 
 
 def test_kernels_that_cannot_be_used_are_a_fault(doctor: Doctor) -> None:
-    findings = doctor.found(GP_PTA_KERNELS="/none.so", code=2)
+    findings = doctor.findings(GP_PTA_KERNELS="/none.so", code=2)
     assert findings["kernels"] == "cannot be used"
     (fault,) = findings["faults"]
     assert fault.startswith("/none.so cannot be read: No such file or directory")
 
 
 def test_without_a_library_and_without_numba_there_are_no_kernels(doctor: Doctor) -> None:
-    findings = doctor.found(GP_PTA_KERNELS="jit", without=("numba",), code=2)
+    findings = doctor.findings(GP_PTA_KERNELS="jit", without=("numba",), code=2)
     assert any("Numba, which compiles them, is missing" in fault for fault in findings["faults"])
 
 

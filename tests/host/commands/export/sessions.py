@@ -17,7 +17,7 @@ SILENT: Final = GOLDEN / "silent-ear.journal"
 UNRELIABLE: Final = GOLDEN / "always-answering.journal"
 
 
-def marked() -> Examination:
+def session_with_marks() -> Examination:
     """Return a session of both ears, known by name and calibrated, with every mark of a threshold.
 
     At the right ear: 6000 Hz perhaps beyond 90 dB HL, 8000 Hz surely, 250 Hz at the floor, and
@@ -27,13 +27,13 @@ def marked() -> Examination:
     header = replace(
         examination.header,
         person=Person(67.0, "F", "患者7"),
-        calibration=on_file().judged(MADE),
+        calibration=on_file().judge(MADE),
     )
     right, left = examination.result.ears
     thresholds = tuple(
-        CHANGES.get(t.frequency_hz, _unmasked)(_all_asked(t)) for t in right.thresholds
+        CHANGES.get(t.frequency_hz, _unmask)(_all_asked(t)) for t in right.thresholds
     )
-    others = tuple(_unmasked(_all_asked(t)) for t in left.thresholds)
+    others = tuple(_unmask(_all_asked(t)) for t in left.thresholds)
     ears = replace(right, thresholds=thresholds), replace(left, thresholds=others)
     return replace(examination, header=header, result=replace(examination.result, ears=ears))
 
@@ -46,7 +46,7 @@ def inferred_and_confirmed() -> Examination:
     examination = read_examination(BOTH)
     right, left = recorded_result(BOTH).result.ears
     thresholds = tuple(map(_all_asked, right.thresholds))
-    thresholds = tuple(_inferred(t) if t.frequency_hz in (750, 2000) else t for t in thresholds)
+    thresholds = tuple(_infer(t) if t.frequency_hz in (750, 2000) else t for t in thresholds)
     again = (
         ConfirmedThreshold(1000, 35.0, Outcome.MEASURED, 9),
         ConfirmedThreshold(8000, None, Outcome.NO_RESPONSE, 4),
@@ -64,16 +64,16 @@ def _all_asked(found: ThresholdResult) -> ThresholdResult:
     return replace(found, mark=Outcome.MEASURED, masking=masking)
 
 
-def _inferred(found: ThresholdResult) -> ThresholdResult:
+def _infer(found: ThresholdResult) -> ThresholdResult:
     return replace(found, mark=Outcome.INFERRED, masking=None, air_bone_gap_db=None)
 
 
-def _unmasked(found: ThresholdResult) -> ThresholdResult:
+def _unmask(found: ThresholdResult) -> ThresholdResult:
     return replace(found, masking=MaskingMark.NOT_MASKED, air_bone_gap_db=None)
 
 
 def _beyond(mark: Outcome, limit_db_hl: float) -> Callable[[ThresholdResult], ThresholdResult]:
-    return lambda found: replace(_unmasked(found).without_numbers(mark), limit_db_hl=limit_db_hl)
+    return lambda found: replace(_unmask(found).without_numbers(mark), limit_db_hl=limit_db_hl)
 
 
 CHANGES: Final = {

@@ -15,7 +15,12 @@ from firmware_py.procedure.words import say
 from firmware_py.sessions import simulation
 from host_tools.commands.export.bundle import CLASSICAL, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
-from tests.host.commands.export.sessions import JOURNALS, UNRELIABLE, inferred_and_confirmed, marked
+from tests.host.commands.export.sessions import (
+    JOURNALS,
+    UNRELIABLE,
+    inferred_and_confirmed,
+    session_with_marks,
+)
 from tests.host.journals import BOTH, LEFT_S2
 
 
@@ -39,7 +44,11 @@ def right(frequency_hz: int) -> str:
 def test_every_session_is_a_bundle_by_the_models() -> None:
     from fhir.resources.R4B.bundle import Bundle  # half a second
 
-    examinations = [marked(), inferred_and_confirmed(), *map(read_examination, JOURNALS)]
+    examinations = [
+        session_with_marks(),
+        inferred_and_confirmed(),
+        *map(read_examination, JOURNALS),
+    ]
     bundle = Bundle.model_validate_json(as_fhir(examinations))
     entries = bundle.entry or []
     names = {entry.fullUrl for entry in entries}
@@ -90,7 +99,7 @@ def test_a_threshold_has_its_unit_and_its_band() -> None:
 
 
 def test_what_has_no_number_says_so() -> None:
-    resources = resources_of(marked())
+    resources = resources_of(session_with_marks())
     silent, floor, perhaps = (observation(resources, right(f)) for f in (8000, 250, 6000))
 
     assert (silent["valueQuantity"]["comparator"], silent["valueQuantity"]["value"]) == (">", 90.0)
@@ -113,7 +122,7 @@ def test_no_observation_hides_the_calibration_or_the_reason() -> None:
 
 
 def test_the_person_is_an_identifier_and_nothing_else() -> None:
-    resources = resources_of(marked())
+    resources = resources_of(session_with_marks())
 
     assert {r["resourceType"] for r in resources} == {"Device", "Observation"}
     for resource in resources[1:]:
@@ -125,7 +134,7 @@ def test_the_person_is_an_identifier_and_nothing_else() -> None:
 def test_only_a_session_of_a_person_that_came_to_its_end_is_final(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    examination = marked()
+    examination = session_with_marks()
     assert {r["status"] for r in resources_of(examination)[1:]} == {"preliminary"}, "simulated"
     monkeypatch.setattr(simulation, "BOARD_NAME", "no board is called so")
     assert {r["status"] for r in resources_of(examination)[1:]} == {"final"}

@@ -24,7 +24,7 @@ from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.recordings.recorded_session import read_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT
-from tests.host.journals import BOTH, GOLDEN, GpPta, gone_on_with, write_again, write_nonsense
+from tests.host.journals import BOTH, GOLDEN, GpPta, go_on_with, write_again, write_nonsense
 
 
 def test_the_ending_of_the_file_tells_the_format(tmp_path: Path, gp_pta: GpPta) -> None:
@@ -85,7 +85,7 @@ def test_a_session_that_was_gone_on_with_says_so_in_every_format(
     header, *records = read_journal(SILENT).records
     when, why = "2026-01-03T10:00:00+00:00", reason(Code.WAITS_CLOCK)
     path = tmp_path / "session-000001.journal"
-    write_again(path, header, gone_on_with(records, when, why))
+    write_again(path, header, go_on_with(records, when, why))
     told = read_examination(path)
     (left,) = (each.left for each in told.course.breaks)
     (waited,) = (each.at for each in told.course.waits)

@@ -28,7 +28,7 @@ from tests.host.commands.export.sessions import (
     SILENT,
     UNRELIABLE,
     inferred_and_confirmed,
-    marked,
+    session_with_marks,
 )
 from tests.host.journals import BOTH
 
@@ -48,7 +48,7 @@ def rows_of(*examinations: Examination) -> list[dict[str, str]]:
     return read(as_csv(examinations))
 
 
-def coded(*examinations: Examination) -> list[dict[str, str]]:
+def nhanes_rows(*examinations: Examination) -> list[dict[str, str]]:
     return read(as_nhanes_csv(examinations))
 
 
@@ -58,7 +58,11 @@ def read(content: bytes, separator: str = ",") -> list[dict[str, str]]:
 
 def test_a_column_of_numbers_has_numbers_only_and_a_word_beside_it() -> None:
     """A mean over it is one of thresholds: no code, no limit, nothing inferred is among them."""
-    for examination in (marked(), inferred_and_confirmed(), *map(read_examination, JOURNALS)):
+    for examination in (
+        session_with_marks(),
+        inferred_and_confirmed(),
+        *map(read_examination, JOURNALS),
+    ):
         (row,) = rows_of(examination)
         for ear in examination.result.ears:
             for found in ear.thresholds:
@@ -68,14 +72,18 @@ def test_a_column_of_numbers_has_numbers_only_and_a_word_beside_it() -> None:
                 assert (level != "") == (code == "measured")
                 if level:
                     assert float(level) == pytest.approx(found.threshold_db_hl, abs=0.05)
-    (row,) = rows_of(marked())
+    (row,) = rows_of(session_with_marks())
     codes = [row[f"right_{f}_hz_code"] for f in (250, 6000, 8000)]
     assert codes == ["hears-all", "incomplete", "no-response"]
     assert (row["identifier"], row["age_years"], row["sex"]) == ("患者7", "67.0", "F")
 
 
 def test_tidy_csv_has_the_rows_and_columns_of_parquet() -> None:
-    examinations = [marked(), inferred_and_confirmed(), *map(read_examination, JOURNALS)]
+    examinations = [
+        session_with_marks(),
+        inferred_and_confirmed(),
+        *map(read_examination, JOURNALS),
+    ]
     table = pq.read_table(pa.BufferReader(as_parquet(examinations)))
     rows = read(as_tidy_csv(examinations, Spelling()))
 
@@ -120,7 +128,7 @@ def test_separator_and_decimal_sign_change_nothing_but_the_spelling(
 
 def test_thresholds_stand_under_the_names_of_nhanes() -> None:
     examination = read_examination(BOTH)
-    (row,) = coded(examination)
+    (row,) = nhanes_rows(examination)
     for column, ear in enumerate(("right", "left")):
         for threshold in examination.result.by_route[Route(ear)].thresholds:
             if threshold.frequency_hz in NHANES and threshold.mark == "measured":
@@ -129,7 +137,7 @@ def test_thresholds_stand_under_the_names_of_nhanes() -> None:
 
 
 def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
-    (row,) = coded(marked())
+    (row,) = nhanes_rows(session_with_marks())
 
     assert (row["AUXU250R"], row["AUXU6KR"], row["AUXU8KR"]) == ("-10.0", "888", "666")
     assert row["marks_right"] == (
@@ -143,7 +151,7 @@ def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
 def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has_no_number(
     deaf_ear: Path,
 ) -> None:
-    deaf, *untested = coded(*map(read_examination, (deaf_ear, SILENT, UNRELIABLE)))
+    deaf, *untested = nhanes_rows(*map(read_examination, (deaf_ear, SILENT, UNRELIABLE)))
 
     for row in (deaf, *untested):
         assert {row[right] for right, _ in NHANES.values()} == {""}
@@ -156,7 +164,7 @@ def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has
 
 def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
-    examination = marked()
+    examination = session_with_marks()
     path.write_bytes(as_nhanes_csv([examination]))
     audiograms = audiogram_named(f"{path}:1")
     right, left = audiograms["right"], audiograms["left"]
@@ -186,7 +194,7 @@ def test_the_simulator_cannot_hear_as_an_ear_that_could_not_be_tested(tmp_path: 
 
 
 def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
-    examinations = [marked(), *map(read_examination, JOURNALS)]
+    examinations = [session_with_marks(), *map(read_examination, JOURNALS)]
     rows = pq.read_table(pa.BufferReader(as_parquet(examinations))).to_pylist()
     wanted = [
         (examination, ear, threshold)
@@ -215,7 +223,7 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
 
 def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
     examination = inferred_and_confirmed()
-    (row,) = coded(examination)
+    (row,) = nhanes_rows(examination)
     (found,) = [t for t in examination.result.ears[0].thresholds if t.frequency_hz == 2000]
     band = f"({found.low_db_hl:.1f} to {found.high_db_hl:.1f})"
 

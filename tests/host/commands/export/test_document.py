@@ -16,7 +16,7 @@ from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json, schema_text
-from tests.host.commands.export.sessions import JOURNALS, inferred_and_confirmed, marked
+from tests.host.commands.export.sessions import JOURNALS, inferred_and_confirmed, session_with_marks
 from tests.host.journals import BOTH
 
 
@@ -28,7 +28,7 @@ def validator() -> Any:
 
 
 def test_every_session_fits_the_schema(validator: Any) -> None:
-    document = json.loads(as_json([marked(), *map(read_examination, JOURNALS)]))
+    document = json.loads(as_json([session_with_marks(), *map(read_examination, JOURNALS)]))
 
     validator.validate(document)
     assert len(document["sessions"]) == 1 + len(JOURNALS)

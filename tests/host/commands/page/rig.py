@@ -93,9 +93,9 @@ class NeverSet:
 
     def _retold(self, data: bytes) -> bytes:
         *lines, self._half = (self._half + data).split(b"\n")
-        return b"".join(self._told(line) + b"\n" for line in lines)
+        return b"".join(self._replace_clock(line) + b"\n" for line in lines)
 
-    def _told(self, line: bytes) -> bytes:
+    def _replace_clock(self, line: bytes) -> bytes:
         part = clock_part(self.TIME)
         assert not part.works
         told = answer_as_json([part])[1:-1].encode()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from host_tools.catalogue import LANGUAGES
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
-from tests.host.commands.page.test_breadth import finished, start_short
+from tests.host.commands.page.test_breadth import expect_result, start_short
 from tests.host.commands.page.test_whole import answers_of
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("page-access")]
@@ -62,7 +62,7 @@ def test_everybody_can_use_every_view(device: Device, operator: Operator) -> Non
     expect(page.locator("#now-state")).to_have_text("PAUSED")
     check_access(page, "live")
     page.click("#abort")
-    finished(page)
+    expect_result(page)
     check_access(page, "result")
 
 
@@ -78,7 +78,7 @@ def test_a_screen_reader_hears_what_changes(page: Page, device: Device) -> None:
     )
     start_short(page)
     device.until_over()
-    finished(page)
+    expect_result(page)
     expect(status).to_have_text("The test is over.")
     assert "A test is under way." in heard
     assert any("ear is over: " in each for each in heard)
@@ -88,7 +88,7 @@ def test_a_screen_reader_hears_what_changes(page: Page, device: Device) -> None:
 def test_the_page_prints_what_was_found_and_no_buttons(page: Page, device: Device) -> None:
     start_short(page)
     device.until_over()
-    finished(page)
+    expect_result(page)
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator("#result-ears svg").first.is_visible()
     for hidden in ("header", "#print", "#next-person", "footer"):

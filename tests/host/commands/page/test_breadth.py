@@ -53,7 +53,7 @@ def start_short(page: Page, identifier: str = "P-17") -> None:
     expect(page.locator("#view-live")).to_be_visible()
 
 
-def finished(page: Page) -> None:
+def expect_result(page: Page) -> None:
     expect(page.locator("#view-result")).to_be_visible()
 
 
@@ -98,7 +98,7 @@ def test_a_tone_that_is_over_before_the_page_hears_that_it_was_taken_is_over(
         expect(page.locator("#tone-told")).to_have_text("The tone is over.")
 
 
-def saved(page: Page, button: str) -> dict[str, Any]:
+def save(page: Page, button: str) -> dict[str, Any]:
     with page.expect_download() as waiting:
         page.click(button)
     read: dict[str, Any] = json.loads(Path(waiting.value.path()).read_text("utf-8"))
@@ -211,7 +211,7 @@ def test_the_page_is_one_paper_with_the_report(
     shutil.copy(GOLDEN / f"{name}.journal", device.journal())
     device.start()
     page = operator.connect(device.stand_in())
-    finished(page)
+    expect_result(page)
     check_paper(page, read_session(device.journal()))
 
 
@@ -227,12 +227,12 @@ def test_what_is_saved_is_what_an_export_of_the_journal_has(
         page.fill(f"#{name}", text)
     start_short(page)
     device.until_over()
-    finished(page)
+    expect_result(page)
     recorded_in = device.journal()
 
     check_paper(page, read_session(recorded_in), HEADING, "1958")
 
-    mine = saved(page, "#save-json")
+    mine = save(page, "#save-json")
     jsonschema.validate(mine, json.loads(schema_text()))
     theirs = json.loads(gp_pta("export", recorded_in, "--format", "json")[1])
     told, recorded = mine["sessions"][0], theirs["sessions"][0]
@@ -241,7 +241,7 @@ def test_what_is_saved_is_what_an_export_of_the_journal_has(
     for name in recorded:
         assert told[name] == recorded[name], name
 
-    bundle = saved(page, "#save-fhir")
+    bundle = save(page, "#save-fhir")
     Bundle.model_validate(bundle)
     exported = json.loads(gp_pta("export", recorded_in, "--format", "fhir")[1])
     assert without_names(bundle) == without_names(exported)
@@ -256,18 +256,18 @@ def test_earlier_sessions_of_this_person_are_laid_over(device: Device, operator:
         world.end()
     device.start()
     page = operator.connect(device.stand_in())
-    finished(page)
+    expect_result(page)
     page.click("#find-earlier")
     expect(page.locator("#earlier-list")).to_contain_text("There is no earlier session")
     page.click("#next-person")
     start_short(page, "P-17")
     device.until_over()
-    finished(page)
+    expect_result(page)
     page.reload()  # which closes what was opened
-    finished(page)
+    expect_result(page)
     page.click("#next-person")
     page.click("#last-result")
-    finished(page)
+    expect_result(page)
     page.click("#find-earlier")
     boxes = page.locator("#earlier-list input")
     expect(boxes).to_have_count(2)
@@ -327,7 +327,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
     for wanted in ('"conduct":"clinical"', '"level_max_db_hl":110', '"unsure_button":true'):
         assert wanted in header.replace(" ", ""), wanted
     page.click("#abort")
-    finished(page)
+    expect_result(page)
     page.click("#next-person")
     expect(page.locator("#level_max_db_hl")).to_have_value("100")  # that was one test's
     expect(page.locator("#conduct")).to_have_value("brisk")
@@ -371,11 +371,11 @@ def test_what_is_laid_over_stays_when_the_page_looks_at_the_device_again(
     world.end()
     device.start()
     page = operator.connect(device.stand_in())
-    finished(page)
+    expect_result(page)
     page.click("#next-person")
     start_short(page, "P-17")
     device.until_over()
-    finished(page)
+    expect_result(page)
     page.click("#find-earlier")
     page.locator("#earlier-list input").check()
     expect(page.locator("#result-ears .earlier").first).to_be_attached()
@@ -402,13 +402,13 @@ def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
         start_short(page)
         expect(page.locator("#view-live")).to_be_visible()
         device.until_over()
-        finished(page)
+        expect_result(page)
         page.click("#lock")
         held.hold()
         page.click("#unlock")
         enter_pin(page)
         held.until_asked()
-        assert saved(page, "#save-json")["sessions"][0]["session"] == 1
+        assert save(page, "#save-json")["sessions"][0]["session"] == 1
 
 
 @pytest.mark.thorough
@@ -421,7 +421,7 @@ def test_an_unanswered_listener_is_shown_with_arrows_and_without_numbers(
     page.check("input[name=ears][value=RIGHT]")
     start_short(page)
     device.until_over()
-    finished(page)
+    expect_result(page)
     levels = page.locator("#result-tables td:nth-child(2)").all_inner_texts()
     assert not any(each.lstrip("−").isdigit() for each in levels), levels
     expect(page.locator("#result-means")).not_to_contain_text(": 5")

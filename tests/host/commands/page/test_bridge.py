@@ -44,17 +44,17 @@ def far(cable: Cable, tmp_path: Path) -> Iterator[FarPort]:
 
 
 @pytest.fixture
-def told() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
 @pytest.fixture
-def bridge(far: FarPort, told: list[str]) -> Iterator[Bridge]:
-    with Bridge(str(far.name), PAGE, told.append) as made:
+def bridge(far: FarPort, messages: list[str]) -> Iterator[Bridge]:
+    with Bridge(str(far.name), PAGE, messages.append) as made:
         yield made
 
 
-def asked(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:
+def ask(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:
     """Ask for a page as a browser does; return status and content."""
     place = urlsplit(address)
     connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=WAIT_S)
@@ -65,7 +65,7 @@ def asked(address: str, path: str | None = None, **headers: str) -> tuple[int, s
     return answer.status, content
 
 
-def joined(bridge: Bridge, *, token: str = "", origin: str = "") -> ClientConnection:
+def join(bridge: Bridge, *, token: str = "", origin: str = "") -> ClientConnection:
     """Ask for the console as the page does."""
     place = urlsplit(bridge.address)
     path = f"/{token}/" if token else place.path
@@ -73,7 +73,7 @@ def joined(bridge: Bridge, *, token: str = "", origin: str = "") -> ClientConnec
     return connect(f"ws://{place.netloc}{path}console", origin=own, open_timeout=WAIT_S, proxy=None)
 
 
-def heard(page: ClientConnection, wanted: bytes) -> bytes:
+def hear(page: ClientConnection, wanted: bytes) -> bytes:
     """Return what comes from the port, until it has so many bytes."""
     come = b""
     while len(come) < len(wanted):
@@ -83,7 +83,7 @@ def heard(page: ClientConnection, wanted: bytes) -> bytes:
     return come
 
 
-def closed_with(page: ClientConnection) -> int | None:
+def close_code(page: ClientConnection) -> int | None:
     with suppress(ConnectionClosed):
         for _ in page:  # until it is closed
             continue
@@ -91,9 +91,9 @@ def closed_with(page: ClientConnection) -> int | None:
 
 
 def test_the_page_is_had_with_the_token_alone(bridge: Bridge) -> None:
-    assert asked(bridge.address) == (200, PAGE)
+    assert ask(bridge.address) == (200, PAGE)
     for path in ("/", "/console", "/x/", f"{urlsplit(bridge.address).path}x", "/../"):
-        status, content = asked(bridge.address, path)
+        status, content = ask(bridge.address, path)
         assert status == 404, path
         assert PAGE not in content
 
@@ -115,7 +115,7 @@ def test_it_listens_on_this_machine_only(bridge: Bridge) -> None:
 
 def test_a_name_that_leads_here_gets_nothing(bridge: Bridge) -> None:
     """A page of somebody else's name, which was made to lead to this machine, is another origin."""
-    assert asked(bridge.address, Host="evil.example")[0] == 403
+    assert ask(bridge.address, Host="evil.example")[0] == 403
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_a_socket_without_token_or_of_another_origin_is_refused(
     token: str, origin: str, bridge: Bridge, cable: Cable
 ) -> None:
     with pytest.raises(InvalidStatus, match="404"):
-        joined(bridge, token=token, origin=origin)
+        join(bridge, token=token, origin=origin)
 
 
 def test_what_the_page_types_comes_to_the_firmware(
     bridge: Bridge, far: FarPort, cable: Cable
 ) -> None:
     every = bytes(range(256)) * 4
-    with joined(bridge) as page:
+    with join(bridge) as page:
         assert page.recv(WAIT_S) == str(far.name)
         page.send(every)
         assert firmware_hears(cable, len(every)) == every
@@ -151,31 +151,31 @@ def firmware_hears(cable: Cable, count: int) -> bytes:
 
 def test_what_the_firmware_says_comes_to_the_page(bridge: Bridge, cable: Cable) -> None:
     every = bytes(range(256)) * 4
-    with joined(bridge) as page:
+    with join(bridge) as page:
         page.recv(WAIT_S)
         cable.write(every)
-        assert heard(page, every) == every
+        assert hear(page, every) == every
 
 
 def test_a_second_page_is_refused_and_the_first_goes_on(
-    bridge: Bridge, cable: Cable, told: list[str]
+    bridge: Bridge, cable: Cable, messages: list[str]
 ) -> None:
-    with joined(bridge) as first:
+    with join(bridge) as first:
         first.recv(WAIT_S)
-        with joined(bridge) as second:
-            assert closed_with(second) == BUSY
+        with join(bridge) as second:
+            assert close_code(second) == BUSY
         first.send(b"HELP\r")
         assert firmware_hears(cable, 5) == b"HELP\r"
-    assert "a second page was told that another one has the device" in told
+    assert "a second page was told that another one has the device" in messages
 
 
 def test_a_port_that_is_not_there_is_said_and_tried_again(bridge: Bridge, far: FarPort) -> None:
     far.pull()
-    with joined(bridge) as page:
-        assert closed_with(page) == NO_PORT
+    with join(bridge) as page:
+        assert close_code(page) == NO_PORT
         assert "console" in str(page.close_reason)
     far.plug()
-    with joined(bridge) as page:
+    with join(bridge) as page:
         assert page.recv(WAIT_S) == str(far.name)
 
 
@@ -193,26 +193,26 @@ def test_whoever_is_told_that_the_port_is_gone_may_ask_again_at_once(
     monkeypatch.setattr(ServerConnection, "close", closed_late)
     with ExitStack() as undo:
         undo.callback(asked_again.set)
-        first = undo.enter_context(joined(bridge))
+        first = undo.enter_context(join(bridge))
         first.recv(WAIT_S)
         far.pull()
-        assert closed_with(first) == UNPLUGGED
-        assert closed_with(undo.enter_context(joined(bridge))) == NO_PORT
+        assert close_code(first) == UNPLUGGED
+        assert close_code(undo.enter_context(join(bridge))) == NO_PORT
         far.plug()
-        assert undo.enter_context(joined(bridge)).recv(WAIT_S) == str(far.name)
+        assert undo.enter_context(join(bridge)).recv(WAIT_S) == str(far.name)
 
 
-def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort, told: list[str]) -> None:
-    with joined(bridge) as page:
+def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort, messages: list[str]) -> None:
+    with join(bridge) as page:
         page.recv(WAIT_S)
         far.pull()
-        assert closed_with(page) == UNPLUGGED
-    assert f"{str(far.name)!r} is gone: " in told[-1]
-    assert told[-1].endswith("; a test goes on at the device")
+        assert close_code(page) == UNPLUGGED
+    assert f"{str(far.name)!r} is gone: " in messages[-1]
+    assert messages[-1].endswith("; a test goes on at the device")
 
 
 def test_a_page_that_takes_nothing_any_more_keeps_nobody_waiting(
-    far: FarPort, told: list[str], monkeypatch: pytest.MonkeyPatch
+    far: FarPort, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Flood(Port):
         def read(self) -> bytes:
@@ -220,7 +220,7 @@ def test_a_page_that_takes_nothing_any_more_keeps_nobody_waiting(
 
     monkeypatch.setattr(bridge_module, "Port", Flood)
     monkeypatch.setattr(bridge_module, "SEND_S", 0.05)
-    with Bridge(str(far.name), PAGE, told.append) as bridge:
+    with Bridge(str(far.name), PAGE, messages.append) as bridge:
         path, place = urlsplit(bridge.address).path, urlsplit(bridge.address).netloc
         lines = (
             f"GET {path}console HTTP/1.1", f"Host: {place}", f"Origin: http://{place}",
@@ -229,9 +229,9 @@ def test_a_page_that_takes_nothing_any_more_keeps_nobody_waiting(
         )  # fmt: skip
         with socket.create_connection(tuple_of(place)) as page:
             page.sendall("\r\n".join(lines).encode())
-            while len(told) < 2:
+            while len(messages) < 2:
                 threading.Event().wait(0.01)
-    assert told == ["a page has the device", "the page is closed; a test goes on at the device"]
+    assert messages == ["a page has the device", "the page is closed; a test goes on at the device"]
 
 
 def tuple_of(place: str) -> tuple[str, int]:
@@ -239,9 +239,11 @@ def tuple_of(place: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def test_nothing_can_listen_where_something_does(bridge: Bridge, refused: Refused) -> None:
+def test_nothing_can_listen_where_something_does(bridge: Bridge, refusal_of: Refused) -> None:
     at = urlsplit(bridge.address).port
-    assert f"nothing can listen at 127.0.0.1:{at}" in refused("page", "/dev/null", "--listen", at)
+    assert f"nothing can listen at 127.0.0.1:{at}" in refusal_of(
+        "page", "/dev/null", "--listen", at
+    )
 
 
 def test_the_command_serves_the_page_until_it_is_told_to_end(far: FarPort) -> None:
@@ -253,7 +255,7 @@ def test_the_command_serves_the_page_until_it_is_told_to_end(far: FarPort) -> No
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
-        assert asked(address) == (200, page())
+        assert ask(address) == (200, page())
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=WAIT_S)
     assert process.returncode == 0

@@ -95,7 +95,7 @@ def test_the_page_listens_for_what_the_firmware_tells() -> None:
     assert len(heard) > 20
 
 
-def said_by_the_page() -> Iterator[str]:
+def keys_of_the_page() -> Iterator[str]:
     """Yield the keys of the sentences that the page names in whole."""
     html = (ROOT / "page.html").read_text("utf-8")
     yield from re.findall(r'data-say="(\w+)"', html)
@@ -106,7 +106,7 @@ def said_by_the_page() -> Iterator[str]:
 
 def test_every_sentence_that_the_page_names_is_in_the_catalogue() -> None:
     known = words_of(ENGLISH)
-    assert sorted(set(said_by_the_page()) - set(known)) == []
+    assert sorted(set(keys_of_the_page()) - set(known)) == []
 
 
 def made_keys() -> set[str]:
@@ -176,11 +176,11 @@ def test_the_bridge_and_the_page_agree_why_a_socket_is_closed() -> None:
 
 
 def test_a_file_is_written_whole_and_not_over_another(
-    gp_pta: GpPta, refused: Refused, tmp_path: Path
+    gp_pta: GpPta, refusal_of: Refused, tmp_path: Path
 ) -> None:
     out = tmp_path / "operator.html"
     assert gp_pta("page", "-o", out) == (0, "", "")
     assert out.read_text("utf-8") == page()
-    assert "is there already" in refused("page", "-o", out)
+    assert "is there already" in refusal_of("page", "-o", out)
     assert gp_pta("page", "-o", out, "--force")[0] == 0
-    assert "allowed is a name in .html" in refused("page", "-o", tmp_path / "operator.txt")
+    assert "allowed is a name in .html" in refusal_of("page", "-o", tmp_path / "operator.txt")

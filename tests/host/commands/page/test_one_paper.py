@@ -44,7 +44,7 @@ from host_tools.recordings.recorded_session import RecordedSession, read_session
 from host_tools.recordings.verdicts import told_verdicts
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
-from tests.host.commands.page.test_breadth import check_paper, finished
+from tests.host.commands.page.test_breadth import check_paper, expect_result
 from tests.host.journals import NoSteps
 from tests.host.pdfs import ReadPdf
 from tests.host.test_only_what_was_asked import fhir_told
@@ -88,13 +88,13 @@ class Recording:
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["calibrated", "uncalibrated"])
-def calibrated(request: pytest.FixtureRequest) -> bool:
+def is_calibrated(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
 @pytest.fixture(scope="module", params=PAIRS)
-def tested(
-    request: pytest.FixtureRequest, calibrated: bool, tmp_path_factory: pytest.TempPathFactory
+def recording(
+    request: pytest.FixtureRequest, is_calibrated: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> Recording:
     """Return a session of a pair of ears."""
     right, left, lapse_rate, person = PAIRS[request.param]
@@ -103,7 +103,7 @@ def tested(
         {"right": right, "left": left},
         response_noise_db=2.0, lapse_rate=lapse_rate, false_alarm_rate=0.0, seed=16,
     )  # fmt: skip
-    board = None if calibrated else SimulatedBoard(listener, boot=1, serial=UNKNOWN_BOARD)
+    board = None if is_calibrated else SimulatedBoard(listener, boot=1, serial=UNKNOWN_BOARD)
     world = World(tmp_path_factory.mktemp("pair"), listener, board=board)
     world.begin(Settings(ears="both", seed=5, confirm=confirm), person)
     world.finish()
@@ -143,22 +143,22 @@ def noise_words(session: RecordedSession, findings: Findings, words: Words) -> l
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_pdf_and_html_say_the_same(tested: Recording, language: str) -> None:
-    findings = findings_of(tested.session, language)
+def test_pdf_and_html_say_the_same(recording: Recording, language: str) -> None:
+    findings = findings_of(recording.session, language)
     words = Words.of(findings)
-    pdf = ReadPdf(set_document(paper_of(findings, tested.session, NO_HEADING), ".pdf"))
-    page = re.sub(r"<[^>]+>", " ", page_of(findings, tested.session, NoSteps(), NO_HEADING))
+    pdf = ReadPdf(set_document(paper_of(findings, recording.session, NO_HEADING), ".pdf"))
+    page = re.sub(r"<[^>]+>", " ", page_of(findings, recording.session, NoSteps(), NO_HEADING))
     # A sentence may go on behind the foot of a page.
     footer = re.escape(flat(words.footer(__version__))) + r" \d+ / \d+ "
     for form, text in {"PDF": re.sub(footer, "", flat(pdf.text)), "HTML": flat(page)}.items():
-        noise = noise_words(tested.session, findings, words)
+        noise = noise_words(recording.session, findings, words)
         for sentence in [*sentences(findings, words), *noise]:
             assert flat(sentence) in text, form
 
 
-def test_files_for_programs_say_the_same(tested: Recording, calibrated: bool) -> None:
-    examination = read_examination(tested.journal)
-    findings = findings_of(tested.session)
+def test_files_for_programs_say_the_same(recording: Recording, is_calibrated: bool) -> None:
+    examination = read_examination(recording.journal)
+    findings = findings_of(recording.session)
     report = json.loads(json.dumps(findings.as_json()))
     (exported,) = json.loads(as_json([examination]))["sessions"]
     (row,) = csv.DictReader(io.StringIO(as_csv([examination]).decode()))
@@ -167,15 +167,15 @@ def test_files_for_programs_say_the_same(tested: Recording, calibrated: bool) ->
     # A confirmation has the code of its threshold, and stands after it.
     by_code = {each["code"]["coding"][0]["code"]: each for each in reversed(observed)}
 
-    has_noise = bool(noise_words(tested.session, findings, Words.of(findings)))
-    _, _, with_noise = BESIDE[tested.pair]
+    has_noise = bool(noise_words(recording.session, findings, Words.of(findings)))
+    _, _, with_noise = BESIDE[recording.pair]
     beside = (bool(findings.norm_title), bool(findings.asymmetries), has_noise)
-    assert beside == (BESIDE[tested.pair] if calibrated else (False, False, with_noise))
+    assert beside == (BESIDE[recording.pair] if is_calibrated else (False, False, with_noise))
     assert report["asymmetries"] == findings.asymmetries
 
-    assert (findings.nominal, report["nominal"]) == (not calibrated, not calibrated)
+    assert (findings.nominal, report["nominal"]) == (not is_calibrated, not is_calibrated)
     assert report["grade"] == exported["grade"]
-    assert (report["grade"] is None) or calibrated
+    assert (report["grade"] is None) or is_calibrated
     for ear, one in zip(exported["ears"], report["ears"], strict=True):
         for name in ("ear", "outcome", "why", "reasons", "verdict", "pta4"):
             assert one[name] == ear[name], name
@@ -192,20 +192,20 @@ def test_files_for_programs_say_the_same(tested: Recording, calibrated: bool) ->
                 assert (value and (value.get("comparator"), value["value"])) == fhir_told(reading)
             else:
                 assert value is None
-            if not calibrated:
+            if not is_calibrated:
                 assert resource["status"] in ("preliminary", "cancelled", "registered")
                 assert "dB HL" not in json.dumps(value)
 
 
 def test_the_page_and_its_print_say_the_same(
-    tested: Recording, device: Device, operator: Operator
+    recording: Recording, device: Device, operator: Operator
 ) -> None:
     device.directory.mkdir(exist_ok=True)
-    device.journal().write_bytes(tested.journal.read_bytes())
+    device.journal().write_bytes(recording.journal.read_bytes())
     device.start()
     page = operator.connect(device.stand_in())
-    finished(page)
+    expect_result(page)
     for language in LANGUAGES:
         page.select_option("#language", language)
         expect(page.locator("html")).to_have_attribute("lang", language)
-        check_paper(page, tested.session, language=language)
+        check_paper(page, recording.session, language=language)

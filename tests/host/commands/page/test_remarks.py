@@ -8,10 +8,10 @@ import pytest
 from firmware_py.procedure.reasons import Code, as_json
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.catalogue.remarks import told
+from host_tools.catalogue.remarks import say_reasons
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import UNSHOWN, knowledge
-from tests.host.javascript import computed
+from tests.host.javascript import compute
 from tests.host.journals import recorded_remarks
 from tests.said import example
 
@@ -32,18 +32,18 @@ def in_words() -> dict[str, list[Any]]:
     """Return by language what the page's own modules say of reasons, and in English."""
     own = "\n".join(function_of(each) for each in modules("remarks.js").values())
     knows = {name: knowledge()[name] for name in ("keys", "words", "remarks")}
-    reasons = as_json([*REASONS, *recorded()])
-    said = computed(own + PROGRAM, languages=[*LANGUAGES], reasons=reasons, **knows)
+    reasons = as_json([*REASONS, *remarks()])
+    said = compute(own + PROGRAM, languages=[*LANGUAGES], reasons=reasons, **knows)
     return dict(zip(LANGUAGES, said, strict=True))
 
 
 @cache
-def recorded() -> tuple[Any, ...]:
+def remarks() -> tuple[Any, ...]:
     return (*sorted(recorded_remarks(), key=say),)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_says_what_a_report_says_and_the_firmwares_english(language: str) -> None:
-    reasons, catalogue = (*REASONS, *recorded()), catalogue_of(language)
+    reasons, catalogue = (*REASONS, *remarks()), catalogue_of(language)
     for each, said in zip(reasons, in_words()[language], strict=True):
-        assert said == [told(each, catalogue), say(each)]
+        assert said == [say_reasons(each, catalogue), say(each)]

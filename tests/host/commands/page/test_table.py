@@ -4,7 +4,7 @@ from typing import Final
 
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
-from tests.host.javascript import computed
+from tests.host.javascript import compute
 
 PROGRAM: Final = """
 const table = new Table(given.commands);
@@ -38,5 +38,5 @@ def test_a_number_is_allowed_up_to_its_bounds_and_not_beyond() -> None:
                 expected.append(["value_bounds", {"name": name, "value": f"{value}", **bounds}])
 
     own = "\n".join(function_of(each) for each in modules("table.js").values())
-    assert computed(own + PROGRAM, commands=commands, tried=tried) == expected
+    assert compute(own + PROGRAM, commands=commands, tried=tried) == expected
     assert len(tried) > 20

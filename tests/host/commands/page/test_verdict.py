@@ -9,7 +9,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
-from tests.host.judged import DIFFERENT, judged
+from tests.host.judged import DIFFERENT, judge
 
 pytestmark = pytest.mark.xdist_group("page-words")
 
@@ -20,11 +20,11 @@ def test_the_result_begins_with_the_verdicts(
 ) -> None:
     found = HearingTest.result
 
-    def judged_at_its_end(test: HearingTest) -> SessionResult:
+    def judge_at_its_end(test: HearingTest) -> SessionResult:
         result = found(test)
-        return judged(result, DIFFERENT) if result.outcome else result
+        return judge(result, DIFFERENT) if result.outcome else result
 
-    monkeypatch.setattr(HearingTest, "result", judged_at_its_end)
+    monkeypatch.setattr(HearingTest, "result", judge_at_its_end)
     device.start()
     page = operator.connect(device.stand_in())
     page.click("#start")

@@ -16,17 +16,17 @@ SHOWN = "#live-check"
 OTHER = {"left": "right", "right": "left"}
 
 
-def asked(page: Page, device: Device) -> str:
+def begin_asking(page: Page, device: Device) -> str:
     """Begin a test that asks, and return the ear in which the tone is."""
     page.check("#ear_check")
     page.click("#start")
     expect(page.locator("#view-live")).to_be_visible()
     device.until_told("! ear-check ")
     expect(page.locator(SHOWN)).to_be_visible()
-    return played(device)
+    return ear_of_last_tone(device)
 
 
-def played(device: Device) -> str:
+def ear_of_last_tone(device: Device) -> str:
     """Return the ear of the last tone."""
     *_, last = re.findall(rb"! tone [^\n]*ear=(left|right)", device.cable.told)
     return str(last.decode())
@@ -72,7 +72,7 @@ def test_the_question_does_not_say_which_ear_it_could_be(
 ) -> None:  # fmt: skip
     with Device(tmp_path / "data", a_listener("N1")) as device:
         page = operator.prepare(device, language)
-        ear = asked(page, device)
+        ear = begin_asking(page, device)
         expect(page.locator("#check-question")).to_have_text(question)
         assert check_buttons(page) == named
         assert page.locator("#answers td:nth-child(2)").all_text_contents() == ["–"]
@@ -93,7 +93,7 @@ def test_the_other_ear_holds_the_test_until_the_earphones_were_looked_at(
 ) -> None:
     with Device(tmp_path / "data", a_listener("N1")) as device:
         page = operator.prepare(device)
-        ear = asked(page, device)
+        ear = begin_asking(page, device)
         page.click(f"#ear-{OTHER[ear]}")
         expect(page.locator("#check-question")).to_contain_text("the wrong way round?")
         expect(page.locator("#check-why")).to_contain_text("turn the earphones round if the red")

@@ -11,7 +11,7 @@ from firmware_py.procedure.settings import Settings
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device
-from tests.host.commands.page.test_breadth import finished, saved, start_short
+from tests.host.commands.page.test_breadth import expect_result, save, start_short
 from tests.host.commands.page.test_whole import answers_of, enter_pin
 
 pytestmark = pytest.mark.xdist_group("page-words")
@@ -19,7 +19,7 @@ TYPED = ("identifier", "birth_year", "sex", "name", "tester", "place", "remarks"
 NOBODY = dict.fromkeys(TYPED, "")
 
 
-def typed(page: Page) -> dict[str, str]:
+def fields_of_person(page: Page) -> dict[str, str]:
     """Return what stands in the fields of a person."""
     return {name: page.input_value(f"#{name}") for name in TYPED}
 
@@ -42,13 +42,13 @@ def is_of_a(page: Page, name: str) -> None:
     expect(about).to_contain_text("1958" if name else "age")
     assert ("Anna" in about.inner_text()) == bool(name)
     assert not {"Bert", "P-B", "1990", "male"} & set(about.inner_text().split())
-    (session,) = saved(page, "#save-json")["sessions"]
+    (session,) = save(page, "#save-json")["sessions"]
     assert session["session"] == 1
     assert session["person"]["identifier"] == "P-A"
     assert session["person"]["sex"] == "F"
     subjects = {
         entry["resource"]["subject"]["identifier"]["value"]
-        for entry in saved(page, "#save-fhir")["entry"]
+        for entry in save(page, "#save-fhir")["entry"]
         if "subject" in entry["resource"]
     }
     assert subjects == {"P-A"}
@@ -61,21 +61,21 @@ def test_what_is_typed_for_the_next_person_has_no_way_to_the_last_result(
     start_short(page, "P-A")
     expect(page.locator("#whose")).to_have_text("Anna · P-A · session 1")
     device.until_over()
-    finished(page)
+    expect_result(page)
     is_of_a(page, "Anna")
     page.reload()
-    finished(page)
+    expect_result(page)
     is_of_a(page, "Anna")
 
     page.click("#same-person")
     expect(page.locator("#same-note")).to_contain_text("The same person as in session 1.")
     of_a = {"identifier": "P-A", "birth_year": "1958", "sex": "F", "name": "Anna"}
-    assert typed(page) == NOBODY | of_a
+    assert fields_of_person(page) == NOBODY | of_a
     expect(page.locator("#loud_confirmed")).not_to_be_checked()
     page.click("#last-result")
     page.click("#next-person")
     expect(page.locator("#view-prepare")).to_be_visible()
-    assert typed(page) == NOBODY
+    assert fields_of_person(page) == NOBODY
     expect(page.locator("#unnamed")).to_contain_text("found by its number alone")
 
     expect(page.locator("#differs-part")).to_be_hidden()
@@ -83,7 +83,7 @@ def test_what_is_typed_for_the_next_person_has_no_way_to_the_last_result(
     expect(page.locator("#differs")).to_have_text("Loudest tone, dB HL: 115, not 100")
     expect(page.locator("#unnamed")).to_be_empty()
     page.click("#last-result")
-    finished(page)
+    expect_result(page)
     is_of_a(page, "")
     page.click("#next-person")
     expect(page.locator("#level_max_db_hl")).to_have_value("100")
@@ -91,11 +91,11 @@ def test_what_is_typed_for_the_next_person_has_no_way_to_the_last_result(
 
     type_b(page)
     page.reload()
-    finished(page)
+    expect_result(page)
     is_of_a(page, "")
     page.click("#next-person")
     expect(page.locator("#view-prepare")).to_be_visible()
-    assert typed(page) == NOBODY
+    assert fields_of_person(page) == NOBODY
     assert page.evaluate("sessionStorage.getItem('gp-pta-session')") is None
 
 
@@ -162,7 +162,7 @@ def test_one_identifier_is_of_one_person(device: Device, operator: Operator) -> 
     world.end()
     device.start()
     page = operator.connect(device.stand_in())
-    finished(page)
+    expect_result(page)
     page.click("#next-person")
     expect(page.locator("#view-prepare")).to_be_visible()
 

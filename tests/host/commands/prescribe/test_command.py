@@ -49,12 +49,12 @@ from tests.host.journals import (
     LEFT_S2,
     GpPta,
     Refused,
-    recorded,
     recorded_calibrated,
     rewrite,
+    session_of,
     write_again,
 )
-from tests.host.judged import judged
+from tests.host.judged import judge
 from tests.host.pdfs import ReadPdf, check_tagged
 
 pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
@@ -79,7 +79,7 @@ def figures(gp_pta: GpPta, *words: str | Path) -> dict[str, Any]:
     "rule", quick(["nal-r", "nal-rp", "camfit", "half-gain"], "nal-rp", "half-gain")
 )
 def test_gain_is_the_rules_at_the_recorded_thresholds(rule: str, gp_pta: GpPta) -> None:
-    (found,) = recorded(LEFT_S2).result.ears
+    (found,) = session_of(LEFT_S2).result.ears
     (ear,) = figures(gp_pta, LEFT_S2, "--rule", rule)["ears"]
     thresholds = ear_in_convention(found, CLINICAL_ASCENDING).thresholds
     assert found.clinical_offset_db > 2.0
@@ -128,7 +128,7 @@ def test_the_table_says_what_has_to_be_known(gp_pta: GpPta) -> None:
 
 
 def test_pictures_and_figures_are_the_same_each_time_and_never_written_over_another(
-    tmp_path: Path, gp_pta: GpPta, refused: Refused
+    tmp_path: Path, gp_pta: GpPta, refusal_of: Refused
 ) -> None:
     picture, numbers = tmp_path / "gain.svg", tmp_path / "gain.json"
     words = (LEFT_S2, "-o", picture, "-o", numbers)
@@ -136,16 +136,20 @@ def test_pictures_and_figures_are_the_same_each_time_and_never_written_over_anot
     assert picture.read_text().startswith("<svg")
     assert json.loads(numbers.read_text()) == figures(gp_pta, LEFT_S2)
     before = picture.read_bytes()
-    assert "is there already; it is not overwritten without --force" in refused("prescribe", *words)
+    assert "is there already; it is not overwritten without --force" in refusal_of(
+        "prescribe", *words
+    )
     assert gp_pta("prescribe", *words, "--force")[0] == 0
     assert picture.read_bytes() == before
 
 
 @pytest.mark.parametrize("ending", quick([".cfg", ".txt", ".librepods.json"], ".cfg"))
-def test_what_an_aid_reads_needs_both_ears(ending: str, tmp_path: Path, refused: Refused) -> None:
+def test_what_an_aid_reads_needs_both_ears(
+    ending: str, tmp_path: Path, refusal_of: Refused
+) -> None:
     words = ("-o", str(tmp_path / "aid.svg"), "-o", str(tmp_path / f"aid{ending}"))
     said = f"gp-pta: -o: {ending} has settings of both ears, and the right ear has none\n"
-    assert refused("prescribe", LEFT_S2, *words) == said
+    assert refusal_of("prescribe", LEFT_S2, *words) == said
     assert list(tmp_path.iterdir()) == [], "nothing is written before that is seen"
 
 
@@ -178,11 +182,11 @@ def test_no_response_is_a_limit_and_says_so(deaf_ear: Path, gp_pta: GpPta) -> No
 
 
 def test_levels_that_are_no_db_hl_are_refused_or_said_to_be_that(
-    tmp_path: Path, gp_pta: GpPta, refused: Refused
+    tmp_path: Path, gp_pta: GpPta, refusal_of: Refused
 ) -> None:
     journal = tmp_path / "session-000001.journal"
     journal.write_bytes(LEFT_S2.read_bytes())
-    said = refused("prescribe", journal)
+    said = refusal_of("prescribe", journal)
     assert f"{journal}: UNCALIBRATED: levels are nominal; a rule takes" in said
     out = [tmp_path / f"aid{ending}" for ending in (".fit", ".json", ".pdf")]
     words = [word for path in out for word in ("-o", path)]
@@ -238,9 +242,9 @@ def test_each_mark_in_a_table_is_explained_below_it(
 
 @pytest.mark.parametrize("name", ["silent-ear", "always-answering"])
 def test_nothing_is_prescribed_for_an_ear_that_could_not_be_tested(
-    name: str, refused: Refused
+    name: str, refusal_of: Refused
 ) -> None:
-    why = refused("prescribe", GOLDEN / f"{name}.journal", "--rule", "half-gain")
+    why = refusal_of("prescribe", GOLDEN / f"{name}.journal", "--rule", "half-gain")
     assert "left ear: could not be tested: " in why
     assert "so nothing is prescribed" in why
 
@@ -256,11 +260,11 @@ def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
 
 
 def test_an_unfinished_session_has_to_be_asked_for(
-    tmp_path: Path, gp_pta: GpPta, refused: Refused
+    tmp_path: Path, gp_pta: GpPta, refusal_of: Refused
 ) -> None:
     half = tmp_path / "session-000001.journal"
     half.write_bytes(BOTH.read_bytes()[:60_000])  # in the second ear
-    assert "it is not finished; --unfinished prescribes from what there is" in refused(
+    assert "it is not finished; --unfinished prescribes from what there is" in refusal_of(
         "prescribe", half
     )
     told = tmp_path / "told.json"
@@ -272,11 +276,11 @@ def test_an_unfinished_session_has_to_be_asked_for(
 
 
 def test_nothing_is_prescribed_for_an_ear_that_was_ended_early(
-    tmp_path: Path, refused: Refused
+    tmp_path: Path, refusal_of: Refused
 ) -> None:
     half = tmp_path / "session-000001.journal"
     half.write_bytes(LEFT_S2.read_bytes()[:20_000])
-    why = refused("prescribe", half, "--unfinished")
+    why = refusal_of("prescribe", half, "--unfinished")
     assert f"left ear: doubtful: {say(reason(Code.ENDED_EARLY))}; so nothing is prescribed" in why
 
 
@@ -322,7 +326,7 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:
     journal, picture = GOLDEN / "disturbed.journal", tmp_path / "gain.svg"  # it hit its cap
-    session = recorded(journal)
+    session = session_of(journal)
     wide = {
         t.frequency_hz: t.half_width_db
         for t in session.result.ears[0].thresholds
@@ -341,7 +345,7 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
 
 
 def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta: GpPta) -> None:
-    (found,) = recorded(LEFT_S2).result.ears
+    (found,) = session_of(LEFT_S2).result.ears
     inferred = [t.frequency_hz for t in found.thresholds if t.mark == "inferred"]
     assert inferred
     (ear,) = figures(gp_pta, LEFT_S2)["ears"]
@@ -480,7 +484,7 @@ def test_a_fit_with_one_ear_is_compared_where_it_has_one(tmp_path: Path, gp_pta:
 
 @pytest.mark.thorough
 def test_a_fit_that_cannot_be_compared_with_is_named(
-    tmp_path: Path, gp_pta: GpPta, refused: Refused
+    tmp_path: Path, gp_pta: GpPta, refusal_of: Refused
 ) -> None:
     damaged, left, other = (tmp_path / f"{name}.fit" for name in ("damaged", "left", "other"))
     assert gp_pta("prescribe", BOTH, "--ear", "left", "-o", left)[0] == 0
@@ -491,7 +495,7 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
     person: Any = header["person"]
     of = {"person": {**person, "identifier": "P-A"}, "device": "box-1"}
     write_again(of_a, {**header, **of}, records)
-    said = refused("prescribe", of_a, "--against", other)
+    said = refusal_of("prescribe", of_a, "--against", other)
     assert "other.fit: identifier 'P-B', not 'P-A': only fits of one person are compared" in said
     write_fit(
         other, replace(fit_of_session(recorded_calibrated(BOTH)), of=Whose("P-A", device="box-2"))
@@ -514,7 +518,7 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
             "left.fit: has the left ear only, and nothing else",
         ),
     ):
-        assert said in refused("prescribe", BOTH, *words)
+        assert said in refusal_of("prescribe", BOTH, *words)
 
 
 def test_a_picture_of_two_fits_says_which_is_which() -> None:
@@ -569,7 +573,7 @@ def test_an_ear_that_hears_everything_needs_no_gain(tmp_path: Path) -> None:
     with pytest.raises(NothingToPrescribeError, match="left ear: doubtful: the button is pressed"):
         prescribe_ear(session, "left", "nal-r")
     # As if there had been no doubt: somebody who hears all of it looks like one who only presses.
-    result = judged(session.result, {"left": (Verdict.VALID, [])})
+    result = judge(session.result, {"left": (Verdict.VALID, [])})
     session = replace(session, state=replace(session.state, result=result))
     ear = prescribe_ear(session, "left", "nal-r")
     assert [*ear.gain_db] == [0.0] * len(ear.frequencies_hz)

@@ -11,7 +11,7 @@ from firmware_py.procedure.tuning.space import Setting
 from host_tools.commands.prescribe.exports import AID_ENDINGS, fit_as
 from tests.device.hearing_aid.fits import plain_ear, plain_fit
 
-TUNED = plain_fit().tuned(Setting(overall_db=3.0, tilt_db=-4.0))
+TUNED = plain_fit().tune(Setting(overall_db=3.0, tilt_db=-4.0))
 
 
 def test_a_fit_is_read_again() -> None:

@@ -48,13 +48,13 @@ NONE = TuningResult(
 
 
 @cache
-def fitted() -> tuple[list[EarPrescription], Fit]:
+def fit_both() -> tuple[list[EarPrescription], Fit]:
     ears = prescribe_session(recorded_calibrated(BOTH), "nal-r", "closed", None)
     return ears, fit_of_ears(recorded_calibrated(BOTH), ears)
 
 
 def sheet(result: TuningResult, language: str = "en") -> TunedPaper:
-    session, (ears, fit) = recorded_calibrated(BOTH), fitted()
+    session, (ears, fit) = recorded_calibrated(BOTH), fit_both()
     settings = TuningSettings(
         "0" * 12, (*fit.ranges_db().values(),), (*fit.prior_sd_db().values(),)
     )
@@ -131,7 +131,7 @@ def recorded_tuning(
 ) -> Path:
     """Write the journal of a tuning of the fit above, or of another; so many records of it."""
     header, *others = read_journal(GOLDEN_TUNING).records
-    settings = header["settings"] | {"fit": fit or fit_digest(fitted()[1])}
+    settings = header["settings"] | {"fit": fit or fit_digest(fit_both()[1])}
     changed = {"settings": settings, "identifier": identifier}
     write_again(journal, header | changed, others[:records])
     return journal
@@ -142,9 +142,9 @@ def test_a_sheet_is_made_from_the_journal_of_a_real_tuning(tmp_path: Path, gp_pt
     journal, out = recorded_tuning(tmp_path / "tuning-000001.journal"), tmp_path / "sheet.svg"
     code, said, told = gp_pta("prescribe", BOTH, "--tuning", journal, "-o", out)
     assert (code, said, told) == (0, "", f"{out} written\n")
-    header, result = tuning_of(journal, fitted()[1])
+    header, result = tuning_of(journal, fit_both()[1])
     session = recorded_calibrated(BOTH)
-    paper = TunedPaper(session, fitted()[0], fitted()[1], header, result, NO_HEADING, "en")
+    paper = TunedPaper(session, fit_both()[0], fit_both()[1], header, result, NO_HEADING, "en")
     assert set_document(paper.document(), ".svg") == out.read_bytes()
 
 
@@ -159,7 +159,7 @@ def test_a_sheet_is_made_from_the_journal_of_a_real_tuning(tmp_path: Path, gp_pt
 def test_a_tuning_that_is_not_of_this_fit_is_refused(
     change: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
-    fit = replace(fitted()[1], of=replace(fitted()[1].of, person="P-1"))
+    fit = replace(fit_both()[1], of=replace(fit_both()[1].of, person="P-1"))
     with pytest.raises(HostError) as refusal:
         tuning_of(recorded_tuning(tmp_path / "tuning-000001.journal", **change), fit)
     assert words in str(refusal.value)
@@ -167,4 +167,4 @@ def test_a_tuning_that_is_not_of_this_fit_is_refused(
 
 def test_another_journal_is_no_tuning() -> None:
     with pytest.raises(HostError, match=r"left-ear-s2\.journal: this is no journal of a tuning"):
-        tuning_of(LEFT_S2, fitted()[1])
+        tuning_of(LEFT_S2, fit_both()[1])

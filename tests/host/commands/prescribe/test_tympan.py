@@ -91,7 +91,7 @@ def test_tympan_gives_the_gains_of_the_fit_to_speech(audiogram: str) -> None:
 @given(setting=settings)
 def test_nothing_that_tympan_takes_in_comes_out_above_the_maximum(setting: Setting) -> None:
     for fit in (both("N2"), both("N6", "nal-rp"), plain_fit()):
-        tuned = fit.tuned(setting)
+        tuned = fit.tune(setting)
         text = preset(tuned, [])
         for ear in tuned.ears:
             values = read(text, "CHA_DSL", f"_{ear.ear}")

@@ -83,7 +83,7 @@ def key(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def sealed(tmp_path: Path, key: Path) -> Path:
+def sealed_journal(tmp_path: Path, key: Path) -> Path:
     """Return the golden journal as a device with a key would have recorded it."""
     path = tmp_path / "session-000002.journal"
     header, *records = read_journal(LEFT_S2).records
@@ -92,47 +92,47 @@ def sealed(tmp_path: Path, key: Path) -> Path:
 
 
 def test_a_sealed_journal_is_true_under_its_key(
-    sealed: Path, key: Path, tmp_path: Path, gp_pta: GpPta
+    sealed_journal: Path, key: Path, tmp_path: Path, gp_pta: GpPta
 ) -> None:
     make_key_file(tmp_path / "older.key")
     name = SealKey(read_key_file(key)).name
     count = len(read_journal(LEFT_S2).records)
     keys = ["--key", tmp_path / "older.key", "--key", key]
 
-    code, out, _ = gp_pta("replay", sealed)
+    code, out, _ = gp_pta("replay", sealed_journal)
     assert (code, f"sealed with key {name}; not checked" in out) == (0, True)
-    code, out, _ = gp_pta("replay", sealed, *keys)
+    code, out, _ = gp_pta("replay", sealed_journal, *keys)
     assert (code, f"sealed with key {name}, and true: {count} records" in out) == (0, True)
-    code, out, _ = gp_pta("replay", sealed, *keys, "--json")
+    code, out, _ = gp_pta("replay", sealed_journal, *keys, "--json")
     assert code == 0
     assert json.loads(out)["seals"]["true"] is True
-    code, out, _ = gp_pta("replay", sealed, *keys[:2])
+    code, out, _ = gp_pta("replay", sealed_journal, *keys[:2])
     assert (code, "which is not given; not checked" in out) == (5, True)
 
 
 def test_a_journal_that_was_changed_and_its_crcs_mended_is_broken_at_a_record(
-    sealed: Path, key: Path, gp_pta: GpPta
+    sealed_journal: Path, key: Path, gp_pta: GpPta
 ) -> None:
     crc, mended = "", []
-    for number, line in enumerate(sealed.read_bytes().splitlines(keepends=True)):
+    for number, line in enumerate(sealed_journal.read_bytes().splitlines(keepends=True)):
         body = line[:-TAIL_BYTES]
         if number == 2:
             body = re.sub(rb'"at_us": (\d+)', rb'"at_us": \g<1>0', body, count=1)
             assert body != line[:-TAIL_BYTES]
         crc = chained_crc(crc, body)
         mended.append(body + f', "crc": "{crc}"}}\n'.encode())
-    sealed.write_bytes(b"".join(mended))
+    sealed_journal.write_bytes(b"".join(mended))
 
-    code, out, _ = gp_pta("replay", sealed, "--key", key)
+    code, out, _ = gp_pta("replay", sealed_journal, "--key", key)
     assert (code, ", and BROKEN at record 2\n" in out) == (5, True)
 
 
 def test_a_sealed_journal_cut_short_at_a_record_is_true_and_unfinished(
-    sealed: Path, key: Path, gp_pta: GpPta
+    sealed_journal: Path, key: Path, gp_pta: GpPta
 ) -> None:
-    lines = sealed.read_bytes().splitlines(keepends=True)
-    sealed.write_bytes(b"".join(lines[:50]))
-    code, out, _ = gp_pta("replay", sealed, "--key", key)
+    lines = sealed_journal.read_bytes().splitlines(keepends=True)
+    sealed_journal.write_bytes(b"".join(lines[:50]))
+    code, out, _ = gp_pta("replay", sealed_journal, "--key", key)
     assert code == 3
     assert "the session is not finished" in out
     assert ", and true: 50 records" in out
@@ -145,7 +145,9 @@ def test_with_a_key_what_is_not_sealed_is_not_accepted(
     assert (code, "\nnot sealed\n" in out) == (5, True)
 
 
-def test_a_key_that_others_may_read_is_refused(sealed: Path, key: Path, gp_pta: GpPta) -> None:
+def test_a_key_that_others_may_read_is_refused(
+    sealed_journal: Path, key: Path, gp_pta: GpPta
+) -> None:
     key.chmod(0o644)
-    code, _, err = gp_pta("replay", sealed, "--key", key)
+    code, _, err = gp_pta("replay", sealed_journal, "--key", key)
     assert (code, f"gp-pta: {key}: has mode 644; allowed are 600, " in err) == (2, True)

@@ -18,7 +18,7 @@ from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import read_session
 from tests.budget import quick
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, recorded, write_again
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, session_of, write_again
 
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
 
@@ -34,7 +34,7 @@ TESTABLE: Final = sorted({path.stem for path in GOLDEN.glob("*.journal")} - UNTE
 
 @pytest.mark.parametrize("name", quick(TESTABLE, "two-buttons"))
 def test_the_same_model_says_the_same_to_the_bit(name: str) -> None:
-    session = recorded(GOLDEN / f"{name}.journal")
+    session = session_of(GOLDEN / f"{name}.journal")
     comparison = Comparison.of(session, Supposition(profile=session.settings.profile))
 
     assert comparison.rms_db == 0.0
@@ -44,7 +44,7 @@ def test_the_same_model_says_the_same_to_the_bit(name: str) -> None:
 
 
 def test_another_model_is_told_every_answer_in_its_order() -> None:
-    session = recorded(TWO_BUTTONS)
+    session = session_of(TWO_BUTTONS)
     (ear,) = Comparison.of(session, Supposition(response_noise_db=5.0)).ears
     estimator = ThresholdEstimator(
         max_trials=40, response_noise_db=5.0, level_limits_db_hl=(-10.0, 100.0),
@@ -75,7 +75,7 @@ def test_another_model_is_told_every_answer_in_its_order() -> None:
 
 
 def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> None:
-    session = recorded(TWO_BUTTONS)
+    session = session_of(TWO_BUTTONS)
     unsure = session.result.ears[0].tones_unsure
     comparison = Comparison.of(session, Supposition(profile="annealed-laplace"))
     assert comparison.remarks == [
@@ -171,7 +171,7 @@ def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
 
 
 def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
-    session = recorded(LEFT_S2.parent / "masked.journal")
+    session = session_of(LEFT_S2.parent / "masked.journal")
     comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
     facts, figures, _key = comparison_sheet(comparison, "UNCALIBRATED: levels are nominal").blocks
     assert facts["facts"][1] == ["calibration", "UNCALIBRATED: levels are nominal"]

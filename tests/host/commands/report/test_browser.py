@@ -42,7 +42,7 @@ class Answered:
     pressed_ms: int | None
 
 
-def answered_in(journal: Path) -> list[Answered]:
+def answers_in(journal: Path) -> list[Answered]:
     """Return what was answered, from the records alone: no tone of this session was disturbed."""
     tones: dict[int, dict[str, Any]] = {}
     onset_us: dict[int, int] = {}
@@ -138,7 +138,7 @@ CLICKED_THROUGH: Final = f"""(times) => Array.from({{ length: times }}, () => {{
 def test_every_tone_is_stepped_through_by_clicks_as_the_journal_has_it(
     page: Page, forty_tones: Path
 ) -> None:
-    answered = answered_in(forty_tones)
+    answered = answers_in(forty_tones)
     tones = [tone for tone in answered if tone.frequency_hz is not None]
     assert 40 <= len(tones) <= 40 + ATTENTION_TONES_MAX
     page.locator("#step").focus()
@@ -175,7 +175,7 @@ def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None
             ".panel .threshold", "marks => marks.map(m => m.getAttribute('transform'))"
         )
     ]
-    tones = [t for t in answered_in(forty_tones) if t.frequency_hz is not None]
+    tones = [t for t in answers_in(forty_tones) if t.frequency_hz is not None]
     assert [number for number, _, _ in found] == [tone.number for tone in tones]
     moved = 0
     for (_, mark, transform), tone in zip(found, tones, strict=True):
@@ -194,7 +194,7 @@ def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None
 
 @pytest.mark.thorough
 def test_the_last_tone_is_ringed_where_its_mark_stands(page: Page, forty_tones: Path) -> None:
-    answered = answered_in(forty_tones)
+    answered = answers_in(forty_tones)
     steps = [step for step, tone in enumerate(answered, 1) if tone.frequency_hz is not None]
     for step in steps[-4:]:
         page.locator("#step").fill(str(step))
@@ -240,7 +240,7 @@ def test_the_curve_and_the_objective_are_the_estimators(page: Page, forty_tones:
 
 
 def test_keys_go_to_both_ends_and_step(page: Page, forty_tones: Path) -> None:
-    answered = answered_in(forty_tones)
+    answered = answers_in(forty_tones)
     page.locator("#step").focus()
     for key, step in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
         page.keyboard.press(key)
@@ -256,7 +256,7 @@ def test_keys_go_to_both_ends_and_step(page: Page, forty_tones: Path) -> None:
 
 
 def test_it_plays_to_the_end_and_pauses(page: Page, forty_tones: Path) -> None:
-    answered = answered_in(forty_tones)
+    answered = answers_in(forty_tones)
     stand_still(page)
     page.click("#previous")
     page.click("#play")
@@ -278,7 +278,7 @@ def test_it_plays_to_the_end_and_pauses(page: Page, forty_tones: Path) -> None:
 
 @pytest.mark.thorough
 def test_dragging_the_slider_shows_that_answer(page: Page, forty_tones: Path) -> None:
-    answered = answered_in(forty_tones)
+    answered = answers_in(forty_tones)
     page.locator("#step").fill("7")
     check_words(now(page), answered[6])
     assert page.locator("#step").get_attribute("aria-valuetext") == f"7 of {len(answered)} answers"

@@ -24,7 +24,7 @@ from tests.host.journals import (
     MASKED,
     NoSteps,
     Refused,
-    recorded,
+    session_of,
 )
 
 MAGIC: Final = {".html": b"<!doctype html>", ".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
@@ -85,7 +85,7 @@ def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Pat
 
 @pytest.mark.usefixtures("as_if_calibrated")
 def test_the_page_has_the_noise_of_a_masked_session() -> None:
-    session = recorded(MASKED)
+    session = session_of(MASKED)
     page = page_of(findings_of(session), session, NoSteps())
     table = page.split('id="presentations"')[1].split("</table>")[0]
     cells = re.findall(r"<td>([^<]*)</td></tr>", table)
@@ -100,7 +100,7 @@ def test_json_has_all_the_findings(capsys: pytest.CaptureFixture[str]) -> None:
     assert report(LEFT_S2, "--json") == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
 
-    assert found == json.loads(json.dumps(findings_of(recorded(LEFT_S2)).as_json()))
+    assert found == json.loads(json.dumps(findings_of(session_of(LEFT_S2)).as_json()))
     assert found["calibration_state"] == "UNCALIBRATED"
     assert (found["simulated"], found["speed"]) == (True, 1.0)
     assert found["nominal"] is True
@@ -134,10 +134,10 @@ def test_a_damaged_journal_is_reported_up_to_where_it_is_good(
 
 
 def test_without_matplotlib_it_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
 ) -> None:
     monkeypatch.setattr(
         extras, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
-    assert "[report]'" in refused("report", LEFT_S2, "-o", tmp_path / "r.png")
+    assert "[report]'" in refusal_of("report", LEFT_S2, "-o", tmp_path / "r.png")
     assert report(LEFT_S2, "--json") == 0  # numbers need no pictures

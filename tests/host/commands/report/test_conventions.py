@@ -43,14 +43,14 @@ def a_session() -> RecordedSession:
     return session
 
 
-def told(language: str, convention: str | None) -> tuple[Findings, RecordedSession]:
+def findings_in(language: str, convention: str | None) -> tuple[Findings, RecordedSession]:
     return findings_of(a_session(), language, convention), a_session()
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_page_says_what_thresholds_are(language: str, convention: str) -> None:
-    found, session = told(language, convention)
+    found, session = findings_in(language, convention)
     words = Words(catalogue_of(language))
     page = html.unescape(page_of(found, session, NoSteps()))
     notes = notes_of(found, words)
@@ -73,7 +73,7 @@ def test_a_page_says_what_thresholds_are(language: str, convention: str) -> None
 
 
 def test_grades_norms_and_asymmetry_are_the_same_in_both_conventions() -> None:
-    (fifty, session), (clinical, _) = (told("en", each) for each in CONVENTIONS)
+    (fifty, session), (clinical, _) = (findings_in("en", each) for each in CONVENTIONS)
     assert (fifty.threshold_convention, clinical.threshold_convention) == CONVENTIONS
     assert fifty.grade == clinical.grade
     assert fifty.asymmetries == clinical.asymmetries
@@ -106,19 +106,19 @@ def test_grades_norms_and_asymmetry_are_the_same_in_both_conventions() -> None:
 
 
 def test_a_mean_just_below_a_grade_says_by_which_mean_it_is_graded() -> None:
-    found, _ = told("en", FIFTY_PERCENT)
+    found, _ = findings_in("en", FIFTY_PERCENT)
     words = Words(catalogue_of("en"))
     (line, *_) = words.grades(found)
     level, clinical = re.findall(r"(?:: |threshold )(\d+\.\d)", line)
     offset_db = found.ears[0].clinical_offset_db
     assert float(clinical) - float(level) == pytest.approx(offset_db, abs=0.11)
-    again, _ = told("en", CLINICAL_ASCENDING)
+    again, _ = findings_in("en", CLINICAL_ASCENDING)
     assert "as a clinical threshold" not in words.grades(again)[0]
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
 def test_a_finished_pdf_has_the_sentences(language: str) -> None:
-    found, session = told(language, CLINICAL_ASCENDING)
+    found, session = findings_in(language, CLINICAL_ASCENDING)
     pdf = ReadPdf(set_document(paper_of(found, session, NO_HEADING), ".pdf"))
     text = re.sub(r"\s+", " ", pdf.text.replace("\u00a0", " "))
     for note in notes_of(found, Words(catalogue_of(language))):

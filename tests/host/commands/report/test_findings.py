@@ -31,7 +31,7 @@ from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.firmware.whole_sessions import a_listener, records_of
-from tests.host.journals import GOLDEN, LEFT_S2, recorded
+from tests.host.journals import GOLDEN, LEFT_S2, session_of
 
 words = Words(catalogue_of(ENGLISH))
 
@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_i
 
 
 def findings(name: str) -> Findings:
-    return findings_of(recorded(GOLDEN / f"{name}.journal"))
+    return findings_of(session_of(GOLDEN / f"{name}.journal"))
 
 
 def cut(journal: Path, directory: Path, records: int) -> Path:
@@ -52,7 +52,7 @@ def cut(journal: Path, directory: Path, records: int) -> Path:
 
 
 def test_thresholds_are_those_of_the_result() -> None:
-    session = recorded(LEFT_S2)
+    session = session_of(LEFT_S2)
     (ear,) = findings_of(session).ears
     for found, told in zip(ear.thresholds, session.result.ears[0].thresholds, strict=True):
         assert vars(told).items() <= vars(found).items()
@@ -139,14 +139,14 @@ def test_time_and_catch_trials_are_those_of_the_journal() -> None:
 
 
 def test_a_clinical_trial_takes_its_pause_and_its_window(clinical: Path) -> None:
-    (ear,) = findings_of(recorded(clinical)).ears
+    (ear,) = findings_of(session_of(clinical)).ears
     assert ear.quality.trial_s is not None
     assert 2.0 < ear.quality.trial_s < 5.0
     assert ear.quality.catch_trials > 0
 
 
 def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() -> None:
-    session = recorded(LEFT_S2)
+    session = session_of(LEFT_S2)
     (ear,) = findings_of(session).ears
     (tested,) = session.test.ears.values()
     pauses = [each for each in tested.measurement.evidence if isinstance(each, bool)]
@@ -166,7 +166,7 @@ def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() ->
 
 
 def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Path) -> None:
-    session = recorded(clinical)
+    session = session_of(clinical)
     (ear,) = findings_of(session).ears
     rows = dict(quality_rows(ear, words))
     catches = [t for t in session.trials if t.purpose == "catch"]
@@ -195,7 +195,7 @@ def test_the_retest_is_judged_as_by_the_procedure(clinical: Path) -> None:
     # Nothing of another is heard: far above a threshold that was thought to be known.
     ear.retest = Retest(30.0, ear.levels, 1.0, ear.estimator.hyperparameters)
     while not ear.retest.over:
-        ear.retest.answered(ear.retest.tone().level_db_hl, False)
+        ear.retest.take_answer(ear.retest.tone().level_db_hl, False)
     assert findings_of(session).ears[0].quality.retest_verdict == "rejected"
 
     ear.retest = None
@@ -226,7 +226,7 @@ def test_the_norm_is_beside_each_threshold(forty_tones: Path) -> None:
 
 
 def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() -> None:
-    session = recorded(GOLDEN / "masked.journal")
+    session = session_of(GOLDEN / "masked.journal")
     right, left = findings_of(session).ears
     assert (right.route.ear, left.route.ear) == ("right", "left")
     assert (right.quality.tones_set_aside, left.quality.tones_set_aside > 0) == (0, True)
@@ -242,7 +242,7 @@ def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() 
 
 
 def test_an_ear_that_hears_nothing_has_a_bound_and_no_number(deaf_ear: Path) -> None:
-    found = findings_of(recorded(deaf_ear))
+    found = findings_of(session_of(deaf_ear))
     (ear,) = found.ears
     assert (ear.verdict, ear.outcome) == (Verdict.VALID, "no-response")
     assert ear.pta4 is not None
@@ -361,12 +361,12 @@ def test_a_share_is_never_rounded_to_certainty(share: float | None, shown: str) 
     assert words.percent(share).replace("\u00a0", " ") == shown
 
 
-def inferred(threshold_db_hl: float = 34.2) -> ThresholdResult:
+def inferred_threshold(threshold_db_hl: float = 34.2) -> ThresholdResult:
     return ThresholdResult(2000, Outcome.INFERRED, threshold_db_hl, 5.0, 24.0, 44.0, None)
 
 
 def test_what_was_inferred_stands_in_brackets_and_says_nothing_of_peers() -> None:
-    found = Threshold.of(inferred(), 8.0, AgeNorm(40, "F"))
+    found = Threshold.of(inferred_threshold(), 8.0, AgeNorm(40, "F"))
     assert words.threshold(found) == "(34)"
     assert (words.band(found), words.spread(found)) == ("(24 to 44)", "(5.0)")
     assert found.norm_share_better is None
@@ -437,18 +437,18 @@ def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Pat
 
 
 def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
-    session = recorded(GOLDEN / "both-ears-n3.journal")
+    session = session_of(GOLDEN / "both-ears-n3.journal")
 
     def with_band(ear: EarResult, frequency_hz: int, half_db: float) -> EarResult:
-        def widened(t: ThresholdResult) -> ThresholdResult:
+        def widen(t: ThresholdResult) -> ThresholdResult:
             low, high = 40.0 - half_db, 40.0 + half_db
             return (
                 replace(t, low_db_hl=low, high_db_hl=high) if t.frequency_hz == frequency_hz else t
             )
 
-        return replace(ear, thresholds=tuple(map(widened, ear.thresholds)))
+        return replace(ear, thresholds=tuple(map(widen, ear.thresholds)))
 
-    def said_with(frequency_hz: int, half_db: float) -> str:
+    def say_with(frequency_hz: int, half_db: float) -> str:
         right, left = session.result.ears
         changed = replace(session.result, ears=(with_band(right, frequency_hz, half_db), left))
         (found,) = [
@@ -463,14 +463,14 @@ def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
 
     measured = "Right ear: measured at 8 of 10 frequencies, "
     inferred = "; inferred, not measured, at 750, 1500 Hz."
-    assert said_with(4000, 6.5) == f"{measured}all to ±6.5 dB{inferred}"
+    assert say_with(4000, 6.5) == f"{measured}all to ±6.5 dB{inferred}"
     short = "to ±6.6 dB; 4000 Hz short of the ±6.5 dB that were wanted"
-    assert said_with(4000, 6.6) == f"{measured}{short}{inferred}"
+    assert say_with(4000, 6.6) == f"{measured}{short}{inferred}"
     enough = "all to ±8.1 dB"  # a quarter wider is enough there
-    assert said_with(250, 8.125) == f"{measured}{enough}{inferred}"
+    assert say_with(250, 8.125) == f"{measured}{enough}{inferred}"
     short = "to ±8.8 dB; 250 Hz short of the ±8.125 dB that were wanted"
-    assert said_with(250, 8.8) == f"{measured}{short}{inferred}"
-    assert "12" not in said_with(1500, 12.0), "it was inferred"
+    assert say_with(250, 8.8) == f"{measured}{short}{inferred}"
+    assert "12" not in say_with(1500, 12.0), "it was inferred"
 
 
 def test_what_was_confirmed_stands_beside_what_was_measured() -> None:
@@ -482,7 +482,7 @@ def test_what_was_confirmed_stands_beside_what_was_measured() -> None:
     )
     session.state.result = replace(session.result, ears=(replace(ear, confirmed=again),))
     found = findings_of(session)
-    shown = {t.frequency_hz: words.confirmed(t) for t in found.ears[0].thresholds}
+    shown = {t.frequency_hz: words.confirmation(t) for t in found.ears[0].thresholds}
 
     assert (shown[1000], shown[8000], shown[500]) == ("35", "no response", "-")
     (told,) = [t for t in found.as_json()["ears"][0]["thresholds"] if t["frequency_hz"] == 1000]
@@ -499,7 +499,7 @@ def test_the_sentence_of_an_ear_says_of_each_frequency_one_thing(
     outcome: Outcome, mark: Outcome
 ) -> None:
     """What no test finds too: the sentence is the readings', whatever they are."""
-    (ear,) = findings_of(recorded(GOLDEN / "left-ear-s2.journal")).ears
+    (ear,) = findings_of(session_of(GOLDEN / "left-ear-s2.journal")).ears
     beyond = mark not in (Outcome.MEASURED, Outcome.INFERRED)
     thresholds = [
         replace(t, mark=mark, limit_db_hl=90.0 if beyond else None) if t.frequency_hz < 1000 else t

@@ -20,7 +20,7 @@ from host_tools.recordings.particulars import simulated_words
 from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.report.test_picture import drawings
-from tests.host.journals import GOLDEN, LEFT_S2, recorded, write_again
+from tests.host.journals import GOLDEN, LEFT_S2, session_of, write_again
 
 PHONE_PX, TABLET_PX = 390, 1024
 PAPER_UNITS = 390.0  # how high an audiogram's paper is; it is wider
@@ -45,7 +45,7 @@ def test_a_paper_says_that_nobody_was_tested_and_how_the_clock_ran(language: str
 def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
     language: str, state: str
 ) -> None:
-    session = recorded(LEFT_S2)
+    session = session_of(LEFT_S2)
     found = replace(findings_of(session, language), calibration_state=state)
     key = "simulated_mark" if state == SIMULATED else state.lower()
     word = catalogue_of(language).say("report", key)

@@ -26,7 +26,7 @@ from host_tools.recordings.heading import NO_HEADING, Heading
 from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.budget import quick, quick_rows
 from tests.host.commands.report.test_findings import cut
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, gone_on_with, recorded
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, go_on_with, session_of
 from tests.host.pdfs import ReadPdf, check_tagged
 
 SILENT: Final = GOLDEN / "silent-ear.journal"
@@ -55,7 +55,7 @@ def paper(
 
 @pytest.mark.parametrize("language", quick(LANGUAGES, "es"))
 def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) -> None:
-    session = recorded(MASKED)
+    session = session_of(MASKED)
     pdf = paper(session, HEADING, language)
     found, words = findings_of(session, language), Words(catalogue_of(language))
 
@@ -83,7 +83,7 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
     assert content is not None
     first, started, *others = session.recovered.records
     event = {**started["event"], "board": f"pico {content.board_serial}"}
-    records = gone_on_with(
+    records = go_on_with(
         [first, {**started, "event": event}, *others],
         "2026-01-21T09:00:00+01:00",
         reason(Code.TOLD, told="no such sentence"),
@@ -127,7 +127,7 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
 
 
 def test_the_masking_noise_stands_at_each_frequency() -> None:
-    session = recorded(MASKED)
+    session = session_of(MASKED)
     text = paper(session).text
     noise: dict[float, list[float]] = {}
     for trial in session.trials:
@@ -145,7 +145,7 @@ def test_the_masking_noise_stands_at_each_frequency() -> None:
         shown = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
         assert shown in row[:200]
         row = row[row.index(shown) + len(shown) :]
-    unmasked = paper(recorded(BOTH)).text
+    unmasked = paper(session_of(BOTH)).text
     assert "masking noise, dB" not in unmasked
     assert "no masking noise was presented" in unmasked
 
@@ -182,7 +182,7 @@ def test_a_record_that_does_not_replay_is_not_final() -> None:
     quick(sorted(path.stem for path in GOLDEN.glob("*.journal")), "clinical"),
 )
 def test_every_kind_of_session_is_set_on_paper(name: str) -> None:
-    pdf = paper(recorded(GOLDEN / f"{name}.journal"))
+    pdf = paper(session_of(GOLDEN / f"{name}.journal"))
     check_tagged(pdf, "en")
     state = "UNCALIBRATED" if name == "left-ear-s2" else "CALIBRATED (simulated board)"
     assert state in pdf.text
@@ -192,7 +192,7 @@ def test_every_kind_of_session_is_set_on_paper(name: str) -> None:
 
 @pytest.mark.parametrize("ending", quick(ENDINGS, ".pdf"))
 def test_the_same_session_gives_the_same_bytes(ending: str) -> None:
-    session = recorded(LEFT_S2)
+    session = session_of(LEFT_S2)
     document = paper_of(findings_of(session), session, HEADING)
     assert set_document(document, ending) == set_document(document, ending)
 
@@ -211,7 +211,7 @@ def test_a_heading_goes_on_paper_and_on_the_page(tmp_path: Path) -> None:
 
 
 def test_remarks_of_any_number_have_room() -> None:
-    session = recorded(BOTH)
+    session = session_of(BOTH)
     remarks = [f"remark {n}: something that makes the result less sure" for n in range(80)]
     told = tuple(reason(Code.TOLD, told=remark) for remark in remarks)
     pdf = paper(session, change=lambda found: replace(found, remarks=told))
@@ -233,19 +233,19 @@ def a_font_of_its_own(path: Path, letters: str) -> None:
 def test_a_name_is_on_paper_in_its_own_letters_or_by_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = recorded(LEFT_S2)
+    session = session_of(LEFT_S2)
     known = font_manager.fontManager
     only = [entry for entry in known.ttflist if entry.name == "DejaVu Sans"]
     monkeypatch.setattr(known, "ttflist", only)
 
-    def shown(name: str) -> str:
+    def show(name: str) -> str:
         return paper(session, Heading(name=name)).text
 
     names = ("P-17", "Zoë", "Иванов-3")
-    together = shown("; ".join(names))
+    together = show("; ".join(names))
     assert [name for name in names if name not in together] == []
-    assert "<U+60A3><U+8005>7" in shown("患者7")
+    assert "<U+60A3><U+8005>7" in show("患者7")
 
     a_font_of_its_own(tmp_path / "Boxes.ttf", "患者")
     known.addfont(str(tmp_path / "Boxes.ttf"))
-    assert "患者 7" in shown("患者7")  # read back with a space where the font changes
+    assert "患者 7" in show("患者7")  # read back with a space where the font changes

@@ -25,7 +25,7 @@ from host_tools.commands.report.words import Words
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.drawings.symbols import symbol_table
 from host_tools.recordings.recorded_session import RecordedSession
-from tests.host.journals import GOLDEN, recorded
+from tests.host.journals import GOLDEN, session_of
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
 UNITS_PER_OCTAVE: Final = 60.0
@@ -41,8 +41,8 @@ Point = tuple[float, float]
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
 
-def reported(name: str) -> tuple[Findings, RecordedSession]:
-    session = recorded(GOLDEN / f"{name}.journal")
+def report(name: str) -> tuple[Findings, RecordedSession]:
+    session = session_of(GOLDEN / f"{name}.journal")
     return findings_of(session), session
 
 
@@ -76,7 +76,7 @@ class Drawing:
     def tones(self) -> dict[int, ElementTree.Element]:
         return {int(each.get("data-number", "")): each for each in self.of_class("tone")}
 
-    def written(self) -> list[str]:
+    def texts(self) -> list[str]:
         return [each.text or "" for each in self.svg.iter(f"{SVG}text")]
 
 
@@ -102,13 +102,13 @@ def drawings(found: Findings, session: RecordedSession) -> list[Drawing]:
     return [Drawing(ear, found, session) for ear in found.ears]
 
 
-def explained(found: Findings) -> list[str]:
+def explain(found: Findings) -> list[str]:
     return [text for _, text in legend_of(found)]
 
 
 def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
     """A tone stands where it was; beside a symbol that it would lie on, at its level."""
-    found, session = reported("left-ear-s2")
+    found, session = report("left-ear-s2")
     (drawing,) = drawings(found, session)
     symbols = [place(each) for each in drawing.thresholds.values()]
     x_500, _ = place(drawing.thresholds[500])
@@ -130,7 +130,7 @@ def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
 
 
 def test_symbols_stand_at_their_thresholds() -> None:
-    found, session = reported("left-ear-s2")
+    found, session = report("left-ear-s2")
     (drawing,) = drawings(found, session)
     by_hz = {t.frequency_hz: t.threshold_db_hl for t in found.ears[0].thresholds}
     for frequency_hz, mark in drawing.thresholds.items():
@@ -146,7 +146,7 @@ def test_symbols_stand_at_their_thresholds() -> None:
 
 @pytest.mark.parametrize("masking", list(MaskingMark))
 def test_right_is_red_and_left_blue_with_the_symbols_of_the_table(masking: MaskingMark) -> None:
-    found, session = reported("both-ears-n3")
+    found, session = report("both-ears-n3")
     found = with_thresholds(found, mark="measured", masking=masking, wide=False)
     for drawing, ear in zip(drawings(found, session), found.ears, strict=True):
         assert len(drawing.thresholds) == 10
@@ -155,13 +155,13 @@ def test_right_is_red_and_left_blue_with_the_symbols_of_the_table(masking: Maski
             assert layer(mark) == layer(mark, "halo") == [symbol(path)]
         assert f".symbol {{ fill: none; stroke: {EAR_COLOURS[ear.route.ear]};" in drawing.style
         stars = 10 if masking == MaskingMark.UNCERTAIN else 0
-        assert drawing.written().count("*") == stars
-    assert ("threshold right, left masked" in explained(found)) == (masking == MaskingMark.MASKED)
-    assert ("* or the other ear" in explained(found)) == (masking == MaskingMark.UNCERTAIN)
+        assert drawing.texts().count("*") == stars
+    assert ("threshold right, left masked" in explain(found)) == (masking == MaskingMark.MASKED)
+    assert ("* or the other ear" in explain(found)) == (masking == MaskingMark.UNCERTAIN)
 
 
 def test_no_tone_lies_on_a_symbol() -> None:
-    found, session = reported("both-ears-n3")
+    found, session = report("both-ears-n3")
     for drawing in drawings(found, session):
         assert min(len(drawing.thresholds), len(drawing.tones)) > 5
         for mark, tone in itertools.product(drawing.thresholds.values(), drawing.tones.values()):
@@ -173,7 +173,7 @@ def test_no_tone_lies_on_a_symbol() -> None:
 
 
 def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line(deaf_ear: Path) -> None:
-    session = recorded(deaf_ear)
+    session = session_of(deaf_ear)
     found = findings_of(session)
     (drawing,) = drawings(found, session)
     by_mark = {
@@ -192,28 +192,28 @@ def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line(deaf_ear: Pa
     for mark in arrowed.values():
         assert place(mark)[1] == UNITS_AT_0_DB + UNITS_PER_DB * 100.0
         assert layer(mark)[1] == down_and_right
-    assert drawing.written().count("?") == 1
+    assert drawing.texts().count("?") == 1
 
 
 @pytest.mark.parametrize("mark", ["incomplete", "never-heard-of"])
 def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
-    found, session = reported("left-ear-s2")
+    found, session = report("left-ear-s2")
     unsure = with_thresholds(found, mark=mark, threshold_db_hl=None, limit_db_hl=90.0)
     (drawing,) = drawings(unsure, session)
-    assert len([text for text in drawing.written() if text.startswith("?")]) == 10
+    assert len([text for text in drawing.texts() if text.startswith("?")]) == 10
 
 
 @pytest.mark.parametrize("state", ["UNCALIBRATED", "OVERDUE"])
 def test_a_device_that_is_not_calibrated_cannot_be_overlooked(state: str) -> None:
-    found, session = reported("both-ears-n3")
+    found, session = report("both-ears-n3")
     found = replace(found, calibration_state=state, calibration=reason(Code.NOMINAL))
-    assert [each.written().count(state) for each in drawings(found, session)] == [1, 1]
+    assert [each.texts().count(state) for each in drawings(found, session)] == [1, 1]
     calibrated = replace(found, calibration_state="CALIBRATED", calibration=reason(Code.NOMINAL))
-    assert [each.written().count(state) for each in drawings(calibrated, session)] == [0, 0]
+    assert [each.texts().count(state) for each in drawings(calibrated, session)] == [0, 0]
 
 
 def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
-    found, session = reported("two-buttons")
+    found, session = report("two-buttons")
     (drawing,) = drawings(found, session)
     expected = {True: "heard", None: "unsure", False: "silent"}
     tones = [t for t in session.trials if t.frequency_hz is not None]
@@ -246,7 +246,7 @@ def boxes(drawing: Drawing) -> Iterator[tuple[str, Bbox]]:
 @pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_two_words_of_an_audiogram_overlap_or_leave_it(name: str, language: str) -> None:
-    session = recorded(GOLDEN / f"{name}.journal")
+    session = session_of(GOLDEN / f"{name}.journal")
     found = findings_of(session, language)
     drawing = drawings(found, session)[0]
     _, _, width, height = map(float, drawing.svg.get("viewBox", "").split())
@@ -266,7 +266,7 @@ def test_no_two_words_of_an_audiogram_overlap_or_leave_it(name: str, language: s
 
 
 def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
-    found, session = reported("both-ears-n3")
+    found, session = report("both-ears-n3")
     for drawing, ear in zip(drawings(found, session), found.ears, strict=True):
         for t in ear.thresholds:
             assert (t.frequency_hz in drawing.thresholds) == (t.mark != "inferred")
@@ -284,12 +284,12 @@ def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
             if trial.purpose == "measure" and trial.frequency_hz is not None:
                 at = x_1000 + UNITS_PER_OCTAVE * math.log2(trial.frequency_hz / 1000.0)
                 assert any(x - 3.0 <= at <= x + width + 3.0 for x, width in spans)
-    assert "inferred, not measured" in explained(found)
-    assert "inferred, not measured" not in explained(with_thresholds(found, mark="measured"))
+    assert "inferred, not measured" in explain(found)
+    assert "inferred, not measured" not in explain(with_thresholds(found, mark="measured"))
 
 
 def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
-    found, session = reported("left-ear-s2")
+    found, session = report("left-ear-s2")
     (ear,) = found.ears
     again = ConfirmedThreshold(1000, 35.0, Outcome.MEASURED, 9)
     thresholds = [
@@ -302,12 +302,12 @@ def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
     x_1000, _ = place(drawing.thresholds[1000])
     assert place(bar) == (x_1000, UNITS_AT_0_DB + UNITS_PER_DB * 35.0)
     assert layer(bar) == [symbol(symbol_table()["confirmed"]["path"])]
-    assert "confirmed, Hughson-Westlake" in explained(changed)
-    assert "confirmed, Hughson-Westlake" not in explained(found)
+    assert "confirmed, Hughson-Westlake" in explain(changed)
+    assert "confirmed, Hughson-Westlake" not in explain(found)
 
 
 def test_a_threshold_less_sure_than_wanted_is_marked() -> None:
-    found, session = reported("both-ears-n3")
+    found, session = report("both-ears-n3")
     found = with_thresholds(found, wide=False)
     (first, *others), *_ = (ear.thresholds for ear in found.ears)
     ears = [
@@ -316,14 +316,14 @@ def test_a_threshold_less_sure_than_wanted_is_marked() -> None:
     ]
     wide = replace(found, ears=ears)
 
-    assert [each.written().count("~") for each in drawings(wide, session)] == [1, 0]
-    assert [each.written().count("~") for each in drawings(found, session)] == [0, 0]
-    assert "~ band wider than wanted" in explained(wide)
-    assert "~ band wider than wanted" not in explained(found)
+    assert [each.texts().count("~") for each in drawings(wide, session)] == [1, 0]
+    assert [each.texts().count("~") for each in drawings(found, session)] == [0, 0]
+    assert "~ band wider than wanted" in explain(wide)
+    assert "~ band wider than wanted" not in explain(found)
 
 
 def test_words_cannot_become_a_part_of_the_drawing() -> None:
-    found, session = reported("left-ear-s2")
+    found, session = report("left-ear-s2")
     data = audiogram_as_json(found.ears[0], found, session)
     words = '</text><path d="&'
     svg = ElementTree.fromstring(drawing_js.svg_for_paper(data | {"watermark": words}, {}))
@@ -331,7 +331,7 @@ def test_words_cannot_become_a_part_of_the_drawing() -> None:
 
 
 def test_the_legend_has_every_mark_that_the_audiograms_have_and_each_is_an_svg() -> None:
-    session = recorded(GOLDEN / "both-ears-n3.journal")
+    session = session_of(GOLDEN / "both-ears-n3.journal")
     found = with_thresholds(findings_of(session), wide=True, mark="no-response", limit_db_hl=90.0)
     found = replace(found, norm_title="otologically normal men of 65 (ISO 7029:2017)")
     found = with_thresholds(found, masking=MaskingMark.MASKED)

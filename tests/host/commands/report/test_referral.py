@@ -36,12 +36,12 @@ def session(*ears: EarResult) -> SessionResult:
     return SessionResult(SessionOutcome.COMPLETE, ears, 60, 0, 400.0, ())
 
 
-def named(found: SessionResult, age_years: float | None = None) -> list[str]:
+def name_asymmetries(found: SessionResult, age_years: float | None = None) -> list[str]:
     return [asymmetry_words(each, WORDS) for each in asymmetries(found, age_years)]
 
 
 def with_left(levels_db_hl: Levels, sd_db: float = 2.0) -> list[str]:
-    return named(session(ear("right", {}), ear("left", levels_db_hl, sd_db)))
+    return name_asymmetries(session(ear("right", {}), ear("left", levels_db_hl, sd_db)))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_each_criterion_is_met_from_its_own_difference_on(
     assert len(found) == bool(met)
     ears = (ear("right", {}), ear("left", levels_db_hl))
     by_boards = [replace(each, boards=(f"pico {each.route.ear}",)) for each in ears]
-    assert named(session(*by_boards)) == [], "one may be louder than the other"
+    assert name_asymmetries(session(*by_boards)) == [], "one may be louder than the other"
     for source in ("NICE", "AAO-HNSF"):
         assert any(source in line for line in found) == (source in met)
 
@@ -75,7 +75,7 @@ def test_a_criterion_is_named_of_people_whom_its_source_is_about() -> None:
     found = session(ear("right", {}), ear("left", {4000: 35.0, 8000: 35.0}))
     sources = {None: ["NICE", "AAO-HNSF"], 60.0: ["NICE", "AAO-HNSF"], 49.0: ["NICE"], 12.0: []}
     for age_years, those in sources.items():
-        said = " ".join(named(found, age_years))
+        said = " ".join(name_asymmetries(found, age_years))
         assert [source for source in ("NICE", "AAO-HNSF") if source in said] == those
 
 
@@ -91,9 +91,9 @@ def test_the_sentence_names_ear_difference_band_and_criterion() -> None:
 
 def test_the_worse_ear_has_to_be_the_same_at_both_frequencies() -> None:
     crossed = session(ear("right", {1000: 40.0}), ear("left", {500: 40.0}))
-    assert named(crossed) == []
+    assert name_asymmetries(crossed) == []
     both = session(ear("right", {500: 40.0, 1000: 40.0}), ear("left", {4000: 60.0, 8000: 60.0}))
-    assert [line[15:24] for line in named(both)] == ["left ear ", "right ear"]
+    assert [line[15:24] for line in name_asymmetries(both)] == ["left ear ", "right ear"]
 
 
 def test_what_was_inferred_does_not_count() -> None:
@@ -102,7 +102,7 @@ def test_what_was_inferred_does_not_count() -> None:
         replace(t, mark=Outcome.INFERRED) if t.frequency_hz == 1000 else t for t in left.thresholds
     )
     found = session(ear("right", {}), replace(left, thresholds=inferred))
-    assert named(found) == []
+    assert name_asymmetries(found) == []
     assert 1000 not in differences(found.by_route[Route("left")], found.by_route[Route("right")])
 
 
@@ -115,24 +115,24 @@ def test_a_limit_counts_as_the_least_difference_there_can_be() -> None:
 
     silent = beyond(ear("left", {}), Outcome.NO_RESPONSE, 100.0)
     hears_all = beyond(ear("right", {}), Outcome.HEARS_ALL, -10.0)
-    (line,) = named(session(ear("right", {}), silent))
+    (line,) = name_asymmetries(session(ear("right", {}), silent))
     assert "at least 80 dB at 250 Hz" in line
-    (line,) = named(session(hears_all, ear("left", {})))
+    (line,) = name_asymmetries(session(hears_all, ear("left", {})))
     assert "at least 30 dB at 250 Hz" in line
     both_silent = beyond(ear("right", {}), Outcome.NO_RESPONSE, 100.0)
-    assert named(session(both_silent, silent)) == []
+    assert name_asymmetries(session(both_silent, silent)) == []
 
 
 def test_one_ear_has_no_asymmetry() -> None:
-    assert named(session(ear("left", {500: 90.0}))) == []
+    assert name_asymmetries(session(ear("left", {500: 90.0}))) == []
 
 
 def test_what_the_better_ear_may_have_heard_for_the_worse_is_a_least_difference() -> None:
-    def doubted(found: EarResult) -> EarResult:
+    def doubt(found: EarResult) -> EarResult:
         thresholds = (replace(t, masking=MaskingMark.UNCERTAIN) for t in found.thresholds)
         return replace(found, thresholds=tuple(thresholds))
 
     right, left = ear("right", {}), ear("left", {500: 60.0, 1000: 60.0})
-    (line,) = named(session(right, doubted(left)))
+    (line,) = name_asymmetries(session(right, doubt(left)))
     assert "at least 40 dB at 500 Hz" in line
-    assert named(session(doubted(right), left)) == [], "it may be no better"
+    assert name_asymmetries(session(doubt(right), left)) == [], "it may be no better"

@@ -14,7 +14,7 @@ import pytest
 from firmware_py.journal import is_unbroken, read_journal
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.sessions import index
-from host_tools.commands.sessions.choice import Choice, chosen, contradictions, in_order
+from host_tools.commands.sessions.choice import Choice, choose, contradictions, in_order
 from host_tools.commands.sessions.entry import Entry, entry_of
 from host_tools.commands.sessions.index import entries_of
 from tests.host.journals import BOTH, GOLDEN, GpPta, journal, write_again, write_journals
@@ -47,7 +47,7 @@ def read_files(directory: Path) -> list[str]:
     return names
 
 
-def unwatched(items: Any, _total: int, _words: str) -> Any:
+def watch_nothing(items: Any, _total: int, _words: str) -> Any:
     return items
 
 
@@ -147,7 +147,7 @@ def test_a_name_that_is_not_utf_8_is_listed_and_exported(
     assert r"a-bad-\udcff.journal" in out.read_text(encoding="utf-8")
 
     (archive / strange).unlink()
-    assert strange not in [entry.name for entry in entries_of(archive, unwatched)]
+    assert strange not in [entry.name for entry in entries_of(archive, watch_nothing)]
 
 
 def test_the_check_of_every_line_is_that_of_the_reader(tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_only_what_is_new_or_changed_is_read(archive: Path) -> None:
     shutil.copystat(archive / names[3], twin)
     twin.replace(archive / names[3])
     assert read_files(archive) == [names[0], names[2], names[3], "session-000099.journal"]
-    entries = entries_of(archive, unwatched)
-    assert entries == entries_of(archive, unwatched, use_index=False)
+    entries = entries_of(archive, watch_nothing)
+    assert entries == entries_of(archive, watch_nothing, use_index=False)
     assert len(entries) == len(names)
 
 
@@ -249,7 +249,7 @@ def test_without_a_place_for_the_index_it_is_done_without(archive: Path, cache: 
 
 def test_many_at_once_see_the_same(archive: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        listings = list(pool.map(lambda _: entries_of(archive, unwatched), range(8)))
+        listings = list(pool.map(lambda _: entries_of(archive, watch_nothing), range(8)))
     assert all(listing == listings[0] for listing in listings)
     assert read_files(archive) == []
 
@@ -294,9 +294,9 @@ def test_what_is_not_known_is_not_taken_and_sorted_last() -> None:
     for choice in (Choice(until="2030-01-01"), Choice(pta4_max_db_hl=99.0), Choice(ear="right")):
         assert not choice.takes(unknown)
     for order in ("started", "identifier", "pta4"):
-        assert chosen([unknown, PERSON, left], Choice(), order, reverse=False)[-1] == unknown
-    assert chosen([PERSON, left], Choice(), "pta4", reverse=False) == [left, PERSON]
-    assert chosen([PERSON, left], Choice(), "name", reverse=True) == [left, PERSON]
+        assert choose([unknown, PERSON, left], Choice(), order, reverse=False)[-1] == unknown
+    assert choose([PERSON, left], Choice(), "pta4", reverse=False) == [left, PERSON]
+    assert choose([PERSON, left], Choice(), "name", reverse=True) == [left, PERSON]
 
 
 def test_sessions_of_a_device_are_sorted_by_number_when_its_clock_was_wrong() -> None:
@@ -307,7 +307,7 @@ def test_sessions_of_a_device_are_sorted_by_number_when_its_clock_was_wrong() ->
     ]
     other = replace(PERSON, name="5", device="box-2", started="2027-02-01T00:00:00+00:00")
     for reverse in (False, True):
-        listed = chosen([other, *of_box[::-1]], Choice(), "started", reverse=reverse)
+        listed = choose([other, *of_box[::-1]], Choice(), "started", reverse=reverse)
         assert [entry.name for entry in listed] == sorted("12345", reverse=reverse)
     assert [(each.first.name, each.last.name) for each in contradictions(in_order(of_box))] == [
         ("2", "4")
@@ -315,7 +315,7 @@ def test_sessions_of_a_device_are_sorted_by_number_when_its_clock_was_wrong() ->
 
 
 def test_options_choose(archive: Path, gp_pta: GpPta) -> None:
-    entries = entries_of(archive, unwatched)
+    entries = entries_of(archive, watch_nothing)
     both = [entry.name for entry in entries if entry.ears == "both"]
     code, out, err = gp_pta("sessions", archive, "--ear", "right", "--identifier", "P-*", "--json")
     names = [entry["name"] for entry in json.loads(out)["sessions"]]

@@ -47,7 +47,7 @@ pytestmark = pytest.mark.xdist_group("people")  # the sessions of the clinic are
 
 
 @pytest.fixture(autouse=True)
-def replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def one_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a journal of the clinic be read once, whoever asks."""
     monkeypatch.setattr(people_module, "read_true_session", read_once)
 

@@ -20,7 +20,7 @@ from host_tools.commands.watch import port as port_module
 from host_tools.commands.watch.command import watch_of
 from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch, view_of
 from host_tools.commands.watch.port import PortWatch
-from host_tools.commands.watch.screen import drawn
+from host_tools.commands.watch.screen import draw
 from host_tools.devices.greeting import IDENTITY
 from host_tools.errors import HostError
 from host_tools.main import main
@@ -175,7 +175,7 @@ def test_a_test_that_is_broken_off_or_lost_its_board_says_so(
         assert re.fullmatch(words, view.check)
         screen = Console(width=140)
         with screen.capture() as shown:
-            screen.print(drawn(view))
+            screen.print(draw(view))
         assert re.search(f"broken off: {words}", shown.get())
 
 
@@ -313,7 +313,7 @@ def test_a_test_that_is_under_way_is_seen_to_its_end_and_so_is_the_first_of_all(
 def test_while_it_waits_only_words_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Console(width=300).print(drawn(DirectoryWatch(tmp_path, awaits_next=True).look()))
+    Console(width=300).print(draw(DirectoryWatch(tmp_path, awaits_next=True).look()))
     assert capsys.readouterr().out == (
         f"waiting for a test in {tmp_path}; there is no session yet\n"
     )

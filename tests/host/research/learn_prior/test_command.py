@@ -51,7 +51,7 @@ def words_for(table: Path, *options: str) -> list[str]:
     return ["learn-prior", str(table), "-o", str(table.parent / "prior.json"), *options]
 
 
-def learned(table: Path, *options: str) -> int:
+def learn(table: Path, *options: str) -> int:
     return main(words_for(table, *options))
 
 
@@ -62,7 +62,7 @@ def test_a_prior_is_learned_and_drawn(
     monkeypatch.setattr("host_tools.research.learn_prior.selecting.SIZES", (1, 2, 3))
     monkeypatch.setattr("host_tools.research.learn_prior.selecting.PEOPLE_PER_COMPONENT_MIN", 5)
 
-    code = learned(table, "--json", "--licence", "CC0")
+    code = learn(table, "--json", "--licence", "CC0")
 
     out = capsys.readouterr().out
     text = (table.parent / "prior.json").read_text(encoding="utf-8")
@@ -116,9 +116,9 @@ def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
         "--force",
     )  # fmt: skip
 
-    assert learned(table, *options) == 0
+    assert learn(table, *options) == 0
     first = out.read_bytes()
-    assert learned(table, *options) == 0
+    assert learn(table, *options) == 0
 
     assert out.read_bytes() == first
     prior = PopulationPrior.from_json(first.decode(), "prior.json")
@@ -138,7 +138,7 @@ def test_unusual_ears_without_standard_audiograms_are_named_in_the_picture(
     monkeypatch.setattr("host_tools.research.learn_prior.selecting.SIZES", (1,))
     options = ("--part", "0.98", "--standard-audiograms", "0")
 
-    assert learned(table, *options, "--unusual-ears", "0.1") == 0
+    assert learn(table, *options, "--unusual-ears", "0.1") == 0
 
     out = capsys.readouterr().out
     assert "held-out log density an ear" in out
@@ -161,20 +161,20 @@ def test_ages_and_sexes_may_be_missing(table: Path) -> None:
     kept = [",".join(cells[:2] + cells[4:]) for cells in lines]
     table.write_text("\n".join(kept) + "\n", encoding="utf-8")
 
-    assert learned(table, "--components", "2") == 0
+    assert learn(table, "--components", "2") == 0
 
     prior = PopulationPrior.from_json((table.parent / "prior.json").read_text(), "prior.json")
-    told = prior.conditioned(25.0, "F")
+    told = prior.condition(25.0, "F")
     for before, after in zip(prior.components, told.components, strict=True):
         assert after.weight == pytest.approx(before.weight, abs=0.02)
         assert after.mean_db_hl == pytest.approx(before.mean_db_hl, abs=1.0)
 
 
-def test_what_is_there_is_not_overwritten(table: Path, refused: Refused) -> None:
+def test_what_is_there_is_not_overwritten(table: Path, refusal_of: Refused) -> None:
     out = table.parent / "prior.json"
     out.write_text("mine", encoding="utf-8")
 
-    why = refused(*words_for(table))
+    why = refusal_of(*words_for(table))
     assert "is there already; it is not overwritten without --force" in why
     assert out.read_text(encoding="utf-8") == "mine"
 
@@ -201,15 +201,15 @@ def test_what_is_there_is_not_overwritten(table: Path, refused: Refused) -> None
     ],
 )
 def test_a_wrong_option_is_refused(
-    table: Path, options: list[str], message: str, refused: Refused
+    table: Path, options: list[str], message: str, refusal_of: Refused
 ) -> None:
-    assert message in refused(*words_for(table, *options))
+    assert message in refusal_of(*words_for(table, *options))
     assert not (table.parent / "prior.json").exists()
 
 
-def test_a_directory_is_not_overwritten_either(table: Path, refused: Refused) -> None:
+def test_a_directory_is_not_overwritten_either(table: Path, refusal_of: Refused) -> None:
     (table.parent / "prior.json").mkdir()
-    assert "is there already" in refused(*words_for(table, "--components", "1", "--force"))
+    assert "is there already" in refusal_of(*words_for(table, "--components", "1", "--force"))
     assert not (table.parent / "prior.svg").exists()
 
 
@@ -225,46 +225,46 @@ def test_one_component_is_learned_where_few_people_have_most_of_the_weight(
     header = "subject," + ",".join(f"t{f}" for f in FREQUENCIES_HZ)
     table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
 
-    assert learned(table, "--part", "1") == 0
+    assert learn(table, "--part", "1") == 0
 
     about = json.loads((tmp_path / "prior.json").read_text())["provenance"]
     assert [row["components"] for row in about["cross_validation"]] == [1]
 
 
 def test_what_is_no_prior_in_the_end_is_named_and_not_written(
-    table: Path, refused: Refused
+    table: Path, refusal_of: Refused
 ) -> None:
     text = table.read_text(encoding="utf-8").replace("t8000", "t25000").replace("8000\n", "25000\n")
     table.write_text(text, encoding="utf-8")
 
     assert (
         "prior.json: knots_hz is 25000.0; allowed is a number from 20 to 20000; nothing was written"
-    ) in refused(*words_for(table, "--components", "1"))
+    ) in refusal_of(*words_for(table, "--components", "1"))
     assert not (table.parent / "prior.json").exists()
 
 
-def test_a_table_with_too_few_frequencies_is_refused(tmp_path: Path, refused: Refused) -> None:
+def test_a_table_with_too_few_frequencies_is_refused(tmp_path: Path, refusal_of: Refused) -> None:
     table = tmp_path / "ears.csv"
     rows = [f"{i},{5 * (i % 9)},{5 * (i % 7)}" for i in range(200)]
     table.write_text("subject,t500,t1000\n" + "\n".join(rows), encoding="utf-8")
 
-    why = refused(*words_for(table))
+    why = refusal_of(*words_for(table))
     assert "2 frequencies were measured in 50 people or more; allowed are 3" in why
 
 
-def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, refused: Refused) -> None:
-    why = refused(*words_for(tmp_path / "gone.csv"))
+def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, refusal_of: Refused) -> None:
+    why = refusal_of(*words_for(tmp_path / "gone.csv"))
     assert why.endswith("gone.csv': No such file or directory\n")
 
 
 def test_what_is_not_installed_is_named(
-    table: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+    table: Path, refusal_of: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
     hint = remedy(["matplotlib", "pyarrow"], "learn-prior")
-    assert f"matplotlib, pyarrow, not installed: {hint}" in refused(*words_for(table))
+    assert f"matplotlib, pyarrow, not installed: {hint}" in refusal_of(*words_for(table))
 
 
 # --- The prior that ships ------------------------------------------------------------------------
@@ -349,8 +349,8 @@ def test_the_shipped_prior_has_unusual_ears_as_they_are_made_of_the_others() -> 
 
 def test_age_and_sex_move_the_shipped_prior_the_way_they_move_people() -> None:
     prior = shipped_prior()
-    by_age = [mean_db_hl(prior.conditioned(age, None)) for age in (20.0, 45.0, 75.0)]
-    woman, man = (mean_db_hl(prior.conditioned(60.0, sex)) for sex in ("F", "M"))
+    by_age = [mean_db_hl(prior.condition(age, None)) for age in (20.0, 45.0, 75.0)]
+    woman, man = (mean_db_hl(prior.condition(60.0, sex)) for sex in ("F", "M"))
 
     for frequency_hz in (4000.0, 6000.0, 8000.0):
         levels = [mean[frequency_hz] for mean in by_age]

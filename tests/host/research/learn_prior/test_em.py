@@ -71,7 +71,7 @@ def sample_from(
     )
 
 
-def drawn(n: int, seed: int = 1) -> Array:
+def draw(n: int, seed: int = 1) -> Array:
     return np.random.default_rng(seed).multivariate_normal(MEAN, COVARIANCE, n)
 
 
@@ -150,7 +150,7 @@ def test_the_density_of_an_ear_is_scipys_with_gaps_rounding_and_sex() -> None:
     )
     noise = np.diag([25 / 12] * 4 + [0.0])
 
-    def expected(row: int, at: list[int], factor: list[float]) -> float:
+    def expect_density(row: int, at: list[int], factor: list[float]) -> float:
         return math.log(
             sum(
                 w * f * stats.multivariate_normal(
@@ -162,8 +162,8 @@ def test_the_density_of_an_ear_is_scipys_with_gaps_rounding_and_sex() -> None:
 
     found = log_density(sample, mixture)
 
-    assert found[0] == pytest.approx(expected(0, [0, 2, 3, 4], [0.2, 0.6]), rel=1e-10)
-    assert found[1] == pytest.approx(expected(1, [0, 1], [1.0, 1.0]), rel=1e-10)
+    assert found[0] == pytest.approx(expect_density(0, [0, 2, 3, 4], [0.2, 0.6]), rel=1e-10)
+    assert found[1] == pytest.approx(expect_density(1, [0, 1], [1.0, 1.0]), rel=1e-10)
 
 
 def test_the_density_of_a_censored_ear_is_a_density_times_a_probability() -> None:
@@ -184,7 +184,7 @@ def test_the_density_of_a_censored_ear_is_a_density_times_a_probability() -> Non
 
 
 def test_one_gaussian_without_gaps_is_the_closed_form() -> None:
-    values = drawn(200)
+    values = draw(200)
     shrinkage = Shrinkage(12.0, 80.0 * np.eye(5))
     found = Learner(sample_from(values), shrinkage).fit(1, 1).mixture
 
@@ -197,7 +197,7 @@ def test_one_gaussian_without_gaps_is_the_closed_form() -> None:
 
 def test_one_gaussian_with_a_monotone_gap_is_the_closed_form() -> None:
     """Age missing in a third: regression of age on the thresholds (Little & Rubin, 7.2)."""
-    values = drawn(300)
+    values = draw(300)
     values[200:, -1] = NAN
     learner = Learner(sample_from(values), NO_SHRINKAGE)
     mixture = learner.fit(1, 1).mixture
@@ -222,7 +222,7 @@ def test_one_gaussian_with_a_monotone_gap_is_the_closed_form() -> None:
 
 def test_rounding_is_taken_out_of_the_covariance() -> None:
     """Jittering adds what Sheppard's correction takes off: together twice 25/12 dB²."""
-    values = drawn(20000)
+    values = draw(20000)
     found = Learner(sample_from(values, rounding_db=5.0), NO_SHRINKAGE).fit(1, 1, steps_max=40)
     exact = np.cov(values.T, bias=True)
     jitter = np.random.default_rng(3).uniform(-2.5, 2.5, (20000, 4))
@@ -236,7 +236,7 @@ def test_rounding_is_taken_out_of_the_covariance() -> None:
 
 
 def test_limits_are_undone() -> None:
-    values = drawn(6000)
+    values = draw(6000)
     limit_db_hl = 55.0  # at 4 kHz more than one ear in five, at the others few
     sample = sample_from(values, limit_db_hl=limit_db_hl)
     assert sample.censored[:, 3].mean() > 0.2
@@ -274,7 +274,7 @@ def messy(n: int = 500) -> Sample:
     """Two kinds of ears, with gaps, a limit at one frequency, rounding, and unknown sexes."""
     rng = np.random.default_rng(11)
     kind = rng.random(n) < 0.4
-    values = np.where(kind[:, None], drawn(n, 2), drawn(n, 3) + np.array([5.0, 10, 30, 40, 20]))
+    values = np.where(kind[:, None], draw(n, 2), draw(n, 3) + np.array([5.0, 10, 30, 40, 20]))
     values[rng.random((n, 5)) < 0.07] = NAN
     sample = sample_from(values, rounding_db=5.0, female=np.where(kind, 1.0, NAN))
     at = (sample.values[:, 3] > 80.0) & sample.observed[:, 3]
@@ -298,7 +298,7 @@ def test_a_known_mixture_is_found_again() -> None:
     n = 4000
     kind = rng.random(n) < 0.3
     shift = np.array([30.0, 30.0, 35.0, 40.0, 20.0])
-    values = drawn(n, 6) + np.where(kind[:, None], shift, 0.0)
+    values = draw(n, 6) + np.where(kind[:, None], shift, 0.0)
     female = np.where(rng.random(n) < np.where(kind, 0.2, 0.7), 1.0, 0.0)
     values[rng.random((n, 5)) < 0.05] = NAN
     sample = sample_from(values, rounding_db=5.0, female=female)
@@ -362,7 +362,7 @@ def test_folds_are_of_people() -> None:
 
 
 def test_every_size_is_tried_on_every_fold() -> None:
-    sample = sample_from(drawn(120, 9))
+    sample = sample_from(draw(120, 9))
     ticks: list[int] = []
 
     table = compare_sizes(sample, (1, 2), 1, lambda: ticks.append(1))
@@ -380,7 +380,7 @@ def test_every_size_is_tried_on_every_fold() -> None:
 def test_held_out_likelihood_finds_the_size(truth: int) -> None:
     rng = np.random.default_rng(truth)
     shape = np.array([[0.0] * 5, [40.0, 30, 0, -30, 10], [0.0, 40, 60, 10, -20]])
-    values = drawn(900, 9) + shape[rng.integers(0, truth, 900)]
+    values = draw(900, 9) + shape[rng.integers(0, truth, 900)]
     ticks: list[int] = []
 
     table = compare_sizes(sample_from(values), (1, 2, 3, 4), 1, lambda: ticks.append(1))

@@ -12,7 +12,7 @@ from host_tools.research.learn_prior.checking import at_frequencies, bands
 from host_tools.research.learn_prior.em import Mixture
 from host_tools.research.learn_prior.fill import (
     KNOTS_HZ,
-    filled,
+    fill_in,
     prior_of,
     roughness,
     standard_gaussian,
@@ -48,7 +48,7 @@ def test_knots_are_filled_by_the_rules() -> None:
     knots_hz = np.array([125.0, 250.0, 500.0, 1000.0, 1500.0, 2000.0, 4000.0, 8000.0])
     rough = roughness(ONE, FREQUENCIES_HZ)
 
-    mean, covariance, age = (values[0] for values in filled(ONE, FREQUENCIES_HZ, knots_hz))
+    mean, covariance, age = (values[0] for values in fill_in(ONE, FREQUENCIES_HZ, knots_hz))
 
     np.testing.assert_allclose(mean, [20.0, 20.0, 20.0, 30.0, 30.0, 30.0, 50.0, 50.0])
     np.testing.assert_allclose(age, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 60.0, 60.0])
@@ -71,7 +71,7 @@ def test_two_knots_in_a_gap_deviate_as_a_bridge() -> None:
     sd2 = roughness(ONE, FREQUENCIES_HZ).middle_db2(2000.0, 4000.0)[0]
     u, v = math.log2(1.25), math.log2(1.5)
 
-    covariance = filled(ONE, FREQUENCIES_HZ, knots_hz)[1][0]
+    covariance = fill_in(ONE, FREQUENCIES_HZ, knots_hz)[1][0]
 
     line = (1 - u) * (1 - v) * 200.0 + u * v * 250.0
     assert covariance[3, 4] == pytest.approx(line + 4.0 * sd2 * u * (1.0 - v))
@@ -80,7 +80,7 @@ def test_two_knots_in_a_gap_deviate_as_a_bridge() -> None:
 def test_a_measured_frequency_is_used_as_it_is() -> None:
     frequencies_hz = np.array([500.0, 750.0, 1000.0, 2000.0])
 
-    mean, covariance, _ = filled(ONE, frequencies_hz, np.array(KNOTS_HZ))
+    mean, covariance, _ = fill_in(ONE, frequencies_hz, np.array(KNOTS_HZ))
 
     at = [KNOTS_HZ.index(f) for f in frequencies_hz]
     np.testing.assert_allclose(mean[0, at], MEAN[0, :4])

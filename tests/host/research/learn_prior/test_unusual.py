@@ -12,7 +12,7 @@ from firmware_py.inference.mixture.population_prior import PopulationPrior
 from host_tools.research.learn_prior.fill import (
     DECIMALS,
     WEIGHT_DECIMALS,
-    rounded,
+    round_numbers,
     rounded_weights,
 )
 from host_tools.research.learn_prior.unusual import with_unusual_ears
@@ -24,7 +24,9 @@ FREE = [3, 4, 5, 6, 7]
 WEIGHT = 0.32
 
 
-def added(prior: PopulationPrior, count: int = 2 + len(FREE)) -> tuple[Array, Array, Array]:
+def last_components(
+    prior: PopulationPrior, count: int = 2 + len(FREE)
+) -> tuple[Array, Array, Array]:
     """Return weights, means and covariances of the components that come last."""
     last = prior.components[-count:]
     return (
@@ -47,7 +49,7 @@ def average_of(prior: PopulationPrior, samples: int) -> tuple[Array, Array]:
 
 def test_weights_are_together_1_and_the_others_keep_their_proportions() -> None:
     found = with_unusual_ears(POPULATION, WEIGHT)
-    weights, _, _ = added(found)
+    weights, _, _ = last_components(found)
     assert sum(c.weight for c in found.components) == pytest.approx(1.0, abs=1e-12)
     assert weights[0] == pytest.approx(0.12, abs=1e-6)
     assert weights[1] == pytest.approx(0.05, abs=1e-6)
@@ -60,7 +62,7 @@ def test_weights_are_together_1_and_the_others_keep_their_proportions() -> None:
 
 
 def test_an_ear_of_any_shape_is_smooth_over_octaves_and_rough_from_knot_to_knot() -> None:
-    _, means, covariances = added(with_unusual_ears(POPULATION, WEIGHT))
+    _, means, covariances = last_components(with_unusual_ears(POPULATION, WEIGHT))
     assert means[0].tolist() == [40.0] * 9
     np.testing.assert_allclose(np.diag(covariances[0]), 35.0**2 + 15.0**2)
     # Of 1.4 octaves' length: 1 and 2 kHz are an octave apart, 500 Hz and 8 kHz four.
@@ -69,7 +71,7 @@ def test_an_ear_of_any_shape_is_smooth_over_octaves_and_rough_from_knot_to_knot(
 
 
 def test_the_second_is_the_average_ear_whose_lowest_octaves_are_free_together() -> None:
-    _, means, covariances = added(with_unusual_ears(POPULATION, WEIGHT))
+    _, means, covariances = last_components(with_unusual_ears(POPULATION, WEIGHT))
     mean, covariance = average_of(POPULATION, 400_000)
     sd = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose(means[1], mean, atol=0.01 * sd.max())
@@ -81,7 +83,7 @@ def test_the_second_is_the_average_ear_whose_lowest_octaves_are_free_together() 
 
 
 def test_the_others_are_the_average_ear_with_one_threshold_free() -> None:
-    _, means, covariances = added(with_unusual_ears(POPULATION, WEIGHT))
+    _, means, covariances = last_components(with_unusual_ears(POPULATION, WEIGHT))
     mean, covariance = average_of(POPULATION, 400_000)
     sd = np.sqrt(np.diag(covariance))
     for k, found_mean, found in zip(FREE, means[2:], covariances[2:], strict=True):
@@ -107,7 +109,7 @@ def test_unusual_ears_are_of_people_of_all_ages_and_sexes() -> None:
         assert c.share_female == pytest.approx(0.3 + 0.125 + 0.015 + 0.05, abs=1e-3)
         assert set(c.age_covariance) == {0.0}
     # So age and sex move their weight, and not their thresholds.
-    old = with_unusual_ears(POPULATION, WEIGHT).conditioned(90.0, "M").components[-7:]
+    old = with_unusual_ears(POPULATION, WEIGHT).condition(90.0, "M").components[-7:]
     for c, told in zip(found, old, strict=True):
         assert told.mean_db_hl == c.mean_db_hl
 
@@ -119,7 +121,7 @@ def test_weight_0_gives_the_prior_as_it_is() -> None:
 def test_where_no_knot_can_be_free_an_ear_of_any_shape_has_the_weight_of_these() -> None:
     low = POPULATION.within(125.0, 500.0)
     found = with_unusual_ears(low, 0.2)
-    weights, means, _ = added(found, 2)
+    weights, means, _ = last_components(found, 2)
     assert len(found.components) == len(low.components) + 2
     assert weights == pytest.approx([0.2 * 27 / 32, 0.2 * 5 / 32], abs=1e-6)
     assert means[0].tolist() == [40.0, 40.0, 40.0]
@@ -131,7 +133,7 @@ def test_an_outermost_knot_is_not_free() -> None:
     found = with_unusual_ears(part, WEIGHT)
     # One of any shape and two free ones: a prior from 1 kHz on has no lowest octaves.
     assert len(found.components) == len(part.components) + 3
-    _, _, covariances = added(found, 2)
+    _, _, covariances = last_components(found, 2)
     moved = np.diag(covariances[1]) - np.diag(covariances[0])
     np.testing.assert_allclose(moved, [0.0, -1600.0, 1600.0, 0.0], atol=1e-9)  # 2 and 3 kHz
 
@@ -143,7 +145,7 @@ def test_any_weight_makes_a_prior(weight: float, components: int) -> None:
     some = tuple(replace(c, weight=c.weight / total) for c in POPULATION.components[:components])
     found = with_unusual_ears(replace(POPULATION, components=some), weight)
     assert PopulationPrior.from_json(found.to_json(), "x") == found
-    weights, _, covariances = added(found)
+    weights, _, covariances = last_components(found)
     assert weights.sum() == pytest.approx(weight, abs=1e-5)
     assert np.linalg.eigvalsh(covariances).min() > 0.0
 
@@ -163,7 +165,7 @@ def test_rounded_weights_are_together_1(parts: list[float]) -> None:
 
 
 def test_numbers_are_rounded_without_a_negative_0() -> None:
-    found = rounded(np.array([1.23456, -0.0001, 2.0]))
+    found = round_numbers(np.array([1.23456, -0.0001, 2.0]))
     assert found == (1.235, 0.0, 2.0)
     assert str(found[1]) == "0.0"
     assert DECIMALS == 3

@@ -80,7 +80,9 @@ class BruteForce:
 
 
 @pytest.fixture(params=quick([0, 1, 12, 45], 0, 12), ids=lambda tones: f"{tones}-tones")
-def measured(request: pytest.FixtureRequest) -> tuple[BarthelmeMamassian, dict[float, BruteForce]]:
+def measurement(
+    request: pytest.FixtureRequest,
+) -> tuple[BarthelmeMamassian, dict[float, BruteForce]]:
     method = BarthelmeMamassian(TASK)
     answered = measure(method, NOISY, request.param)
     brute = {f: BruteForce(TASK, f) for f in method.frequencies_hz}
@@ -90,9 +92,9 @@ def measured(request: pytest.FixtureRequest) -> tuple[BarthelmeMamassian, dict[f
 
 
 def test_the_posterior_is_that_of_brute_force(
-    measured: tuple[BarthelmeMamassian, dict[float, BruteForce]],
+    measurement: tuple[BarthelmeMamassian, dict[float, BruteForce]],
 ) -> None:
-    method, brute = measured
+    method, brute = measurement
 
     mean_db_hl, sd_db = method.threshold(list(brute))
 
@@ -102,9 +104,9 @@ def test_the_posterior_is_that_of_brute_force(
 
 
 def test_the_next_tone_is_that_of_brute_force(
-    measured: tuple[BarthelmeMamassian, dict[float, BruteForce]],
+    measurement: tuple[BarthelmeMamassian, dict[float, BruteForce]],
 ) -> None:
-    method, brute = measured
+    method, brute = measurement
     variance_db2 = {f: posterior.moments()[1] for f, posterior in brute.items()}
     totals_db2 = {
         (frequency_hz, level_db_hl): posterior.expected_variance_db2(level_db_hl)
@@ -128,9 +130,9 @@ def expected_variances_db2(method: BarthelmeMamassian, frequency_hz: float) -> A
 
 
 def test_the_expected_variances_are_those_of_brute_force(
-    measured: tuple[BarthelmeMamassian, dict[float, BruteForce]],
+    measurement: tuple[BarthelmeMamassian, dict[float, BruteForce]],
 ) -> None:
-    method, brute = measured
+    method, brute = measurement
 
     for frequency_hz, posterior in brute.items():
         expected = [posterior.expected_variance_db2(h) for h in method.levels_db_hl]

@@ -23,7 +23,7 @@ from host_tools.research.methods.interface import (
     interpolate,
     tones_of,
 )
-from host_tools.research.methods.population import Population, balanced
+from host_tools.research.methods.population import Population, balance
 from tests.budget import quick
 from tests.host.research.methods.listening import (
     TASK,
@@ -72,7 +72,7 @@ def entropy_bits(probability: Array) -> float:
 
 
 @pytest.fixture(params=quick([0, 1, 5, 12], 0, 12), ids=lambda tones: f"{tones}-tones")
-def measured(request: pytest.FixtureRequest) -> tuple[Cast, list[Answered]]:
+def measurement(request: pytest.FixtureRequest) -> tuple[Cast, list[Answered]]:
     method = EndlessCast(TASK, PATTERNS)
     return method, measure(method, NOISY, request.param)
 
@@ -80,8 +80,10 @@ def measured(request: pytest.FixtureRequest) -> tuple[Cast, list[Answered]]:
 # --- Bayes over patterns -------------------------------------------------------------------------
 
 
-def test_the_patterns_are_weighed_as_by_brute_force(measured: tuple[Cast, list[Answered]]) -> None:
-    method, answered = measured
+def test_the_patterns_are_weighed_as_by_brute_force(
+    measurement: tuple[Cast, list[Answered]],
+) -> None:
+    method, answered = measurement
 
     assert method._probability == pytest.approx(posterior(answered), rel=1e-10)
 
@@ -96,10 +98,10 @@ def test_any_tone_may_be_answered_between_and_beyond_the_frequencies_of_the_patt
 
 
 def test_the_next_tone_leaves_the_least_uncertain_pattern_to_be_expected(
-    measured: tuple[Cast, list[Answered]],
+    measurement: tuple[Cast, list[Answered]],
 ) -> None:
     """By both answers to every tone: their chance times the entropy of the patterns after them."""
-    method, answered = measured
+    method, answered = measurement
     prior = posterior(answered)
     tones = [(f, h) for f in (500.0, 1000.0, 4000.0) for h in np.arange(-10.0, 91.0, 5.0)]
     gain_bits = []
@@ -118,10 +120,10 @@ def test_the_next_tone_leaves_the_least_uncertain_pattern_to_be_expected(
 
 
 def test_the_threshold_is_that_of_the_ears_behind_the_patterns(
-    measured: tuple[Cast, list[Answered]],
+    measurement: tuple[Cast, list[Answered]],
 ) -> None:
     """Many ears are drawn, each from a pattern and its spread; tolerance: 5 standard errors."""
-    method, answered = measured
+    method, answered = measurement
     random, n = np.random.default_rng(4), 400_000
     pattern = random.choice(5, n, p=posterior(answered))
     ears = PATTERNS.thresholds_db_hl[pattern] + PATTERNS.spread_db[pattern] * random.normal(
@@ -270,7 +272,7 @@ def test_a_pattern_is_the_mean_of_its_ears_by_their_weight() -> None:
 
     pattern = learn_patterns(ears, 1)
 
-    weight = balanced(ears.stratum)
+    weight = balance(ears.stratum)
     mean = np.average(ears.thresholds_db_hl, axis=0, weights=weight)
     variance = np.average((ears.thresholds_db_hl - mean) ** 2, axis=0, weights=weight)
     assert pattern.thresholds_db_hl[0] == pytest.approx(mean)

@@ -18,7 +18,7 @@ from host_tools.research.methods.de_vries import (
     standard_mixture,
 )
 from host_tools.research.methods.interface import Array, Task, interpolate
-from host_tools.research.methods.population import Population, balanced
+from host_tools.research.methods.population import Population, balance
 from tests.budget import quick
 from tests.host.research.methods.listening import (
     TASK,
@@ -89,7 +89,7 @@ def chance(task: Task, threshold_db_hl: Array, tone: Answered) -> Array:
     return p if tone.heard else 1.0 - p
 
 
-def observed(task: Task, answered: Sequence[Answered], mixture: Mixture = MIXTURE) -> DeVries:
+def observe(task: Task, answered: Sequence[Answered], mixture: Mixture = MIXTURE) -> DeVries:
     method = DeVries(task, mixture)
     for tone in answered:
         method.observe(tone.frequency_hz, tone.level_db_hl, tone.heard)
@@ -107,7 +107,7 @@ def test_one_answer_gives_every_component_the_weight_mean_and_covariance_of_its_
 ) -> None:
     """By quadrature over the threshold at the tone; the rest is linear regression on it."""
     tone = Answered(1000.0, level_db_hl, heard)
-    found = observed(task, [tone]).mixture
+    found = observe(task, [tone]).mixture
 
     evidence = []
     for k in range(2):
@@ -132,7 +132,7 @@ def test_an_answer_between_the_frequencies_is_one_to_the_line_between_them(
 ) -> None:
     """Moment matching is exact for one answer; the tolerance is that of 600 thousand ears."""
     tone = Answered(2000.0, 40.0, False)
-    mean_db_hl, sd_db = observed(TASK, [tone]).threshold(FREQUENCIES_HZ)
+    mean_db_hl, sd_db = observe(TASK, [tone]).threshold(FREQUENCIES_HZ)
 
     expected, spread = prior.after([tone], TASK).moments()
     assert mean_db_hl == pytest.approx(expected, abs=0.2)
@@ -153,7 +153,7 @@ def test_between_and_beyond_the_frequencies_the_threshold_is_interpolated() -> N
 
 def test_an_answer_that_was_all_but_impossible_leaves_numbers() -> None:
     answered = [Answered(f, h, h < 40.0) for f in FREQUENCIES_HZ for h in (-10.0, 90.0, -10.0)]
-    found = observed(replace(PROBIT, response_noise_db=0.1), answered).mixture
+    found = observe(replace(PROBIT, response_noise_db=0.1), answered).mixture
 
     assert np.all(np.isfinite(found.mean_db_hl))
     assert np.linalg.eigvalsh(found.covariance_db2).min() > 0.0
@@ -249,21 +249,21 @@ def test_one_component_is_the_weighted_mean_and_covariance() -> None:
 
     mixture = learn_mixture(ears, 1)
 
-    weight = balanced(ears.stratum)
+    weight = balance(ears.stratum)
     expected = np.cov(ears.thresholds_db_hl.T, aweights=weight, ddof=0)
     assert mixture.mean_db_hl[0] == pytest.approx(np.average(ears.thresholds_db_hl, 0, weight))
     assert mixture.covariance_db2[0] == pytest.approx(expected)
 
 
 @pytest.fixture
-def unbalanced(monkeypatch: pytest.MonkeyPatch) -> None:
+def equal_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every ear has the same weight, whatever its degree of loss."""
     monkeypatch.setattr(
-        de_vries, "balanced", lambda stratum: np.full(len(stratum), 1 / len(stratum))
+        de_vries, "balance", lambda stratum: np.full(len(stratum), 1 / len(stratum))
     )
 
 
-@pytest.mark.usefixtures("unbalanced")
+@pytest.mark.usefixtures("equal_weights")
 def test_two_kinds_of_ears_are_told_apart() -> None:
     mixture = learn_mixture(two_kinds(), 2)
 
@@ -277,7 +277,7 @@ def test_two_kinds_of_ears_are_told_apart() -> None:
     )
 
 
-@pytest.mark.usefixtures("unbalanced")
+@pytest.mark.usefixtures("equal_weights")
 def test_learning_ends_where_expectation_maximisation_no_longer_moves() -> None:
     """One more step, written with SciPy, gains next to nothing and lands in the same place."""
     ears = two_kinds(1500)
@@ -312,7 +312,7 @@ def test_no_component_is_thinner_than_a_retest() -> None:
     assert np.all(eigenvalues[:, 3] > 100.0)
 
 
-@pytest.mark.usefixtures("unbalanced")
+@pytest.mark.usefixtures("equal_weights")
 def test_ears_that_are_not_complete_are_not_learned_from() -> None:
     ears = two_kinds(300)
     holed = population(ears.thresholds_db_hl.copy())

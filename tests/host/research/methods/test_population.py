@@ -11,7 +11,7 @@ from host_tools.research.methods.population import (
     STRATA,
     Population,
     PopulationError,
-    balanced,
+    balance,
     read_population,
     uniform,
 )
@@ -29,7 +29,7 @@ A,3,R,60,F,20,,30,20,35,5,,auto
 NAN = np.nan
 
 
-def written(tmp_path: Path, text: str) -> Path:
+def write(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "ears.csv"
     path.write_text(text, encoding="utf-8")
     return path
@@ -37,10 +37,12 @@ def written(tmp_path: Path, text: str) -> Path:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    return written(tmp_path, TABLE)
+    return write(tmp_path, TABLE)
 
 
-def made(people: int, pta4_db_hl: list[float], frequencies_hz: tuple[int, ...] = ()) -> Population:
+def make_population(
+    people: int, pta4_db_hl: list[float], frequencies_hz: tuple[int, ...] = ()
+) -> Population:
     """Two flat ears a person, whose PTA4 go through the list again and again."""
     frequencies = frequencies_hz or (500, 1000, 2000, 4000)
     level = np.resize(np.array(pta4_db_hl), 2 * people)
@@ -96,7 +98,7 @@ def test_the_simulated_listener_and_the_population_read_the_same_thresholds(tabl
 def test_the_limit_is_the_usual_one_or_the_highest_threshold(
     tmp_path: Path, highest: int, limit: float
 ) -> None:
-    path = written(tmp_path, f"t500,no_response\n{highest},\n,500\n")
+    path = write(tmp_path, f"t500,no_response\n{highest},\n,500\n")
 
     ears = read_population(path)
 
@@ -105,7 +107,7 @@ def test_the_limit_is_the_usual_one_or_the_highest_threshold(
 
 
 def test_thresholds_alone_are_a_table_and_every_row_a_person(tmp_path: Path) -> None:
-    ears = read_population(written(tmp_path, "\ufefft250, t6000\n5,-10\n,45.5\n"))
+    ears = read_population(write(tmp_path, "\ufefft250, t6000\n5,-10\n,45.5\n"))
 
     assert ears.person == ("/row 1", "/row 2")
     assert ears.ear == ("", "")
@@ -143,7 +145,7 @@ def test_thresholds_alone_are_a_table_and_every_row_a_person(tmp_path: Path) -> 
 def test_what_is_wrong_is_said_with_file_row_column_and_what_is_allowed(
     tmp_path: Path, text: str, words: str
 ) -> None:
-    path = written(tmp_path, text)
+    path = write(tmp_path, text)
 
     with pytest.raises(PopulationError) as error:
         read_population(path)
@@ -175,7 +177,7 @@ def test_complete_ears_are_measured_everywhere(table: Path) -> None:
 
 def test_the_strata_are_half_open_intervals_of_the_pta4() -> None:
     pta4_db_hl = [-10.0, 19.9, 20.0, 39.9, 40.0, 59.9, 60.0, 120.0, NAN, 5.0]
-    ears = made(5, pta4_db_hl)
+    ears = make_population(5, pta4_db_hl)
 
     np.testing.assert_allclose(ears.pta4_db_hl, pta4_db_hl)
     assert ears.stratum.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, NO_STRATUM, 0]
@@ -186,12 +188,12 @@ def test_the_pta4_is_of_four_frequencies_only(table: Path) -> None:
 
     np.testing.assert_allclose(ears.pta4_db_hl, [11.25, NAN, 106.25, NAN, 26.25])
     with pytest.raises(PopulationError, match=r"no thresholds at 2000 Hz; .* needs 500, 1000, 2"):
-        _ = made(2, [10.0], (500, 1000, 4000)).pta4_db_hl
+        _ = make_population(2, [10.0], (500, 1000, 4000)).pta4_db_hl
 
 
 def test_balanced_weights_give_every_stratum_with_ears_the_same() -> None:
-    ears = made(50, [10.0, 10.0, 10.0, 30.0, 70.0])  # nobody between 40 and 60 dB
-    weight = balanced(ears.stratum)
+    ears = make_population(50, [10.0, 10.0, 10.0, 30.0, 70.0])  # nobody between 40 and 60 dB
+    weight = balance(ears.stratum)
 
     shares = [weight[ears.stratum == index].sum() for index in range(len(STRATA))]
     assert shares == pytest.approx([1 / 3, 1 / 3, 0.0, 1 / 3])
@@ -202,7 +204,7 @@ def test_balanced_weights_give_every_stratum_with_ears_the_same() -> None:
 
 
 def test_nobody_is_on_both_sides_of_a_split_and_nobody_is_lost() -> None:
-    ears = made(2000, [10.0, 30.0, 50.0, 70.0])
+    ears = make_population(2000, [10.0, 30.0, 50.0, 70.0])
 
     first, second = ears.split(0.7, seed=3)
 
@@ -213,7 +215,7 @@ def test_nobody_is_on_both_sides_of_a_split_and_nobody_is_lost() -> None:
 
 
 def test_the_side_of_a_person_depends_on_nobody_else() -> None:
-    ears = made(300, [10.0, 30.0])
+    ears = make_population(300, [10.0, 30.0])
     everyone = set(ears.split(0.5, seed=8)[0].person)
 
     few = ears.select(ears.pta4_db_hl > 20.0).select(range(200))
@@ -224,7 +226,7 @@ def test_the_side_of_a_person_depends_on_nobody_else() -> None:
 
 @pytest.mark.parametrize(("fraction", "persons"), [(0.0, 0), (1.0, 20)])
 def test_a_split_may_have_an_empty_side(fraction: float, persons: int) -> None:
-    first, second = made(20, [10.0]).split(fraction)
+    first, second = make_population(20, [10.0]).split(fraction)
 
     assert len(set(first.person)) == persons
     assert len(set(second.person)) == 20 - persons
@@ -233,12 +235,12 @@ def test_a_split_may_have_an_empty_side(fraction: float, persons: int) -> None:
 @pytest.mark.parametrize("fraction", [-0.1, 1.1, NAN])
 def test_a_fraction_is_within_0_to_1(fraction: float) -> None:
     with pytest.raises(ValueError, match="allowed is 0 to 1"):
-        made(1, [10.0]).split(fraction)
+        make_population(1, [10.0]).split(fraction)
 
 
 def test_what_is_random_is_the_same_for_ever() -> None:
     """Numbers noted when this was written: raw Philox words and digests do not change."""
-    ears = made(50, np.linspace(0.0, 80.0, 100).tolist())
+    ears = make_population(50, np.linspace(0.0, 80.0, 100).tolist())
 
     assert len(ears.split(0.5, seed=1)[0]) == 64
     assert uniform(1, 102, 2).tolist() == [0.06280114857227825, 0.2693515091316988]

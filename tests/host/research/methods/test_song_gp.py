@@ -57,7 +57,7 @@ def answers(variant: Variant = BARBOUR, count: int = len(ANSWERS)) -> Answers:
     return given
 
 
-def fitted(given: Answers, hyperparameters: Array = HYPERPARAMETERS) -> Fit:
+def make_fit(given: Answers, hyperparameters: Array = HYPERPARAMETERS) -> Fit:
     return given.fit(hyperparameters, np.zeros((2, len(given))))
 
 
@@ -86,7 +86,7 @@ class Exact:
         return mean, float(np.sqrt(self.weight @ (values - mean) ** 2))
 
 
-def predicted(method: SongGp, octaves: float) -> tuple[Array, Array]:
+def predict(method: SongGp, octaves: float) -> tuple[Array, Array]:
     """Mean (c + u, w) and covariance of them at one place, by dense algebra from the sites."""
     fit, given = method._fit, method._answers
     c, (s1, s2, length) = fit.hyperparameters[0], np.exp(fit.hyperparameters[1:])
@@ -116,7 +116,7 @@ def test_the_posterior_and_the_evidence_are_close_to_the_exact_ones(
     """Expectation propagation against 800 thousand draws; the tolerance is in SDs, and of them."""
     method = SongGp(TASK, variant)
     method._answers = answers(variant)
-    method._fit = fitted(method._answers)
+    method._fit = make_fit(method._answers)
     exact = Exact(variant, HYPERPARAMETERS)
 
     for place, octaves in enumerate(exact.octaves):
@@ -136,7 +136,7 @@ def test_the_posterior_and_the_evidence_are_close_to_the_exact_ones(
 
 
 def test_without_an_answer_the_evidence_is_that_of_a_positive_slope() -> None:
-    assert fitted(Answers(BARBOUR)).log_evidence == pytest.approx(np.log(0.5))
+    assert make_fit(Answers(BARBOUR)).log_evidence == pytest.approx(np.log(0.5))
 
 
 def test_one_answer_is_taken_in_exactly() -> None:
@@ -148,23 +148,23 @@ def test_one_answer_is_taken_in_exactly() -> None:
     variance = s2**2 + s1**2 * h**2
 
     p_not_heard = special.ndtr(-c / np.sqrt(1.0 + variance))
-    assert fitted(given).log_evidence == pytest.approx(np.log(0.5 * p_not_heard))
+    assert make_fit(given).log_evidence == pytest.approx(np.log(0.5 * p_not_heard))
 
 
 @pytest.mark.parametrize("variant", [BARBOUR, LAPSES], ids=["probit", "lapses"])
 def test_the_gradient_of_the_evidence_is_its_finite_difference(variant: Variant) -> None:
     given = answers(variant)
-    gradient = fitted(given).gradient
+    gradient = make_fit(given).gradient
     for i in range(4):
         step = 1e-4 * np.eye(4)[i]
-        up, down = (fitted(given, HYPERPARAMETERS + sign * step) for sign in (1, -1))
+        up, down = (make_fit(given, HYPERPARAMETERS + sign * step) for sign in (1, -1))
         difference = (up.log_evidence - down.log_evidence) / 2e-4
         assert gradient[i] == pytest.approx(difference, rel=1e-4, abs=1e-5)
 
 
 def test_where_propagation_starts_makes_no_difference() -> None:
     given = answers(LAPSES)
-    cold = fitted(given)
+    cold = make_fit(given)
     other = given.fit(HYPERPARAMETERS + 0.5, np.zeros((2, len(given))))
     warm = given.fit(HYPERPARAMETERS, other.sites)
 
@@ -201,14 +201,14 @@ def test_the_evidence_found_is_no_less_than_what_scipy_finds_from_the_same_start
     low, high = np.array(BOUNDS).T
     box = [(low[0], high[0]), *zip(np.log(low[1:]), np.log(high[1:]), strict=True)]
     reference = optimize.minimize(
-        lambda theta: -fitted(given, theta).log_evidence,
+        lambda theta: -make_fit(given, theta).log_evidence,
         start,
-        jac=lambda theta: -fitted(given, theta).gradient,
+        jac=lambda theta: -make_fit(given, theta).gradient,
         method="L-BFGS-B",
         bounds=box,
     )
 
-    found = maximise_evidence(given, fitted(given, start), np.ones(4))
+    found = maximise_evidence(given, make_fit(given, start), np.ones(4))
 
     assert found.log_evidence > -reference.fun - 0.02
     assert np.all(found.hyperparameters >= np.array(box)[:, 0] - 1e-12)
@@ -226,7 +226,7 @@ def test_the_better_of_two_searches_is_kept_after_every_answer() -> None:
     for _ in range(25):
         measure(method, listener, 1)
         given = method._answers
-        anew = maximise_evidence(given, fitted(given, start), np.ones(4))
+        anew = maximise_evidence(given, make_fit(given, start), np.ones(4))
         gain_nats.append(method._fit.log_evidence - anew.log_evidence)
 
     assert min(gain_nats) == pytest.approx(0.0, abs=1e-9)
@@ -256,7 +256,7 @@ def test_schlittenlacher_learns_the_mean_only() -> None:
     best = method._fit.log_evidence
     for step in (-0.5, -0.05, 0.05, 0.5):
         other = np.array([offset + step, *np.log([3.0, 3.0, 0.5])])
-        assert fitted(method._answers, other).log_evidence < best + 1e-6
+        assert make_fit(method._answers, other).log_evidence < best + 1e-6
 
 
 # --- The next tone -------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_the_next_tone_is_the_most_informative_of_all(variant: Variant, tones: i
     x, weight = np.polynomial.hermite_e.hermegauss(60)
 
     def bits(octaves: float, h: Array) -> Array:
-        mean, covariance = predicted(method, octaves)
+        mean, covariance = predict(method, octaves)
         place = np.array([np.ones_like(h), h])
         f_mean = mean @ place
         f_sd = np.sqrt(np.einsum("ij,ik,kj->j", place, covariance, place))
@@ -345,7 +345,7 @@ def test_the_threshold_is_where_the_latent_crosses_zero_with_its_sd_over_the_slo
     mean_db_hl, sd_db = method.threshold(frequencies_hz)
 
     for frequency_hz, level_db_hl, sd in zip(frequencies_hz, mean_db_hl, sd_db, strict=True):
-        mean, covariance = predicted(method, float(np.log2(frequency_hz)))
+        mean, covariance = predict(method, float(np.log2(frequency_hz)))
         place = np.array([1.0, (level_db_hl - MIDDLE_DB_HL) / 10.0])
         assert mean @ place == pytest.approx(0.0, abs=1e-6)
         expected_db = 10.0 * np.sqrt(place @ covariance @ place) / mean[1]
@@ -391,7 +391,7 @@ def test_the_slope_is_learned(noise_db: float) -> None:
                 level_db_hl = listener.threshold_db_hl(frequency_hz) + above_db
                 heard = listener.hears(frequency_hz, level_db_hl)
                 given.add(float(np.log2(frequency_hz)), (level_db_hl - MIDDLE_DB_HL) / 10.0, heard)
-        fit = maximise_evidence(given, fitted(given), np.ones(4))
+        fit = maximise_evidence(given, make_fit(given), np.ones(4))
         slope = np.exp(2.0 * fit.hyperparameters[1]) * given.h @ fit.b  # the posterior mean of w
         learned_db.append(10.0 / slope)
 

@@ -131,7 +131,7 @@ class Rules:
             if self.ascending(n) and self.course[n].heard
         ]
 
-    def lost(self, end: int) -> bool:
+    def is_lost(self, end: int) -> bool:
         """The last two tones were not heard at the limit."""
         return end >= 2 and all(
             not tone.heard and tone.level_db_hl == self.high_db_hl
@@ -188,14 +188,14 @@ def test_every_level_and_the_end_follow_from_the_rules(
 
     for end in range(1, len(course)):
         assert met(end) is None
-        assert not rules.lost(end)
+        assert not rules.is_lost(end)
         assert course[end].level_db_hl == rules.next_db_hl(end, iso)
     found = staircase.findings[2000.0]
     level_db_hl = met(len(course))
     if level_db_hl is not None:
         outcome = HEARS_ALL if level_db_hl == -10.0 else SETTLED
         assert found == Finding(level_db_hl, outcome)
-    elif rules.lost(len(course)):
+    elif rules.is_lost(len(course)):
         assert found == Finding(90.0, NOT_REACHED)
     else:
         assert found.outcome == UNSETTLED
@@ -379,8 +379,8 @@ def test_tones_bias_and_retest_are_those_known_of_staircases(
     The easiest and the hardest listener of its grid, 80 ears each: the ends of these ranges, within
     12 % (tones), 0.4 dB (bias) and 1 dB (retest).
     """
-    easy = _simulated(make, frequencies_hz, noise_db=1.5, rate=0.01)
-    hard = _simulated(make, frequencies_hz, noise_db=5.0, rate=0.05)
+    easy = _simulate(make, frequencies_hz, noise_db=1.5, rate=0.01)
+    hard = _simulate(make, frequencies_hz, noise_db=5.0, rate=0.05)
 
     assert easy[0] == pytest.approx(tones[0], rel=0.12)
     assert hard[0] == pytest.approx(tones[1], rel=0.12)
@@ -389,7 +389,7 @@ def test_tones_bias_and_retest_are_those_known_of_staircases(
         assert 2.4 - 1.0 <= retest_sd_db <= 5.3 + 1.0
 
 
-def _simulated(
+def _simulate(
     make: Maker, frequencies_hz: tuple[float, ...], noise_db: float, rate: float
 ) -> tuple[float, float, float]:
     """Mean number of tones, bias and SD of the retest over 80 ears whose curves wander."""

@@ -77,20 +77,22 @@ study --profile gp-pta-2015 -o figure.svg --figure
 
 
 @pytest.mark.parametrize(("command", "words"), refusals(REFUSED))
-def test_what_is_not_allowed_is_refused_by_name(command: str, words: str, named: Named) -> None:
-    named(command, words)
+def test_what_is_not_allowed_is_refused_by_name(
+    command: str, words: str, refuse_by_name: Named
+) -> None:
+    refuse_by_name(command, words)
 
 
 def test_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     study = ("study", "-o", tmp_path / "out", "--audiograms")
 
     said = f"gp-pta study needs pyarrow, not installed: {remedy(['pyarrow'], 'study')}"
-    assert said in refused(*study, "bisgaard")
+    assert said in refusal_of(*study, "bisgaard")
     for wrong in (["nofile.csv"], ["bisgaard", "--methods", "foo"]):
-        err = refused(*study, *wrong)
+        err = refusal_of(*study, *wrong)
         assert wrong[-1] in err
         assert "pyarrow" not in err, "what is wrong with the arguments comes first"
 

@@ -85,7 +85,7 @@ def test_jitter_moves_every_threshold_evenly_within_its_bounds() -> None:
     moves = np.array(
         [
             np.array(Ear(str(i), "some", FLAT.frequencies_hz, FLAT.thresholds_db_hl)
-            .jittered(seed, 2.5).thresholds_db_hl) - 30.0
+            .jitter(seed, 2.5).thresholds_db_hl) - 30.0
             for i in range(100)
             for seed in range(1, 6)
         ]
@@ -96,7 +96,7 @@ def test_jitter_moves_every_threshold_evenly_within_its_bounds() -> None:
     assert abs(moves.mean()) < 4.0 * 2.5 / math.sqrt(3.0 * moves.size)
     assert np.abs(np.corrcoef(moves.T) - np.eye(4)).max() < 0.2
     assert len(np.unique(moves)) == moves.size
-    assert FLAT.jittered(2, 2.5) == FLAT.jittered(2, 2.5)
+    assert FLAT.jitter(2, 2.5) == FLAT.jitter(2, 2.5)
 
 
 def test_streams_share_nothing() -> None:
@@ -108,10 +108,10 @@ def test_streams_share_nothing() -> None:
 
 def test_a_kind_changes_answers_and_what_methods_are_told() -> None:
     noisy = Answering(2.0, 0.01, 0.01, kind_named("noisy=8"))
-    assert noisy.told().response_noise_db == 8.0
-    assert noisy.told().lapse_rate == 0.01
-    assert Answering(2.0, 0.01, 0.01, kind_named("lapses=.2")).told().lapse_rate == 0.2
-    assert CAREFUL.told() == CAREFUL
+    assert noisy.as_told().response_noise_db == 8.0
+    assert noisy.as_told().lapse_rate == 0.01
+    assert Answering(2.0, 0.01, 0.01, kind_named("lapses=.2")).as_told().lapse_rate == 0.2
+    assert CAREFUL.as_told() == CAREFUL
 
     p = Listener(FLAT, noisy, 1, 1).probability_heard(1000.0, 38.0)
     assert p == pytest.approx(0.01 + 0.98 * special.ndtr(1.0))
@@ -147,4 +147,4 @@ def test_a_finer_truth_is_heard_between_the_frequencies_and_not_jittered() -> No
 
     listener = Listener(ear, Answering(1.0, 0.0, 0.0), 1, 1)
     assert listener.probability_heard(1500.0, 70.0) < 1e-9
-    assert ear.jittered(1, 2.5) == ear
+    assert ear.jitter(1, 2.5) == ear

@@ -22,7 +22,7 @@ from host_tools.research.study.ears import (
     unique_names,
 )
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Study, differences, planned
+from host_tools.research.study.plan import Study, differences, plan_study
 from tests.host.research.study.ears import HEADER, write_table
 
 
@@ -70,7 +70,9 @@ def test_options_of_a_table_are_refused_for_odd_ears(values: dict[str, Any], wor
 
 def test_a_study_of_odd_ears_draws_them_from_their_family() -> None:
     study, usual = (
-        planned(Options("narrow-notch", methods=("quest",), ears_per_stratum=n, listener="bursts"))
+        plan_study(
+            Options("narrow-notch", methods=("quest",), ears_per_stratum=n, listener="bursts")
+        )
         for n in (3, None)
     )
 
@@ -85,11 +87,11 @@ def test_a_study_of_odd_ears_draws_them_from_their_family() -> None:
     )
     assert ear.audiogram == odd_ear("narrow-notch", 1)
     with pytest.raises(HostError, match="learns from people, and tent are none"):
-        planned(Options("tent", methods=("cast",)))
+        plan_study(Options("tent", methods=("cast",)))
 
 
 def test_the_standard_ears_are_measured_as_they_are() -> None:
-    study = planned(Options("bisgaard", methods=("quest",)))
+    study = plan_study(Options("bisgaard", methods=("quest",)))
 
     assert " ".join(ear.name for ear in study.ears) == "N1 N2 N3 N4 N5 N6 N7 S1 S2 S3"
     assert len({ear.stratum for ear in study.ears}) == 1
@@ -99,16 +101,16 @@ def test_the_standard_ears_are_measured_as_they_are() -> None:
 
 def test_methods_that_learn_from_people_are_not_given_the_ears_they_are_to_find() -> None:
     with pytest.raises(HostError, match="--methods has 'cast', which learns from people") as why:
-        planned(Options("bisgaard", methods=("quest", "cast")))
+        plan_study(Options("bisgaard", methods=("quest", "cast")))
     assert "--train FILE" in str(why.value)
 
-    study = planned(Options("bisgaard"))
+    study = plan_study(Options("bisgaard"))
     assert not {"cast", "de-vries"} & set(study.methods)
     assert "cast and de-vries left out" in study.remarks[0]
 
 
 def test_nobody_is_both_learned_from_and_measured(table: Path) -> None:
-    study = planned(Options(str(table), methods=("de-vries",), ears_per_stratum=0))
+    study = plan_study(Options(str(table), methods=("de-vries",), ears_per_stratum=0))
     train, held_out = read_population(table).split(TRAIN_SHARE, SPLIT_SEED)
 
     assert study.training is not None
@@ -119,7 +121,7 @@ def test_nobody_is_both_learned_from_and_measured(table: Path) -> None:
     assert study.plan["part"] == "held-out"
     for part in ("all", "train"):
         with pytest.raises(HostError, match=f"--part is '{part}', and de-vries would learn from"):
-            planned(Options(str(table), methods=("de-vries",), part=part))
+            plan_study(Options(str(table), methods=("de-vries",), part=part))
 
 
 def test_the_same_table_under_another_name_is_no_other_table(table: Path, tmp_path: Path) -> None:
@@ -127,9 +129,9 @@ def test_the_same_table_under_another_name_is_no_other_table(table: Path, tmp_pa
     twin.write_bytes(table.read_bytes())
     options = Options(str(table), methods=("cast",), train=twin)
 
-    assert planned(options).plan == planned(replace(options, train=None)).plan
+    assert plan_study(options).plan == plan_study(replace(options, train=None)).plan
     with pytest.raises(HostError, match="would learn from ears"):
-        planned(replace(options, part="all"))
+        plan_study(replace(options, part="all"))
 
 
 def test_another_table_is_learned_from_as_a_whole(
@@ -137,7 +139,7 @@ def test_another_table_is_learned_from_as_a_whole(
 ) -> None:
     monkeypatch.setattr(plans, "prior_was_learned_from", lambda _: False)
     other = write_table(tmp_path / "other.csv", people=30)
-    study = planned(Options(str(table), methods=("cast",), train=other))
+    study = plan_study(Options(str(table), methods=("cast",), train=other))
 
     assert study.training is not None
     assert len(study.training) == 60
@@ -149,7 +151,7 @@ def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_o
 ) -> None:
     for learned, part in ((True, "held-out"), (False, "all")):
         monkeypatch.setattr(plans, "prior_was_learned_from", lambda _, learned=learned: learned)
-        assert planned(Options(str(table), methods=("quest",))).plan["part"] == part
+        assert plan_study(Options(str(table), methods=("quest",))).plan["part"] == part
 
 
 def test_the_prior_says_what_it_was_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +205,7 @@ def test_a_file_without_ears_is_refused(tmp_path: Path, content: str | None, wor
         path.write_text(content, encoding="utf-8")
 
     with pytest.raises(HostError, match=words):
-        planned(Options(str(path), methods=("quest",), part="all"))
+        plan_study(Options(str(path), methods=("quest",), part="all"))
 
 
 def test_a_table_from_a_pipe_is_known_by_what_was_read(table: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_table_from_a_pipe_is_known_by_what_was_read(table: Path) -> None:
 def test_every_session_is_in_one_chunk_and_a_large_study_has_no_more_chunks(
     seeds: int, size: int, last: int
 ) -> None:
-    study = planned(Options("bisgaard", methods=("quest", "song-gp"), seeds=seeds))
+    study = plan_study(Options("bisgaard", methods=("quest", "song-gp"), seeds=seeds))
     ranges = [study.numbers_in(index) for index in study.chunks]
 
     assert study.chunk_sessions == size
@@ -234,7 +236,7 @@ def test_every_session_is_in_one_chunk_and_a_large_study_has_no_more_chunks(
 
 
 def test_sessions_go_by_method_ear_and_seed() -> None:
-    study = planned(Options("bisgaard", methods=("quest", "song-gp"), seeds=3))
+    study = plan_study(Options("bisgaard", methods=("quest", "song-gp"), seeds=3))
     jobs = [study.job(number) for number in range(study.sessions)]
 
     assert [(job.method, job.ear.name, job.seed) for job in jobs] == [
@@ -246,7 +248,7 @@ def test_sessions_go_by_method_ear_and_seed() -> None:
 
 
 def test_the_plan_has_no_directory_in_it(table: Path) -> None:
-    study: Study = planned(Options(str(table), methods=("cast",)))
+    study: Study = plan_study(Options(str(table), methods=("cast",)))
 
     assert str(table.parent) not in str(study.plan)
     assert table.name not in str(study.plan)
@@ -272,7 +274,7 @@ def test_recorded_people_are_compared_by_what_they_did(tmp_path: Path) -> None:
         rows = [f"A,1,1,0,1,{answer}\n" for answer in pattern]
         path.write_text(header + "".join(rows), encoding="utf-8")
         listener = f"human={path}"
-        study = planned(Options("bisgaard", methods=("quest",), listener=listener))
+        study = plan_study(Options("bisgaard", methods=("quest",), listener=listener))
         plans_of.append(study.plan["listener"])
 
     assert plans_of[0] == plans_of[1] != plans_of[2]

@@ -38,7 +38,7 @@ from host_tools.research.study.robustness import (
     rmse,
     share_thin,
 )
-from host_tools.research.study.robustness_cases import BY_NAME, CASES, accepted
+from host_tools.research.study.robustness_cases import BY_NAME, CASES, accept
 from host_tools.research.study.robustness_exact import (
     Suspects,
     exact_posterior,
@@ -46,7 +46,11 @@ from host_tools.research.study.robustness_exact import (
     told_suspects,
     untold_suspects,
 )
-from host_tools.research.study.robustness_procedure import Sitting, found_in, run_procedure
+from host_tools.research.study.robustness_procedure import (
+    Sitting,
+    compare_with_truth,
+    run_procedure,
+)
 from host_tools.research.study.robustness_sessions import (
     ears_of_case,
     run_unit,
@@ -58,7 +62,7 @@ from tests.host.research.study.ears import write_table
 TOLD = Answering(2.0, 0.1, 0.05)
 
 
-def found(
+def finding(
     errors_db: list[float], covered: list[float], at: int = 20, refused: bool = False
 ) -> Found:
     return Found({at: np.array(errors_db)}, {at: np.array(covered)}, refused=refused)
@@ -71,19 +75,19 @@ def flat_test(level_db_hl: float, **settings: str) -> SimulatedTest:
 
 class TestArithmetic:
     def test_errors_are_those_from_500_hz_on_squared_over_all_sessions(self) -> None:
-        sessions = [found([99, 3, 0], [0, 1, 1]), found([99, 4, math.nan], [1, 0, math.nan])]
+        sessions = [finding([99, 3, 0], [0, 1, 1]), finding([99, 4, math.nan], [1, 0, math.nan])]
 
         assert rmse(20)(sessions) == pytest.approx(math.sqrt(25 / 3))
         assert coverage(20)(sessions) == pytest.approx(0.5)
         assert coverage_low(20)(sessions) == 0.5
 
     def test_tests_that_were_refused_are_left_out_and_nothing_left_is_as_good(self) -> None:
-        bad = found([0, 30, 30], [0, 0, 0], END, refused=True)
-        good = found([0, 3, 3], [0, 1, 1], END)
+        bad = finding([0, 30, 30], [0, 0, 0], END, refused=True)
+        good = finding([0, 3, 3], [0, 1, 1], END)
 
-        assert accepted(rmse(END))([bad, good]) == 3.0
-        assert accepted(coverage(END))([bad, good]) == 1.0
-        assert math.isnan(accepted(rmse(END))([bad]))
+        assert accept(rmse(END))([bad, good]) == 3.0
+        assert accept(coverage(END))([bad, good]) == 1.0
+        assert math.isnan(accept(rmse(END))([bad]))
         rows = read_off(BY_NAME["bursts-test"], [bad])
         assert [row["met"] for row in rows] == [True, True, None]
         assert [row["shown"] for row in rows] == ["-", "-", "100%"]
@@ -100,7 +104,7 @@ class TestArithmetic:
 
     def test_goals_are_met_within_their_bounds_and_say_so(self) -> None:
         both = Goal("x", rmse(20), 0.7, 1.3, unit=" dB")
-        assert [both.met(x) for x in (0.69, 0.7, 1.3, 1.31, math.nan)] == [
+        assert [both.is_met(x) for x in (0.69, 0.7, 1.3, 1.31, math.nan)] == [
             False, True, True, False, False,
         ]  # fmt: skip
         assert both.wanted == "0.70 dB to 1.30 dB"
@@ -224,13 +228,13 @@ class TestWholeSessions:
         someone = SimulatedListener(ears, false_alarm_rate=1.0)
         result = SimulatedTest(Settings(ears="right"), someone).run()
 
-        noted = found_in(result, ears)
+        noted = compare_with_truth(result, ears)
         assert noted.refused
         assert noted.inattentive
 
     def test_one_without_response_has_no_numbers_but_where_nothing_was_asked(self) -> None:
         result = flat_test(139.0, ears="left").run()
-        noted = found_in(result, dict.fromkeys(EARS, Audiogram((1000.0,), (139.0,))))
+        noted = compare_with_truth(result, dict.fromkeys(EARS, Audiogram((1000.0,), (139.0,))))
 
         inferred = [t.mark == Outcome.INFERRED for t in result.ears[0].thresholds]
         assert {t.mark for t in result.ears[0].thresholds} <= {
@@ -247,9 +251,9 @@ class TestWholeSessions:
         assert any(t.mark == Outcome.MEASURED for t in result.ears[0].thresholds)
         near, far = (dict.fromkeys(EARS, Audiogram((1000.0,), (truth,))) for truth in (40.0, 80.0))
 
-        assert not found_in(result, near).confidently_wrong
-        assert found_in(result, far).confidently_wrong
-        assert not found_in(
+        assert not compare_with_truth(result, near).confidently_wrong
+        assert compare_with_truth(result, far).confidently_wrong
+        assert not compare_with_truth(
             replace(result, remarks=(reason(Code.NEVER_ANSWERED),)), far
         ).confidently_wrong
 

@@ -26,7 +26,7 @@ from host_tools.research.study.robustness_judged import (
     inferred_far_off,
     is_valid,
 )
-from host_tools.research.study.robustness_procedure import found_in
+from host_tools.research.study.robustness_procedure import compare_with_truth
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 
 
@@ -158,7 +158,7 @@ def test_remarks_on_masking_are_not_about_the_listener() -> None:
     )  # fmt: skip
     result = replace(session(ear_result(threshold(80))), remarks=(of_masking,))
 
-    found = found_in(result, truths)
+    found = compare_with_truth(result, truths)
     assert found.remarks == ()
     assert found.confidently_wrong
 

@@ -41,7 +41,7 @@ def unit(how: How, stratum: str, *ears: Ear) -> Unit:
     return Unit(how, ears or (FLAT,), stratum, 1, CAREFUL, 0.4, 0.0)
 
 
-def timed(stratum: str, seconds: float, error_db: list[float], *, ears: int = 1) -> Timed:
+def timed_tests(stratum: str, seconds: float, error_db: list[float], *, ears: int = 1) -> Timed:
     errors = np.array(error_db)
     covered = np.where(np.isnan(errors), np.nan, (np.abs(errors) < 4.0).astype(float))
     how = TWO if ears == 2 else ONE
@@ -52,8 +52,8 @@ def timed(stratum: str, seconds: float, error_db: list[float], *, ears: int = 1)
 
 class TestArithmetic:
     def test_degrees_of_loss_count_in_equal_parts(self) -> None:
-        tests = [timed("mild", s, [3.0, -3.0]) for s in (40.0, 50.0, 60.0)]
-        row = read_off(ONE, [*tests, timed("severe", 90.0, [5.0, math.nan])])
+        tests = [timed_tests("mild", s, [3.0, -3.0]) for s in (40.0, 50.0, 60.0)]
+        row = read_off(ONE, [*tests, timed_tests("severe", 90.0, [5.0, math.nan])])
 
         assert row["seconds_mean"] == pytest.approx(70.0)
         assert (row["seconds_median"], row["seconds_95"]) == (60.0, 90.0)
@@ -63,14 +63,14 @@ class TestArithmetic:
         assert (row["tests"], row["tones"], row["capped"]) == (4, 20.0, 0.0)
 
     def test_of_a_test_of_two_ears_each_has_half_of_it(self) -> None:
-        row = read_off(TWO, [timed("mild", 100.0, [1.0] * 4, ears=2)])
+        row = read_off(TWO, [timed_tests("mild", 100.0, [1.0] * 4, ears=2)])
 
         assert (row["seconds_median"], row["seconds_mean"], row["tones"]) == (50.0, 50.0, 20.0)
         assert row["capped"] == 0.5
         assert row["spent_s"]["pause"] == 12.5
 
     def test_where_nothing_has_a_number_there_is_no_error(self) -> None:
-        row = read_off(ONE, [timed("mild", 10.0, [math.nan])])
+        row = read_off(ONE, [timed_tests("mild", 10.0, [math.nan])])
 
         assert (row["rmse_db"], row["covered_95"]) == (None, None)
         assert ["RMSE at 500-8000 Hz", "-"] in [

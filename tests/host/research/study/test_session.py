@@ -17,7 +17,7 @@ from host_tools.research.study.session import (
     Job,
     SessionClock,
     Setting,
-    measured,
+    metrics_of,
     run_session,
 )
 from tests.host.research.study.ears import CAREFUL, FLAT
@@ -64,7 +64,7 @@ def by_name(metrics: Array) -> dict[str, float]:
 
 def test_metrics_are_those_of_arithmetic_by_hand() -> None:
     # Errors 3, 0, 0, -4; the bands are 1.96 and 0.674 times 1, 2, 4, 2 dB.
-    found = by_name(measured(Fake(), EAR))
+    found = by_name(metrics_of(Fake(), EAR))
 
     assert found == pytest.approx(
         {
@@ -80,13 +80,13 @@ def test_metrics_are_those_of_arithmetic_by_hand() -> None:
 
 
 def test_a_wider_band_covers_more() -> None:
-    assert by_name(measured(Fake(sd_db=(2.0, 2.0, 4.0, 2.0)), EAR))["covered_95"] == 0.75
-    assert by_name(measured(Fake(sd_db=(9.0, 9.0, 9.0, 9.0)), EAR))["covered_50"] == 1.0
+    assert by_name(metrics_of(Fake(sd_db=(2.0, 2.0, 4.0, 2.0)), EAR))["covered_95"] == 0.75
+    assert by_name(metrics_of(Fake(sd_db=(9.0, 9.0, 9.0, 9.0)), EAR))["covered_50"] == 1.0
 
 
 def test_a_truth_on_the_edge_of_a_band_is_covered() -> None:
     # The 50 % band reaches 1 dB up and 5 dB down, the 95 % band 1.9 up and 9.5 down.
-    found = by_name(measured(FakeBanded(mean_db_hl=(9.0, 25.0, 28.2, 37.0)), EAR))
+    found = by_name(metrics_of(FakeBanded(mean_db_hl=(9.0, 25.0, 28.2, 37.0)), EAR))
 
     assert found["covered_50"] == 0.5
     assert found["covered_95"] == 0.75
@@ -94,7 +94,7 @@ def test_a_truth_on_the_edge_of_a_band_is_covered() -> None:
 
 
 def test_a_method_without_sd_has_errors_only() -> None:
-    found = by_name(measured(Fake(sd_db=(np.nan,) * 4), EAR))
+    found = by_name(metrics_of(Fake(sd_db=(np.nan,) * 4), EAR))
 
     assert found["rmse_db"] == 2.5
     assert np.isnan([found[name] for name in METRICS[3:]]).all()
@@ -121,7 +121,7 @@ def test_every_number_of_tones_has_its_row(monkeypatch: pytest.MonkeyPatch) -> N
     listener, clock = Listener(EAR, CAREFUL, 9, 6), SessionClock("four", 9, 6, "brisk", 0.4)
     seconds = [0.0]
     for tone in range(6):
-        clock.played(tone, listener.hears(tone, 1000.0, 20.0))
+        clock.play(tone, listener.hears(tone, 1000.0, 20.0))
         seconds.append(clock.seconds)
     assert session.seconds.tolist() == seconds
 

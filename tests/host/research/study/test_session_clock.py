@@ -19,7 +19,7 @@ def course(heard: list[bool], conduct: str = "brisk", seed: int = 1, **more: flo
     clock = SessionClock("ear", seed, len(heard), conduct, more.get("response_time_s", 0.4))
     seconds = []
     for tone, answer in enumerate(heard):
-        clock.played(tone, answer)
+        clock.play(tone, answer)
         seconds.append(clock.seconds)
     return seconds
 
@@ -53,7 +53,7 @@ def test_a_brisk_window_follows_the_response_times() -> None:
         pace = Pace(Settings(seed=session_seed("ear", 1)))
         silences[median_s] = seconds[-1] - seconds[-2] - 1e-6 * pace.pause_us(31)
         for tone in range(30):
-            pace.answered(round(1e6 * response_s(tone, median_s, 31)))
+            pace.take_answer(round(1e6 * response_s(tone, median_s, 31)))
         assert silences[median_s] == pytest.approx(1e-6 * pace.window_us, abs=1e-5)
     assert silences[0.25] < silences[0.9]
 

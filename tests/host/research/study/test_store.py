@@ -11,7 +11,7 @@ import pytest
 
 from host_tools.errors import HostError
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Study, planned
+from host_tools.research.study.plan import Study, plan_study
 from host_tools.research.study.session import METRICS, Session
 from host_tools.research.study.store import Store, table_of
 from host_tools.research.study.work import run_here
@@ -22,11 +22,11 @@ OPTIONS = Options("bisgaard", methods=("staircase-asha", "quest"), trials=3, see
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    return planned(OPTIONS)
+    return plan_study(OPTIONS)
 
 
 def fill(store: Store, study: Study) -> None:
-    for index, sessions in run_here(study.made(store.missing(), store.learned())):
+    for index, sessions in run_here(study.make(store.missing(), store.learn())):
         store.keep(index, sessions)
 
 
@@ -124,7 +124,7 @@ def test_row_groups_make_no_difference_to_the_rows(
 def test_another_study_is_refused_and_nothing_is_changed(study: Study, tmp_path: Path) -> None:
     Store(tmp_path, study)
     before = (tmp_path / "study.json").read_bytes()
-    other = planned(replace(OPTIONS, trials=4, response_noise_db=3.0))
+    other = plan_study(replace(OPTIONS, trials=4, response_noise_db=3.0))
 
     with pytest.raises(HostError, match="has another study in it") as why:
         Store(tmp_path, other)
@@ -162,15 +162,15 @@ def test_a_directory_with_other_files_is_refused(study: Study, tmp_path: Path) -
 
 def test_what_was_learned_is_learned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = write_table(tmp_path / "ears.csv")
-    learning = planned(Options(str(table), methods=("de-vries",), ears_per_stratum=1, seeds=1))
-    first = Store(tmp_path / "study", learning).learned()
+    learning = plan_study(Options(str(table), methods=("de-vries",), ears_per_stratum=1, seeds=1))
+    first = Store(tmp_path / "study", learning).learn()
     monkeypatch.setattr("host_tools.research.study.store.learn", None)
 
-    again = Store(tmp_path / "study", learning).learned()
+    again = Store(tmp_path / "study", learning).learn()
 
     assert first.mixture is not None
     assert again.mixture is not None
     assert np.array_equal(first.mixture.covariance_db2, again.mixture.covariance_db2)
     (tmp_path / "study" / "learned.json").write_text("{}", encoding="utf-8")
     with pytest.raises(HostError, match=r"learned\.json is damaged; remove it"):
-        Store(tmp_path / "study", learning).learned()
+        Store(tmp_path / "study", learning).learn()

@@ -51,7 +51,7 @@ class Known:
 
 
 def by_kind(test: TimedTest) -> dict[str, int]:
-    return {kind: test.ledger.spent_on(kind) for kind in KINDS}
+    return {kind: test.ledger.sum_us(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize("conduct", ["brisk", "clinical"])
@@ -74,13 +74,13 @@ def test_a_listener_of_known_times_takes_known_seconds(
         heard = listener.heard.get(number)
         if heard:
             expected[ANSWERED] += RESPONSE_US
-            pace.answered(RESPONSE_US)
+            pace.take_answer(RESPONSE_US)
         elif heard is None:  # a catch trial, and the microsecond in which its last press may come
             expected[UNANSWERED] += pace.late_us + 1
         else:
             expected[UNANSWERED] += pace.window_us
             pause_us = pace.pause_after_us(number + 1)
-            pace.unanswered()
+            pace.take_silence()
             if conduct == "clinical":
                 assert pace.window_us == CLINICAL_WINDOW_US
     if listener.heard.get(result.presentations) is False:
@@ -108,7 +108,7 @@ def test_time_is_booked_by_what_a_presentation_is_for() -> None:
     assert answered == {part: RESPONSE_US * count for part, count in heard.items() if count}
     assert {CHECK, Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST} == set(answered)
     assert spent_us[Purpose.CATCH, UNANSWERED] > 0
-    assert sum(test.ledger.spent_on(part) for part in PARTS) == test.ledger.spent_us.total()
+    assert sum(test.ledger.sum_us(part) for part in PARTS) == test.ledger.spent_us.total()
 
 
 def test_a_tone_that_is_asked_again_has_its_time_apart() -> None:
@@ -118,8 +118,8 @@ def test_a_tone_that_is_asked_again_has_its_time_apart() -> None:
 
     assert result.ears[0].tones > 0
     # Each tone is asked again once: a press before it could be heard is no answer.
-    assert test.ledger.spent_on(VOID) == 60_000 * len(early.heard)
-    assert test.ledger.spent_on(ANSWERED) == 0
+    assert test.ledger.sum_us(VOID) == 60_000 * len(early.heard)
+    assert test.ledger.sum_us(ANSWERED) == 0
     assert test.ledger.spent_us.total() == pytest.approx(1e6 * test.seconds, abs=0.1)
 
 
@@ -147,13 +147,12 @@ def test_the_ledger_adds_up_to_the_clock(
 
     assert ledger.spent_us.total() == round(1e6 * test.seconds)
     assert sum(by_kind(test).values()) == ledger.spent_us.total()
-    assert sum(ledger.spent_on(part) for part in PARTS) == ledger.spent_us.total()
+    assert sum(ledger.sum_us(part) for part in PARTS) == ledger.spent_us.total()
     assert min(ledger.spent_us.values()) >= 0
     assert 0 <= ledger.masked_us < ledger.spent_us.total()
     assert (ledger.masked_us > 0) == any(ear.tones_masked for ear in result.ears)
     assert (
-        ledger.spent_on(ANSWERED, UNANSWERED, VOID) + ledger.spent_on(PAUSE)
-        == ledger.spent_us.total()
+        ledger.sum_us(ANSWERED, UNANSWERED, VOID) + ledger.sum_us(PAUSE) == ledger.spent_us.total()
     )
 
 

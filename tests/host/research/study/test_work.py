@@ -20,7 +20,7 @@ from host_tools.main import main
 from host_tools.research.methods.registry import Learned
 from host_tools.research.study import work
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Chunk, planned
+from host_tools.research.study.plan import Chunk, plan_study
 from host_tools.research.study.work import (
     WAITING_PER_WORKER,
     run_chunk,
@@ -68,7 +68,7 @@ def test_a_small_study_goes_on_after_an_interrupt(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def interrupted(_chunks: Iterator[Chunk]) -> Iterator[Any]:
+    def interrupt(_chunks: Iterator[Chunk]) -> Iterator[Any]:
         raise KeyboardInterrupt
 
     words = [
@@ -76,7 +76,7 @@ def test_a_small_study_goes_on_after_an_interrupt(
         "--trials", "3", "--workers", "0", "-o", str(tmp_path), "--json",
     ]  # fmt: skip
     with monkeypatch.context() as patch:
-        patch.setattr(work, "run_here", interrupted)
+        patch.setattr(work, "run_here", interrupt)
         assert main(words) == 130
     said = capsys.readouterr().err
     assert f"interrupted; 0 of 4 sessions are kept in {str(tmp_path)!r}" in said
@@ -141,18 +141,18 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> list[Scheduler]:
     distributed = pytest.importorskip("distributed")
     asked: list[Scheduler] = []
 
-    def found(address: str, **about: object) -> Scheduler:
+    def find(address: str, **about: object) -> Scheduler:
         asked.append(Scheduler(address, **about))
         return asked[-1]
 
-    monkeypatch.setattr(distributed, "Client", found)
+    monkeypatch.setattr(distributed, "Client", find)
     monkeypatch.setattr(distributed, "as_completed", Completed)
     return asked
 
 
 def quest_chunks(count: int) -> list[Chunk]:
-    plan = planned(Options("bisgaard", methods=("quest",), trials=1, seeds=8 * count))
-    return [*itertools.islice(plan.made(plan.chunks, Learned()), count)]
+    plan = plan_study(Options("bisgaard", methods=("quest",), trials=1, seeds=8 * count))
+    return [*itertools.islice(plan.make(plan.chunks, Learned()), count)]
 
 
 def test_a_cluster_has_only_a_few_chunks_at_a_time(scheduler: list[Scheduler]) -> None:
@@ -181,10 +181,10 @@ def test_a_cluster_without_workers_is_named(scheduler: list[Scheduler]) -> None:
 def test_a_chunk_that_a_cluster_loses_is_named(
     error: Exception, why: str, scheduler: list[Scheduler], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(_chunk: Chunk) -> None:
+    def lose(_chunk: Chunk) -> None:
         raise error
 
-    monkeypatch.setattr(work, "run_chunk", lost)
+    monkeypatch.setattr(work, "run_chunk", lose)
     with pytest.raises(HostError, match=f"--dask 'tcp://x': {why}"):
         next(run_on_cluster(quest_chunks(1), "tcp://x"))
     assert scheduler[0].is_closed
@@ -241,14 +241,14 @@ def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def interrupted(chunks: Iterator[Chunk]) -> Iterator[Any]:
+    def interrupt(chunks: Iterator[Chunk]) -> Iterator[Any]:
         for chunk in chunks:
             if chunk.index == 3:
                 raise KeyboardInterrupt
             yield run_chunk(chunk)
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "run_here", interrupted)
+        patch.setattr(work, "run_here", interrupt)
         assert study(table, tmp_path, "--workers", "0") == 130
     said = capsys.readouterr().err
     assert f"interrupted; 24 of 40 sessions are kept in {str(tmp_path)!r}" in said
@@ -274,8 +274,8 @@ def test_what_is_finished_is_not_run_again(
 
 
 def test_an_iteration_that_is_left_ends_its_processes() -> None:
-    plan = planned(Options("bisgaard", methods=("quest",), trials=2, seeds=40))
-    runs = run_in_processes(plan.made(plan.chunks, Learned()), 1)
+    plan = plan_study(Options("bisgaard", methods=("quest",), trials=2, seeds=40))
+    runs = run_in_processes(plan.make(plan.chunks, Learned()), 1)
     next(runs)
     assert multiprocessing.active_children()
 
@@ -285,7 +285,7 @@ def test_an_iteration_that_is_left_ends_its_processes() -> None:
 
 
 def test_a_worker_with_another_program_refuses() -> None:
-    plan = planned(Options("bisgaard", methods=("quest",), trials=2, seeds=1))
+    plan = plan_study(Options("bisgaard", methods=("quest",), trials=2, seeds=1))
     chunk = plan.chunk(0, Learned())
     foreign = Chunk(chunk.index, chunk.jobs, chunk.setting, chunk.learned, "another")
 
@@ -294,16 +294,16 @@ def test_a_worker_with_another_program_refuses() -> None:
 
 
 def test_a_scheduler_that_is_not_there_is_named(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
 ) -> None:
     monkeypatch.setattr("host_tools.research.study.work.CONNECT_S_MAX", 0.2)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
-        why = refused(*words_for(table, tmp_path, "--dask", address))
+        why = refusal_of(*words_for(table, tmp_path, "--dask", address))
         assert f"--dask '{address}': there is no Dask scheduler" in why
 
 
 def test_without_dask_installed_the_extra_is_named(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "[dask]'" in refused(*words_for(table, tmp_path, "--dask", "tcp://127.0.0.1:9"))
+    assert "[dask]'" in refusal_of(*words_for(table, tmp_path, "--dask", "tcp://127.0.0.1:9"))

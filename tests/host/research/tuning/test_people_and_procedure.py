@@ -57,7 +57,7 @@ def test_the_footprint_is_that_of_the_inference(
     monkeypatch.setattr(footprint, "ANSWERED", answered)
     monkeypatch.setattr(footprint, "WARM", answered // 2)
     monkeypatch.setattr(footprint, "ROUNDS", 1)
-    found = footprint.measured()
+    found = footprint.measure()
     assert found.workspace_bytes == new_estimator().nbytes < 1_000_000
     assert min(found.choice_ms, found.answer_ms, found.best_ms) > 0.0
 
@@ -101,7 +101,7 @@ def test_the_tables_are_of_everybody_asked_for(
     monkeypatch.setattr(command, "run_course", nothing_found)
     monkeypatch.setattr(command, "run_tuning", wish_found)
     taken = footprint.Footprint(0.5, 1.5, 20.0, 1234, 0, 0)
-    monkeypatch.setattr(footprint, "measured", lambda _seed: taken)
+    monkeypatch.setattr(footprint, "measure", lambda _seed: taken)
     monkeypatch.setattr(command, "run_peer", lambda _python, few, _workers: [
         nothing_found(("peer", person)) for person in few
     ])  # fmt: skip
