@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-PACKAGES: Final = ("numba", "numpy", "scipy", "scikit-learn")
+PACKAGES: Final = ("numba", "numpy", "scipy")
 _MODEL: Final = Path("/proc/device-tree/model")  # of a Raspberry Pi: "Raspberry Pi 4 Model B ..."
 
 Times = dict[int, dict[str, float]]  # seconds, by number of trials and name of the method

@@ -1,12 +1,11 @@
-"""One trial, response in to next stimulus out, beside the same model in SciPy and scikit-learn.
+"""One trial, response in to next stimulus out, beside the same model in SciPy.
 
 Every method is timed on the n-th answer of six sessions in turn, with the same six listeners. Each
-profile asks tones of its own; a reference gets the answers and candidates of its profile,
-scikit-learn those of `annealed-laplace`. Nothing is asserted about time.
+profile asks tones of its own; a reference gets the answers and candidates of its profile. Nothing
+is asserted about time.
 """
 
 import copy
-import warnings
 from collections.abc import Callable
 from itertools import cycle
 from typing import Any
@@ -20,7 +19,7 @@ from firmware_py.inference.mixture.expectation_propagation import TOLERANCE_SD
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from tests.inference.mixture.mixture_state import twin
 from tests.inference.models import length_and_sd_of
-from tests.reference import FloatArray, ReferenceEstimator, warp
+from tests.reference import ReferenceEstimator
 from tests.reference_mixture import Data, expectation_propagation
 
 LAPLACE = ("annealed-laplace", "gp-pta-2015")
@@ -29,8 +28,7 @@ CASES = ("default", "default told", *LAPLACE)
 # Every hypothesis from the prior, with moments by quadrature: so long that two sizes have to do.
 TRIALS_OF_MIXTURE = (8, 64)
 ROUNDS = 10 * len(AUDIOGRAMS)
-ROUNDS_OF_PEERS = 3 * len(AUDIOGRAMS)
-LEVEL_PER_LENGTH_DB = 10.0  # what scikit-learn's level axis is scaled by, to be of the order of 1
+ROUNDS_OF_REFERENCE = 3 * len(AUDIOGRAMS)
 
 State = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -90,7 +88,7 @@ def test_scipy_reference(benchmark: Any, profile: str, trials: int) -> None:
         return _reference_before(audiogram, profile, trials), answer
 
     name = f"SciPy reference, {profile}"
-    _measure(benchmark, name, trials, ROUNDS_OF_PEERS, _observe_and_choose, prepare)
+    _measure(benchmark, name, trials, ROUNDS_OF_REFERENCE, _observe_and_choose, prepare)
 
 
 def _mixture_after(audiogram: str, trials: int) -> Data:
@@ -119,60 +117,3 @@ def test_scipy_reference_of_the_mixture(benchmark: Any, trials: int) -> None:
     benchmark.extra_info.update(trials=trials, method="SciPy reference, default", sessions=1)
     data = _mixture_after(AUDIOGRAMS[0], trials)
     benchmark.pedantic(_weigh_hypotheses, args=(data,), rounds=1)
-
-
-def _inputs(frequency_hz: Any, level_db_hl: Any) -> FloatArray:
-    """(x, level) as scikit-learn takes them: its latent function lives on both."""
-    return np.column_stack([warp(frequency_hz), np.asarray(level_db_hl) / LEVEL_PER_LENGTH_DB])
-
-
-def _fit_and_predict(
-    x: FloatArray, heard: FloatArray, candidates: FloatArray, kernel: Any
-) -> tuple[Any, int]:
-    """Fit with the default optimiser; choose the candidate of the largest latent variance."""
-    from sklearn.gaussian_process import GaussianProcessClassifier
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its optimiser often ends at a bound
-        classifier = GaussianProcessClassifier(kernel).fit(x, heard)
-        _, variance = classifier.latent_mean_and_variance(candidates)
-    return classifier.kernel_, int(np.argmax(variance))
-
-
-@pytest.mark.parametrize("trials", TRIALS)
-def test_scikit_learn(benchmark: Any, trials: int) -> None:
-    """GaussianProcessClassifier(constant * RBF over (x, level)), started at its last optimum.
-
-    It has no selection for this: candidates are the firmware's, at the present threshold, and the
-    one of the largest latent variance is taken.
-    """
-    pytest.importorskip("sklearn")
-    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
-    start = ConstantKernel(1.0) * RBF([4.0, 1.0])
-    last_optimum = {}
-    for audiogram in AUDIOGRAMS:
-        frequency_hz, level_db_hl, heard = map(
-            np.array, zip(*answers_of(audiogram, "annealed-laplace")[: trials - 1], strict=True)
-        )
-        x = _inputs(frequency_hz, level_db_hl)
-        one_class = len(set(heard)) < 2
-        last_optimum[audiogram] = start if one_class else _fit_and_predict(x, heard, x, start)[0]
-
-    def prepare(audiogram: str) -> tuple[FloatArray, FloatArray, FloatArray, Any]:
-        frequency_hz, level_db_hl, heard = map(
-            np.array, zip(*answers_of(audiogram, "annealed-laplace")[:trials], strict=True)
-        )
-        firmware = estimator_before(audiogram, "annealed-laplace", trials)
-        candidates_hz = firmware.candidate_frequencies_hz
-        candidates = _inputs(candidates_hz, firmware.threshold(candidates_hz)[0])
-        return _inputs(frequency_hz, level_db_hl), heard, candidates, last_optimum[audiogram]
-
-    _measure(
-        benchmark,
-        "scikit-learn, annealed-laplace",
-        trials,
-        ROUNDS_OF_PEERS,
-        _fit_and_predict,
-        prepare,
-    )

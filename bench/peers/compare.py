@@ -1,18 +1,16 @@
 """`python -m bench.peers.compare NAME=PYTHON ...`: peers in environments of their own.
 
 NAME is gpy, quest_plus or aepsych, PYTHON the interpreter it is installed for. Each gets the
-answers of `annealed-laplace` as JSON, and its processor times come back; the firmware is timed
-before, each profile in sessions of its own with the same six listeners.
+answers of `annealed-laplace` as JSON, and its processor times come back. `make bench` times the
+firmware, after the answers of the same six listeners.
 """
 
 import argparse
-import copy
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -26,8 +24,6 @@ from tests.reference import warp
 
 ROOT: Final = Path(__file__).parents[2]
 TRIALS: Final = (16, 64)
-OWN: Final = ("default", "annealed-laplace")
-ROUNDS: Final = 10
 SESSIONS: Final = {"aepsych": 2}  # of six: it takes a second for a trial
 
 
@@ -62,33 +58,14 @@ def times_of_peer(name: str, python: str) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def time_of_firmware(profile: str, trials: int) -> float:
-    """Return the processor time of a trial, middle of the sessions, each where it was quickest."""
-    quickest = []
-    for audiogram in AUDIOGRAMS:
-        answer = answers_of(audiogram, profile)[trials - 1]
-        times_s = []
-        for _ in range(ROUNDS):
-            estimator = copy.deepcopy(estimator_before(audiogram, profile, trials))
-            before_s = time.process_time()
-            estimator.observe(*answer)
-            estimator.next_stimulus()
-            times_s.append(time.process_time() - before_s)
-        quickest.append(min(times_s))
-    return median(quickest)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure the peers that are named; return an exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench.peers.compare", description="Time peers beside the firmware."
+        prog="python -m bench.peers.compare", description="Time peers."
     )
     parser.add_argument("peers", nargs="+", metavar="NAME=PYTHON", help="gpy, quest_plus, aepsych")
     peers = [peer.partition("=") for peer in parser.parse_args(argv).peers]
     times: Times = {n: {} for n in TRIALS}
-    for profile in OWN:
-        for n in TRIALS:
-            times[n][f"firmware, {profile}"] = time_of_firmware(profile, n)
     failed = 0
     for name, _, python in peers:
         try:

@@ -1,7 +1,7 @@
 """GPy's classifier on (x, level): Laplace and expectation propagation.
 
-As with scikit-learn in test_trial.py: it is fitted from its last optimum with its default
-optimiser, and asks the candidate of the largest latent variance.
+It is fitted from its last optimum with its default optimiser, and asks the candidate of the largest
+latent variance: it has no selection of its own.
 """
 
 from functools import partial
