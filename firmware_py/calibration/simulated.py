@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.calibration import Calibration, Curve
 from firmware_py.procedure.masking import SUPRA_AURAL
-from firmware_py.procedure.route import AIR, BY_AIR, ROUTES
+from firmware_py.procedure.route import BY_AIR, ROUTE_KINDS, ROUTES
 
 BOARD_NAME: Final = "sim"  # no program of a tone generator calls itself so
 SERIAL: Final = "51b0000000000001"
@@ -52,7 +52,7 @@ CALIBRATION: Final = _Simulated(
     datetime.date.min,
     datetime.date.max,
     SUPRA_AURAL,
-    {AIR: _flat(0.0)},
+    {kind.transducer: _flat(0.0) for kind in ROUTE_KINDS},
     {route: _flat(FULL_SCALE_DB_HL) for route in ROUTES},
     {route: _flat(FULL_SCALE_DB_HL) for route in ROUTES},
 )

@@ -59,7 +59,8 @@ def state_words(test: HearingTest, resumed: int, header: SessionHeader, *, lost:
     seconds_to_go = "0" if test.state == FINISHED else to_go
     silences, false_positives = _silences(test)
     return (
-        f"state={state} ear={ear.route} presentation={test.number} tones={ear.tally.tones} "
+        f"state={state} {pairs(ear.route.parts())} "
+        f"presentation={test.number} tones={ear.tally.tones} "
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "

@@ -31,6 +31,7 @@ from firmware_py.procedure.results import (
     MeanThreshold,
     SessionResult,
 )
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import may_compare, may_conclude
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 
@@ -235,7 +236,8 @@ class PersonGrade:
 
 def person_grade(result: SessionResult) -> PersonGrade | None:
     """Return the grade of the better ear; None: an ear has no mean, or they are not comparable."""
-    ears = [ear for ear in result.ears if ear.pta4 is not None]
+    by_air = [ear for ear in result.ears if ear.route == Route(ear.route.ear)]
+    ears = [ear for ear in by_air if ear.pta4 is not None]
     if len(ears) < 2 or not all(may_compare(one, other) for one, other in pairwise(ears)):
         return None
     known = {ear.route.ear: ear.pta4 for ear in ears if ear.pta4 is not None}

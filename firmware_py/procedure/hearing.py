@@ -76,8 +76,9 @@ class HearingTest:
     ) -> None:
         self.settings = settings
         self.person = person
-        routes = map(Route, settings.ears_in_order)
-        self.ears = {r: EarTest(r, settings, self.person, highest_db_hl) for r in routes}
+        self.ears = {
+            route: EarTest(route, settings, self.person, highest_db_hl) for route in settings.routes
+        }
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""

@@ -12,6 +12,7 @@ from firmware_py.procedure.route import (
     LEFT,
     LOWEST_DB_HL,
     RIGHT,
+    Route,
     RouteKind,
 )
 
@@ -248,10 +249,10 @@ class Settings:
         return () if self.confirm == NONE else self.confirm_frequencies_hz
 
     @property
-    def ears_in_order(self) -> list[str]:
-        """Return the ears that are tested, in the order of the test."""
+    def routes(self) -> list[Route]:
+        """Return the routes that are tested, in the order of the test."""
         ears = EARS if self.ears == BOTH else (self.ears,)
-        return sorted(ears, key=lambda ear: ear != self.first_ear)
+        return [Route(ear) for ear in sorted(ears, key=lambda ear: ear != self.first_ear)]
 
     def audiogram_hz(self, kind: RouteKind) -> list[int]:
         """Return the frequencies of its audiogram that may be asked, from the lowest on."""

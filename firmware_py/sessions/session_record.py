@@ -38,7 +38,6 @@ from firmware_py.procedure.record_checks import (
     whole,
 )
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.identity import Identity
 
@@ -307,7 +306,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
     def check_result(self, result: SessionResult) -> None:
         """Refuse a result of other ears or frequencies; `ResultError`."""
-        tested = {Route(ear) for ear in self.settings.ears_in_order}
+        tested = {*self.settings.routes}
         if result.by_route.keys() != tested:
             told, allowed = (
                 ", ".join(sorted(map(str, each))) for each in (result.by_route, tested)

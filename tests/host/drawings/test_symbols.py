@@ -11,7 +11,7 @@ from firmware_py.console import audiogram_text as console
 from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
-from firmware_py.procedure.route import LEFT, RIGHT, Route
+from firmware_py.procedure.route import LEFT, RIGHT, ROUTES, Route
 from host_tools import drawing_js
 from host_tools.drawings import drawing
 from host_tools.drawings.symbols import REACH, symbol_marker, symbol_table
@@ -19,24 +19,11 @@ from host_tools.drawings.symbols import REACH, symbol_marker, symbol_table
 WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
 
 
-def test_the_consoles_characters_are_those_of_the_table() -> None:
-    for ear in (RIGHT, LEFT):
-        for mark in MaskingMark:
-            own = symbol_table()["symbols"][ear][mark]["character"]
-            assert Route(ear).character(mark) == own
-    arrows = {kind: symbol_table()["arrows"][kind]["character"] for kind in WITH_ARROW}
-    assert arrows == console.ARROWS
-    assert symbol_table()["inferred"]["character"] == console.INFERRED
-    assert symbol_table()["truth"]["character"] == console.TRUTH
-    assert symbol_table()["band"]["character"] in console.legend({})
-
-
 def test_no_two_things_have_the_same_character() -> None:
-    characters = [
-        each["character"] for ear in symbol_table()["symbols"].values() for each in ear.values()
-    ]
-    characters += [symbol_table()["arrows"][kind]["character"] for kind in WITH_ARROW]
-    characters += [symbol_table()[name]["character"] for name in ("inferred", "truth", "band")]
+    characters = [route.character(mark) for route in ROUTES for mark in MaskingMark]
+    characters += [console.ARROWS[kind] for kind in WITH_ARROW]
+    characters += [console.INFERRED, console.TRUTH, ":"]
+    assert "   : 95 % band" in console.legend({Route(LEFT): []})
 
     assert len({*characters}) == len(characters) == 12
 
@@ -54,7 +41,8 @@ def test_the_paper_of_the_console_has_the_numbers_of_the_table() -> None:
 
 
 def test_the_table_has_all_that_a_threshold_can_be() -> None:
-    assert symbol_table()["symbols"].keys() == symbol_table()["ears"].keys() == {RIGHT, LEFT}
+    assert symbol_table()["symbols"].keys() == {*map(str, ROUTES)}
+    assert symbol_table()["ears"].keys() == {RIGHT, LEFT}
     for by_masking in symbol_table()["symbols"].values():
         assert by_masking.keys() == {*MaskingMark}
     assert symbol_table()["arrows"].keys() == {*WITH_ARROW, "path"}
