@@ -75,7 +75,7 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
     for ear in examination.result.ears:
         mean = ear.pta4
         of_ear = {
-            **ear.route.parts(),
+            "ear": str(ear.route),
             "ear_outcome": str(ear.outcome),
             "verdict": str(ear.verdict),
             "reasons": list(map(say, ear.reasons)),
