@@ -22,7 +22,6 @@ import serial
 from host_tools.commands import workbench
 from host_tools.commands.console import command as console
 from host_tools.commands.sessions.entry import entry_of
-from host_tools.main import main
 from host_tools.recordings.replayed import IDENTICAL, UNFINISHED, replay_journal
 from tests.host.bench import Benches, Device
 from tests.host.commands.test_demo import children_of, wait_for_the_end_of
@@ -352,9 +351,3 @@ def test_by_hand_with_a_cable_as_the_workbench_says(tmp_path: Path) -> None:
             assert firmware.wait(WAIT_S_MAX) == 0
         board.terminate()
     assert replay_journal(tmp_path / JOURNAL).code == IDENTICAL
-
-
-def test_a_cable_takes_no_options(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["cable", "/dev/ttyS0"])
-    assert re.search(r"unrecognized arguments: /dev/ttyS0", capsys.readouterr().err)

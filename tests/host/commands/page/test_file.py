@@ -10,14 +10,15 @@ import pytest
 from firmware_py.board.self_check import PARTS
 from firmware_py.console.command_row import help_lines
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
-from firmware_py.procedure import tells
+from firmware_py.procedure import outcomes, presenter, tells
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tuning import tells as of_tuning
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import PAGE_BYTES_MAX, exports_of, modules, page
 from host_tools.commands.page.bridge import BUSY, NO_PORT, UNPLUGGED
 from host_tools.commands.page.knowledge import OF_EVERY_DEVICE, knowledge, words_of
 from tests.firmware.rig import REPO
-from tests.host.journals import GpPta, Refused
+from tests.host.journals import GpPta
 
 ROOT = REPO / "host_tools" / "commands" / "page" / "assets"
 # What the firmware tells beside the procedure's own: see runner.py and firmware.py.
@@ -76,14 +77,7 @@ def test_the_page_knows_every_row_as_a_device_lists_it() -> None:
 def test_the_page_listens_for_what_the_firmware_tells() -> None:
     told = {
         each.WHAT
-        for each in vars(tells).values()
-        if isinstance(each, type) and issubclass(each, tells.Tell) and each is not tells.Tell
-    }
-    from firmware_py.procedure.tuning import tells as of_tuning
-
-    told |= {
-        each.WHAT
-        for each in vars(of_tuning).values()
+        for each in (*vars(tells).values(), *vars(of_tuning).values())
         if isinstance(each, type) and issubclass(each, tells.Tell) and each is not tells.Tell
     }
     told |= {"tuning", "tuning-over", "tuning-resumed", "hearing-aid"} | TOLD_BY_THE_LOOP
@@ -118,8 +112,6 @@ def made_keys() -> set[str]:
     for kind in ("in_use", "busy", "no_port", "unplugged", "bridge_gone", "another_device",
                  "no_answer", "silent", "closed"):  # fmt: skip
         keys.add(f"lost_{kind}")
-    from firmware_py.procedure import outcomes, presenter
-
     keys |= {f"outcome_{each.replace('-', '_')}" for each in outcomes.Outcome if each != "inferred"}
     keys |= {f"purpose_{each}" for each in outcomes.Purpose}
     keys |= {
@@ -175,12 +167,8 @@ def test_the_bridge_and_the_page_agree_why_a_socket_is_closed() -> None:
     assert {int(number): kind for number, kind in told.items()} == numbers
 
 
-def test_a_file_is_written_whole_and_not_over_another(
-    gp_pta: GpPta, refusal_of: Refused, tmp_path: Path
-) -> None:
+def test_a_file_is_written_whole_and_over_another_with_force(gp_pta: GpPta, tmp_path: Path) -> None:
     out = tmp_path / "operator.html"
     assert gp_pta("page", "-o", out) == (0, "", "")
     assert out.read_text("utf-8") == page()
-    assert "is there already" in refusal_of("page", "-o", out)
     assert gp_pta("page", "-o", out, "--force")[0] == 0
-    assert "allowed is a name in .html" in refusal_of("page", "-o", tmp_path / "operator.txt")

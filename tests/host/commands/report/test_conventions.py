@@ -5,7 +5,6 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -19,14 +18,9 @@ from host_tools.commands.report.drawn import audiogram_as_json
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.page import page_of
-from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
-from host_tools.document import set_document
-from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import RecordedSession, read_session
-from tests.budget import quick
 from tests.host.journals import BOTH, GpPta, NoSteps
-from tests.host.pdfs import ReadPdf
 
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 CONFIRMED_DB_HL: Final = 65.0  # far above the band at 1 kHz of both ears
@@ -116,27 +110,8 @@ def test_a_mean_just_below_a_grade_says_by_which_mean_it_is_graded() -> None:
     assert "as a clinical threshold" not in words.grades(again)[0]
 
 
-@pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
-def test_a_finished_pdf_has_the_sentences(language: str) -> None:
-    found, session = findings_in(language, CLINICAL_ASCENDING)
-    pdf = ReadPdf(set_document(paper_of(found, session, NO_HEADING), ".pdf"))
-    text = re.sub(r"\s+", " ", pdf.text.replace("\u00a0", " "))
-    for note in notes_of(found, Words(catalogue_of(language))):
-        assert re.sub(r"\s+", " ", note) in text
-    assert pdf.pages <= 2
-
-
 def test_the_option_says_which(gp_pta: GpPta) -> None:
     found = json.loads(gp_pta("report", BOTH, "--json", "--convention", "clinical")[1])
     assert found["threshold_convention"] == CLINICAL_ASCENDING
     for ear in found["ears"]:
         assert ear["above_50_percent_db"] == ear["clinical_offset_db"]
-
-
-def test_another_convention_is_refused(
-    tmp_path: Path, gp_pta: GpPta, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        gp_pta("report", BOTH, "--convention", "75", "-o", tmp_path / "x.html")
-    assert "convention is '75'; allowed are 50 and clinical" in capsys.readouterr().err
-    assert not [*tmp_path.iterdir()]

@@ -18,6 +18,7 @@ from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
 from host_tools.document import ENDINGS, set_document
@@ -72,8 +73,8 @@ def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) ->
     simulated = words.say("simulated_mark")
     standing = words.catalogue.say("record", "not_final", why=simulated)
     assert standing in pdf.text, "nobody was tested"
-    for grade in words.grades(found):
-        assert grade.replace("\u00a0", " ") in pdf.text.replace("\u00a0", " ")
+    for said in [*words.grades(found), *notes_of(found, words)]:
+        assert " ".join(said.split()) in " ".join(pdf.text.split())
 
 
 def test_the_header_says_who_when_where_and_with_what() -> None:

@@ -17,7 +17,6 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import say
 from host_tools.commands.console.command import Talk
 from host_tools.commands.watch import port as port_module
-from host_tools.commands.watch.command import watch_of
 from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch, view_of
 from host_tools.commands.watch.port import PortWatch
 from host_tools.commands.watch.screen import draw
@@ -314,10 +313,5 @@ def test_while_it_waits_only_words_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Console(width=300).print(draw(DirectoryWatch(tmp_path, awaits_next=True).look()))
-    assert capsys.readouterr().out == (
-        f"waiting for a test in {tmp_path}; there is no session yet\n"
-    )
-
-
-def test_a_directory_is_watched_as_one(tmp_path: Path) -> None:
-    assert isinstance(watch_of(str(tmp_path)), DirectoryWatch)
+    told = f"waiting for a test in {tmp_path}; there is no session yet\n"
+    assert capsys.readouterr().out == told
