@@ -348,7 +348,7 @@ class Presenter:
             self.failure = (self._tries.failure(self.number),)
             return []
         self.state = STARTING
-        told = _tell_tone(self.number, self.route, tone, self.noise)
+        told = _to_tell(self.number, self.route, tone, self.noise)
         play = _play(self.number, self.route, tone, self._settings, self.pace.pulses)
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
@@ -382,9 +382,7 @@ class Presenter:
         return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
 
 
-def _tell_tone(
-    number: int, route: Route, tone: Presentation, noise: MaskingNoise
-) -> tells.ToneTold:
+def _to_tell(number: int, route: Route, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
     due = noise.due
     return tells.ToneTold(
         number, route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
