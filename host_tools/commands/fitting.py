@@ -1,7 +1,7 @@
 """From a session to a tuned hearing aid, with a simulated wearer: the second half of a demo."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -64,7 +64,6 @@ def fit_and_tune(
     journal: Path,
     data: Path,
     screen: "Console",
-    listen: Callable[[str], None] = lambda _: None,
 ) -> Fitting:
     """Prescribe from a session, and have a simulated person tune what was prescribed.
 
@@ -77,8 +76,6 @@ def fit_and_tune(
     data : Path
         Where the fits, the journal of the tuning and the pictures go.
     screen : Console
-    listen : callable
-        Is called with everything that the firmware tells of the tuning.
     """
     session = read_true_session(journal)
     # Nobody wears this aid; without a calibration all that is made of it says so.
@@ -97,7 +94,7 @@ def fit_and_tune(
         screen,
         f"{RULE.upper()} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated",
     )
-    result, wish_db = _tune(arguments, data, screen, listen)
+    result, wish_db = _tune(arguments, data, screen)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     show_result(screen, result, wish_db)
     show_verdict(screen, verdict)
@@ -117,7 +114,6 @@ def _tune(
     arguments: argparse.Namespace,
     data: Path,
     screen: "Console",
-    listen: Callable[[str], None],
 ) -> tuple[TuningResult, Sequence[float]]:
     wish_db = drawn_wish_db([d.wish_sd_db for d in DIMENSIONS], arguments.seed)
     wearer = SimulatedWearer(wish_db, arguments.person, seed=arguments.seed)
@@ -127,7 +123,7 @@ def _tune(
     )
     try:
         with start_devices(arguments, data, tell, aid.port) as bench:
-            person = answering(wearer, listen)
+            person = answering(wearer)
             start = {"SEED": arguments.seed}
             result = tune(bench.console, bench.firmware, start, screen, aid, person)
     finally:
@@ -135,12 +131,11 @@ def _tune(
     return result, wearer.wish_db
 
 
-def answering(wearer: SimulatedWearer, listen: Callable[[str], None]) -> Person:
+def answering(wearer: SimulatedWearer) -> Person:
     """Return a person who answers at the console as soon as both sounds were begun."""
     heard: dict[str, list[float]] = {}
 
     def answer(what: str, told: Tell | None) -> str:
-        listen(what)
         if not isinstance(told, SpeechTold):
             return ""
         heard[told.place] = setting_of(told)

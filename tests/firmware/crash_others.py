@@ -59,8 +59,7 @@ def _kill_until_tuned(
     rig: Rig, aid: str, seed: int, chance: random.Random, kills_max: int
 ) -> list[int]:
     wearer = answering(
-        SimulatedWearer(drawn_wish_db([d.wish_sd_db for d in DIMENSIONS], seed), seed=seed),
-        lambda _: None,
+        SimulatedWearer(drawn_wish_db([d.wish_sd_db for d in DIMENSIONS], seed), seed=seed)
     )
     kept, kills = b"", list[int]()
     while True:

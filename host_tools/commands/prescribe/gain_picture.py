@@ -14,7 +14,6 @@ from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.limits import field_db_spl
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.route import Route
 from host_tools.catalogue import Catalogue
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.figures import differences_db
@@ -38,7 +37,7 @@ from host_tools.drawings.drawing import (
     new_figure,
     svg_of,
 )
-from host_tools.drawings.symbols import symbol_marker
+from host_tools.drawings.symbols import symbol_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +127,7 @@ def _gains(axes: "Axes", ear: EarPrescription, fitted: EarFit, other: EarFit | N
     measured = [k for k, mark in enumerate(ear.marks) if mark != Outcome.INFERRED]
     _curves(axes, fitted, colour)
     axes.plot(
-        x, gain_db, color=colour, linestyle="", marker=symbol_marker(Route(ear.ear)),
+        x, gain_db, color=colour, linestyle="", marker=symbol_table()["ears"][ear.ear]["marker"],
         fillstyle="none", markevery=measured, clip_on=False,
     )  # fmt: skip
     for at, height_db, sign in zip(x, gain_db, _signs(ear), strict=True):

@@ -51,12 +51,10 @@ class SimulatedTuning:
     Parameters
     ----------
     person : Person
-    settings : TuningSettings, optional
-        With two rounds.
     """
 
-    def __init__(self, person: Person, settings: TuningSettings | None = None) -> None:
-        self.tuning = Tuning(settings_for(person) if settings is None else settings)
+    def __init__(self, person: Person) -> None:
+        self.tuning = Tuning(settings_for(person))
         self.now_us = 0
         self._wearer = person.wearer()
         self._pair: list[SettingDb] = []

@@ -5,7 +5,6 @@ from typing import Final
 
 import numpy as np
 import pytest
-from matplotlib.path import Path as Shape
 
 from firmware_py.console import audiogram_text as console
 from firmware_py.procedure.asked import THIRD_OCTAVE
@@ -14,7 +13,7 @@ from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.route import LEFT, RIGHT, ROUTES, Route
 from host_tools import drawing_js
 from host_tools.drawings import drawing
-from host_tools.drawings.symbols import REACH, symbol_marker, symbol_table
+from host_tools.drawings.symbols import symbol_table
 
 WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
 
@@ -47,24 +46,6 @@ def test_the_table_has_all_that_a_threshold_can_be() -> None:
         assert by_masking.keys() == {*MaskingMark}
     assert symbol_table()["arrows"].keys() == {*WITH_ARROW, "path"}
     assert symbol_table()["signs"]["wide"] == drawing.WIDE_SIGN
-
-
-@pytest.mark.parametrize("ear", [RIGHT, LEFT])
-def test_a_marker_is_the_path_of_the_table_upside_down(ear: str) -> None:
-    for mark in MaskingMark:
-        path = symbol_table()["symbols"][ear][mark]["path"]
-        numbers = [float(word) for word in re.findall(r"-?[\d.]+", path)]
-        shape = symbol_marker(Route(ear), mark)
-        codes = np.asarray(shape.codes, int).tolist()
-        points = np.asarray(shape.vertices, float).tolist()
-        drawn = [
-            (x, y) for (x, y), code in zip(points, codes, strict=True) if code != Shape.CLOSEPOLY
-        ]
-
-        expected = [(x, -y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
-        assert drawn == [*expected, (REACH, 0.0)]
-        assert codes.count(Shape.MOVETO) == path.count("M") + 1
-        assert codes.count(Shape.CLOSEPOLY) == path.count("Z")
 
 
 def test_arrows_point_outward_and_down_where_nothing_was_heard() -> None:
