@@ -15,15 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
 from device.simulator import nhanes
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
-from device.simulator.listener import Ear, SimulatedListener
+from device.simulator.listener import SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import ARROWS, INFERRED, draw_audiogram
@@ -37,11 +35,8 @@ from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv, code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
-from host_tools.commands.export.long_table import as_parquet
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
-from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_ear
-from host_tools.commands.prescribe.figures import as_json as prescription_as_json
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.page import page_of
@@ -166,19 +161,6 @@ def test_no_response_and_hears_all_were_asked_at_their_limit(people: Sequence[Pe
     assert seen == {"no-response", "hears-all"}
 
 
-def test_csv_is_blank_there(people: Sequence[Person]) -> None:
-    for person in people:
-        (row,) = csv.DictReader(io.StringIO(as_csv([person.examination]).decode()))
-        (coded,) = csv.DictReader(io.StringIO(as_nhanes_csv([person.examination]).decode()))
-        for ear, found in person.thresholds_without_tone():
-            side: Ear = "left" if ear == "left" else "right"
-            assert coded[nhanes.variable(side, found.frequency_hz)] == ""
-            assert row[level_column(ear, found.frequency_hz)] == ""
-            assert row[code_column(ear, found.frequency_hz)] == found.mark
-            assert re.search(rf"(^|; ){found.frequency_hz} inferred($|;)", row[f"marks_{ear}"])
-            assert re.search(rf"(^|; ){found.frequency_hz} -?[\d.]+ \(", row[f"inferred_{ear}"])
-
-
 def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -> None:
     for person in people:
         (session,) = json.loads(as_json([person.examination]))["sessions"]
@@ -192,36 +174,6 @@ def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -
                 assert [told[name] for name in (*NUMBERS, "limit_db_hl", "masking")] == [None] * 6
                 assert told["inferred"]["db_hl"] == read(found).inferred_db_hl
                 assert told.get("norm_share_better") is None
-
-
-def test_parquet_has_no_number_there_but_under_inferred(people: Sequence[Person]) -> None:
-    table = pq.read_table(pa.BufferReader(as_parquet([p.examination for p in people]))).to_pylist()
-    rows = iter(table)
-    for person in people:
-        unasked = {(ear, found.frequency_hz) for ear, found in person.thresholds_without_tone()}
-        for ear in person.examination.result.ears:
-            for found in ear.thresholds:
-                row = next(rows)
-                if (ear.route.ear, found.frequency_hz) in unasked:
-                    assert [row[name] for name in (*NUMBERS, "limit_db_hl")] == [None] * 5
-                    assert row["inferred_db_hl"] == read(found).inferred_db_hl
-                    assert row["marks"] == ["inferred"]
-    assert not [*rows]
-
-
-def test_fhir_has_no_value_there_and_is_not_final(people: Sequence[Person]) -> None:
-    for person in people:
-        bundle = json.loads(as_fhir([person.examination]))
-        observations = [entry["resource"] for entry in bundle["entry"]][1:]
-        by_code = {each["code"]["coding"][0]["code"]: each for each in observations}
-        for ear, found in person.thresholds_without_tone():
-            told: dict[str, Any] = by_code[BY_AIR.loinc[ear][found.frequency_hz]]
-            assert told["status"] == "preliminary"
-            assert not {"valueQuantity", "interpretation"} & told.keys()
-            assert told["dataAbsentReason"]["coding"][0]["code"] == "not-performed"
-            assert not any("coding" in part["code"] for part in told["component"])
-            notes = " ".join(note["text"] for note in told["note"])
-            assert not re.search("mask|no-response|measured", notes)
 
 
 def test_the_reports_page_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
@@ -297,17 +249,6 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
         assert "inferred" in text
 
 
-def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Person]) -> None:
-    for person in [each for each in people if each.names[1]][:6]:
-        names = [ear.route.ear for ear in person.session.result.ears]
-        ears = [prescribe_ear(person.session, name, "nal-r") for name in names]
-        figures = prescription_as_json(person.session, ears, fit_of_ears(person.session, ears))
-        told = {ear["ear"]: ear for ear in figures["ears"]}
-        for ear, found in person.thresholds_without_tone():
-            (band,) = [b for b in told[ear]["bands"] if b["frequency_hz"] == found.frequency_hz]
-            assert (band["mark"], band["wide"]) == ("inferred", False)
-
-
 def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person]) -> None:
     for person in people:
         unasked = {(ear, found.frequency_hz) for ear, found in person.thresholds_without_tone()}
@@ -320,14 +261,6 @@ def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person
         if len(by_ear) == 2:
             known = asymmetry.differences(by_ear[Route("left")], by_ear[Route("right")])
             assert not known.keys() & {frequency_hz for _, frequency_hz in unasked}
-
-
-def test_a_large_difference_between_the_ears_draws_a_remark(people: Sequence[Person]) -> None:
-    (asymmetric,) = [person for person in people if person.names == ASYMMETRIC]
-    (line,) = asymmetric.findings.asymmetries
-    assert line.startswith("asymmetry: the left ear is worse by ")
-    assert "NICE NG98, 2018" in line
-    assert line in WORDS.remarks(asymmetric.findings)
 
 
 def sign_of(reading: dict[str, Any]) -> str:

@@ -84,17 +84,6 @@ def test_the_better_ear_is_measured_first(
     ]
 
 
-@pytest.mark.parametrize(
-    ("conduct", "within_db"), quick_rows([("clinical", 5.0), ("brisk", 7.0)], ("brisk", 7.0))
-)
-def test_every_ear_gets_its_own_threshold(conduct: str, within_db: float) -> None:
-    driver = run_to_end(Settings(conduct=conduct), two_ears(left=20.0, right=55.0))
-
-    for ear, level_db_hl in (("left", 20.0), ("right", 55.0)):
-        for found in driver.ear(ear)["thresholds"]:
-            assert found["threshold_db_hl"] == pytest.approx(level_db_hl, abs=within_db)
-
-
 @pytest.mark.parametrize("conduct", CONDUCTS)
 def test_the_second_ear_begins_with_what_the_first_told_of_the_listener(conduct: str) -> None:
     """Also where the answers to its familiarisation were given before, and count."""

@@ -130,12 +130,6 @@ def test_two_bursts_of_five_tones_are_missed_or_answered_whatever_they_are(seed:
     assert 16 <= second[0] <= 21
 
 
-def test_bursts_differ_between_seeds() -> None:
-    courses = {tuple(hears(listener("bursts", seed), range(30), 120.0)) for seed in range(20)}
-
-    assert len(courses) > 10
-
-
 def test_a_drift_is_slow_of_the_size_said_and_about_the_truth() -> None:
     kind = kind_named("drifting")
     drift = np.array(

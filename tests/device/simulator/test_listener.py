@@ -140,12 +140,6 @@ class TestPsychometricFunction:
         for button in (1, 2):
             assert buttons.count(button) / TRIALS == pytest.approx(0.2, abs=0.025), f"seed {SEED}"
 
-    def test_each_ear_has_its_own_threshold(self) -> None:
-        someone = listener(lapse_rate=0.0, false_alarm_rate=0.0)
-
-        assert share_answered(someone, "left", 40.0) == 1.0, f"seed {SEED}"
-        assert share_answered(someone, "right", 40.0) == 0.0, f"seed {SEED}"
-
     @pytest.mark.parametrize(
         ("noise", "left_db_hl", "right_db_hl"),
         [
@@ -179,12 +173,6 @@ class TestPsychometricFunction:
         assert alone.probabilities("left", 1000.0, 120.0)[0] == pytest.approx(0.01)
         with pytest.raises(ValueError, match="interaural_attenuation_db is 0, allowed is above 0"):
             SimulatedListener(ears, interaural_attenuation_db=0)
-
-    def test_an_infinite_threshold_leaves_only_false_alarms(self) -> None:
-        deaf = Audiogram((1000.0,), (math.inf,))
-        someone = SimulatedListener({"left": deaf, "right": deaf}, false_alarm_rate=0.1, seed=SEED)
-
-        assert abs(share_answered(someone, "left", 120.0) - 0.1) < 0.02, f"seed {SEED}"
 
     @pytest.mark.parametrize(
         ("rates", "loud_heard", "soft_heard"),
@@ -269,12 +257,6 @@ class TestTimes:
         assert at_0 == pytest.approx(math.log(0.4), abs=0.03), f"seed {SEED}"
         assert at_0 - at_2_sds == pytest.approx(0.2, abs=0.03), f"seed {SEED}"
         assert at_3 == pytest.approx(far, abs=0.03), f"seed {SEED}"
-
-    def test_without_one_every_bit_is_as_without_the_option(self) -> None:
-        with_it, without = listener(response_time_slope=0.0), listener()
-        for i in range(200):
-            question = (f"t{i}", "left", 1000.0, 30.0 + i % 60)
-            assert with_it.answer(*question) == without.answer(*question)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("median_s", [RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX])
     def test_limits_hold_for_the_quickest_and_the_slowest(self, median_s: float) -> None:

@@ -252,22 +252,6 @@ def test_presses_to_come_are_bounded() -> None:
     assert len([verb for verb, _ in verbs_and_times(late) if verb == "button-down"]) <= 9
 
 
-def test_the_simulated_listener_answers_what_is_loud() -> None:
-    flat = Audiogram((1000.0,), (30.0,))
-    listener = SimulatedListener(
-        {"left": flat, "right": flat}, lapse_rate=0.0, false_alarm_rate=0.0
-    )
-    host = Host(SimulatedBoard(listener))
-
-    host.tone(id="loud", dbfs="-70")
-    loud = host.until(3 * S)
-    host.tone(id="soft", dbfs="-110")
-    soft = host.until(6 * S)
-
-    assert "button-down" in [f[1] for f in loud]
-    assert "button-down" not in [f[1] for f in soft]
-
-
 def session(seed: int, steps: Iterator[int]) -> tuple[list[Frame], list[PlayedTone]]:
     """Half a minute of tones at fixed times, with time passing in any steps in between."""
     flat = Audiogram((1000.0,), (40.0,))

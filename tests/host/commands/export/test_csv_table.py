@@ -194,7 +194,9 @@ def test_the_simulator_cannot_hear_as_an_ear_that_could_not_be_tested(tmp_path: 
 
 
 def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
-    examinations = [session_with_marks(), *map(read_examination, JOURNALS)]
+    examinations = [
+        session_with_marks(), inferred_and_confirmed(), *map(read_examination, JOURNALS)
+    ]  # fmt: skip
     rows = pq.read_table(pa.BufferReader(as_parquet(examinations))).to_pylist()
     wanted = [
         (examination, ear, threshold)
@@ -207,6 +209,8 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
         for key in ("frequency_hz", "mark", "limit_db_hl"):
             assert row[key] == getattr(threshold, key)
         inferred = threshold.mark == "inferred"
+        assert ("inferred" in row["marks"]) == inferred
+        assert not inferred or row["sd_db"] is row["high_db_hl"] is row["limit_db_hl"] is None
         names = ("threshold_db_hl", "inferred_db_hl"), ("low_db_hl", "inferred_low_db_hl")
         for measured, other in names:
             number = getattr(threshold, measured)

@@ -21,11 +21,9 @@ from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.outcomes import MaskingMark, Verdict
-from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.tuning.space import DIMENSIONS
-from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe import paper as paper_of
 from host_tools.commands.prescribe.ear_prescription import (
@@ -240,15 +238,6 @@ def test_each_mark_in_a_table_is_explained_below_it(
     assert not any(mark in said for mark in {*"≥≤?~^†*"} - marks)
 
 
-@pytest.mark.parametrize("name", ["silent-ear", "always-answering"])
-def test_nothing_is_prescribed_for_an_ear_that_could_not_be_tested(
-    name: str, refusal_of: Refused
-) -> None:
-    why = refusal_of("prescribe", GOLDEN / f"{name}.journal", "--rule", "half-gain")
-    assert "left ear: could not be tested: " in why
-    assert "so nothing is prescribed" in why
-
-
 def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
     deaf_ear: Path, gp_pta: GpPta
 ) -> None:
@@ -273,15 +262,6 @@ def test_an_unfinished_session_has_to_be_asked_for(
     assert "from a session that came to no end" in out
     assert "left ear: nothing is prescribed" in out
     assert [ear["ear"] for ear in json.loads(told.read_text())["ears"]] == ["right"]
-
-
-def test_nothing_is_prescribed_for_an_ear_that_was_ended_early(
-    tmp_path: Path, refusal_of: Refused
-) -> None:
-    half = tmp_path / "session-000001.journal"
-    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
-    why = refusal_of("prescribe", half, "--unfinished")
-    assert f"left ear: doubtful: {say(reason(Code.ENDED_EARLY))}; so nothing is prescribed" in why
 
 
 def test_a_damaged_journal_is_refused_as_by_export(tmp_path: Path, gp_pta: GpPta) -> None:

@@ -259,20 +259,6 @@ def test_an_ear_that_hears_nothing_has_a_bound_and_no_number(deaf_ear: Path) -> 
     assert shown.keys() == {"no-response", "incomplete", "inferred"}
 
 
-@pytest.mark.parametrize("name", ["silent-ear", "always-answering"])
-def test_an_ear_that_could_not_be_tested_has_no_level_at_all(name: str) -> None:
-    found = findings(name)
-    (ear,) = found.ears
-    assert (ear.verdict, ear.outcome) == (Verdict.NOT_TESTED, Outcome.NOT_TESTED)
-    assert ear.pta4 is None
-    assert found.grade is None
-    assert words.grades(found) == ["left ear: none, it could not be tested"]
-    assert {(t.mark, t.threshold_db_hl, t.limit_db_hl) for t in ear.thresholds} == {
-        (Outcome.NOT_TESTED, None, None)
-    }
-    assert (ear.quality.clear_tones, ear.quality.posterior_sd_db) == (0, None)
-
-
 def test_what_showed_that_nobody_listened_is_told() -> None:
     (silent,), (pressing,) = findings("silent-ear").ears, findings("always-answering").ears
 

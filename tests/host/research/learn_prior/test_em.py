@@ -235,19 +235,6 @@ def test_rounding_is_taken_out_of_the_covariance() -> None:
     )  # 3 standard errors
 
 
-def test_limits_are_undone() -> None:
-    values = draw(6000)
-    limit_db_hl = 55.0  # at 4 kHz more than one ear in five, at the others few
-    sample = sample_from(values, limit_db_hl=limit_db_hl)
-    assert sample.censored[:, 3].mean() > 0.2
-    found = Learner(sample, NO_SHRINKAGE).fit(1, 1).mixture
-
-    cut = np.minimum(values[:, 3], limit_db_hl).mean()
-    assert MEAN[3] - cut > 1.0  # what taking the limit for the threshold would lose
-    np.testing.assert_allclose(found.mean[0], values.mean(axis=0), atol=0.25)
-    np.testing.assert_allclose(found.covariance[0], np.cov(values.T), atol=8.0)
-
-
 def test_the_optimum_with_limits_is_the_one_a_general_optimiser_finds() -> None:
     rng = np.random.default_rng(7)
     x = rng.normal(100.0, 15.0, 400)

@@ -77,26 +77,6 @@ def test_two_knots_in_a_gap_deviate_as_a_bridge() -> None:
     assert covariance[3, 4] == pytest.approx(line + 4.0 * sd2 * u * (1.0 - v))
 
 
-def test_a_measured_frequency_is_used_as_it_is() -> None:
-    frequencies_hz = np.array([500.0, 750.0, 1000.0, 2000.0])
-
-    mean, covariance, _ = fill_in(ONE, frequencies_hz, np.array(KNOTS_HZ))
-
-    at = [KNOTS_HZ.index(f) for f in frequencies_hz]
-    np.testing.assert_allclose(mean[0, at], MEAN[0, :4])
-    np.testing.assert_allclose(covariance[0][np.ix_(at, at)], COVARIANCE[:4, :4])
-
-
-def test_the_bands_widen_outside() -> None:
-    prior = prior_of(ONE, FREQUENCIES_HZ, 0.25, {})
-    sd_db = np.sqrt(curves(prior, np.array(KNOTS_HZ))[1])
-
-    # The standard audiograms begin at 250 Hz and end at 6 kHz, the table at 500 Hz and 4 kHz.
-    assert np.all(np.diff(sd_db[0, :3]) < 0.0)
-    assert np.all(np.diff(sd_db[1, :2]) < 0.0)
-    assert np.all(np.diff(sd_db[:, -4:]) > 0.0)
-
-
 def test_the_standard_audiograms_have_their_own_mean_and_spread() -> None:
     knots_hz = np.array([125.0, 250.0, 500.0, 6000.0, 12000.0])
     columns = np.array([[c[0], c[2], c[9]] for c in STANDARD_AUDIOGRAMS_DB_HL.values()])

@@ -26,8 +26,6 @@ from tests.host.research.methods.listening import (
     Listener,
     measure,
     population,
-    rmse_db,
-    standard_errors_db,
 )
 
 PROBIT = replace(TASK, lapse_rate=0.0, false_alarm_rate=0.0)
@@ -327,16 +325,6 @@ def test_ears_that_are_not_complete_are_not_learned_from() -> None:
 
 
 # --- Convergence ---------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-def test_the_ten_standard_audiograms_are_found() -> None:
-    """The prior is made of them (measured: 3.1, 2.6, 1.9 dB); it says nothing of real ears."""
-    at_5, at_10, at_20 = rmse_db(standard_errors_db(DeVries, (5, 10, 20)))
-
-    assert at_5 < 4.5
-    assert at_10 < 3.2
-    assert at_20 < 2.4
 
 
 @pytest.mark.thorough

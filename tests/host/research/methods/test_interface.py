@@ -9,13 +9,21 @@ from hypothesis import strategies as st
 
 from device.simulator.audiogram import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
+from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.de_vries import DeVries
 from host_tools.research.methods.interface import Method, Task, interpolate
 from host_tools.research.methods.per_frequency import Quest
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
-from tests.budget import examples, quick
-from tests.host.research.methods.listening import SLOPING, Answered, EndlessCast, measure
+from tests.budget import examples, quick, quick_rows
+from tests.host.research.methods.listening import (
+    SLOPING,
+    Answered,
+    EndlessCast,
+    measure,
+    rmse_db,
+    standard_errors_db,
+)
 
 METHODS: dict[str, Callable[[Task], Method]] = {
     "staircase-asha": StaircaseAsha,
@@ -33,12 +41,6 @@ every_method = pytest.mark.parametrize(
 
 
 # Interpolation
-
-
-def test_interpolation_is_linear_in_octaves_and_constant_outside() -> None:
-    values = interpolate([250.0, 1000.0, 2000.0], [10.0, 30.0, 0.0], [125, 250, 500, 1000, 8000])
-
-    assert values.tolist() == [10.0, 10.0, 20.0, 30.0, 0.0]
 
 
 @settings(max_examples=examples(60))
@@ -135,3 +137,23 @@ def test_a_refused_answer_changes_nothing(make: Callable[[Task], Method]) -> Non
 
 def _course(method: Method) -> list[Answered]:
     return measure(method, SLOPING, 20)
+
+
+@pytest.mark.parametrize(
+    ("make", "tones", "rmse_db_max"),
+    quick_rows(
+        [
+            (Cast, (5, 10, 15), (5.0, 1.5, 0.6)),  # they are among its patterns
+            (DeVries, (5, 10, 20), (4.5, 3.2, 2.4)),  # its prior is made of them
+            (Quest, (20, 30, 60), (7.0, 4.5, 2.2)),
+            (BarthelmeMamassian, (20, 30, 60), (7.5, 4.6, 2.2)),
+        ],
+        (Cast, (5, 10, 15), (5.0, 1.5, 0.6)),
+    ),
+)
+def test_the_standard_audiograms_are_found(
+    make: Callable[[Task], Method], tones: tuple[int, ...], rmse_db_max: tuple[float, ...]
+) -> None:
+    found_db = rmse_db(standard_errors_db(make, tones))
+    assert found_db == sorted(found_db, reverse=True)
+    assert all(found < most for found, most in zip(found_db, rmse_db_max, strict=True))

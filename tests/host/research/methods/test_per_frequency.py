@@ -8,17 +8,14 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.per_frequency import (
     PRIOR_SD_DB,
-    Quest,
     frequencies_to_measure,
     normal_prior,
     prior_mean_db_hl,
     threshold_grid_db_hl,
 )
-from tests.host.research.methods.listening import rmse_db, standard_errors_db
 
 
 @pytest.mark.parametrize(
@@ -66,18 +63,3 @@ def test_the_grid_reaches_20_db_beyond_both_limits() -> None:
     assert grid[0] == -30.0
     assert 120.0 <= grid[-1] < 120.3
     assert np.diff(grid) == pytest.approx(0.3)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("method", "after_20", "after_30"), [(Quest, 7.0, 4.5), (BarthelmeMamassian, 7.5, 4.6)]
-)
-def test_the_standard_audiograms_are_approached_with_every_tone(
-    method: type[Quest] | type[BarthelmeMamassian], after_20: float, after_30: float
-) -> None:
-    error_db = rmse_db(standard_errors_db(method, [5, 10, 20, 30, 40, 60]))
-
-    assert error_db == sorted(error_db, reverse=True)
-    assert error_db[2] < after_20
-    assert error_db[3] < after_30
-    assert error_db[5] < 2.2

@@ -233,20 +233,6 @@ def test_the_better_of_two_searches_is_kept_after_every_answer() -> None:
     assert max(gain_nats) > 1e-6
 
 
-@pytest.mark.thorough
-def test_at_an_inner_maximum_the_gradient_vanishes() -> None:
-    method = SongGp(TASK)
-    measure(method, SLOPING, 40)
-    fit = method._fit
-    low, high = np.array(BOUNDS).T
-    values = np.array([fit.hyperparameters[0], *np.exp(fit.hyperparameters[1:])])
-
-    inner = (values > low * (1.0 + 1e-9)) & (values < high * (1.0 - 1e-9))
-    assert inner.sum() >= 2
-    # What another Newton step would gain is of the order of the square of this.
-    assert np.all(np.abs(fit.gradient[inner]) < 0.05)
-
-
 def test_schlittenlacher_learns_the_mean_only() -> None:
     method = SongGp(TASK, SCHLITTENLACHER)
     measure(method, SLOPING, 20)
@@ -308,17 +294,6 @@ def test_the_next_tone_is_the_most_informative_of_all(variant: Variant, tones: i
 
 def entropy_bits(p: Array) -> Array:
     return np.asarray((special.entr(p) + special.entr(1.0 - p)) / np.log(2.0))
-
-
-@pytest.mark.thorough
-def test_the_tones_gather_at_the_threshold() -> None:
-    """No tone for ever at the same extreme level: the classic failure of BALD in two dimensions."""
-    method = SongGp(TASK)
-    answered = measure(method, replace(SLOPING, random=np.random.default_rng(4)), 40)[20:]
-    above_db = [t.level_db_hl - SLOPING.threshold_db_hl(t.frequency_hz) for t in answered]
-
-    assert np.median(np.abs(above_db)) < 6.0
-    assert len({(t.frequency_hz, t.level_db_hl) for t in answered}) > 12
 
 
 @pytest.mark.parametrize(("threshold_db_hl", "end_db_hl"), [(500.0, 110.0), (-500.0, -10.0)])

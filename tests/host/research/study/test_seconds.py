@@ -169,18 +169,3 @@ class TestCommand:
         assert first.startswith("1 ears; 1 seeds each; noise 2 dB, lapses ")
         heading = next(line for line in lines if line[:1] == "|")
         assert [cell.strip() for cell in heading.split("|")[1:-1]] == ["of an ear", "brisk"]
-
-    @pytest.mark.thorough
-    def test_processes_change_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
-        said = []
-        for workers in ("0", "2"):
-            options = ["--ears", "2", "--json", "--workers", workers, "--response-time", "0.5"]
-            assert main(["study", "--seconds", "--audiograms", "tent", *options]) == 0
-            said.append(capsys.readouterr().out)
-
-        assert said[0] == said[1]
-        found = json.loads(said[0])
-        assert (found["ears"], found["seeds"]) == (2, 1)
-        assert [row["name"] for row in found["rows"]] == ["brisk"]
-        assert found["rows"][0]["tests"] == 2
-        assert set(found["rows"][0]["spent_s"]) == set(NAMES)
