@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware_py.board.board_connection import FALL_SILENT_S, BoardConnection
-from firmware_py.board.self_check import ButtonWatch, clock_part
+from firmware_py.board.self_check import ButtonWatch
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.console import grammar
 from firmware_py.console.command_row import UnderWay
@@ -23,6 +23,9 @@ from firmware_py.operator.console_connection import LAST_WORDS_S, ConsoleConnect
 from firmware_py.operator.instrument import Instrument
 from firmware_py.operator.manual_tone import ManualTone
 from firmware_py.operator.replies import unasked_line
+from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
+from firmware_py.operator.result_desk import ResultDesk
+from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
@@ -48,6 +51,7 @@ LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 EXIT_S_MAX: Final = 2.0
 WRITES_AT_THE_END: Final = 6  # to the board twice, to the operator three times, to the aid once
 PORTS: Final = 3
+AS_TOLD: Final = "ends as told"
 assert (
     FALL_SILENT_S + LAST_WORDS_S + WRITES_AT_THE_END * WRITE_TIMEOUT_S + PORTS * CLOSE_S
     < EXIT_S_MAX
@@ -105,44 +109,42 @@ class Firmware:
         calibration: CalibrationOnFile = NO_CALIBRATION,
         system: CardSystem | None = None,
     ) -> None:
-        self._client = Client(nonce, clock.board_speed)
+        client = Client(nonce, clock.board_speed)
         self._board = BoardConnection(
-            ports.tone_generator, self._client, clock, configuration.reconnect_s, wait=ports.wait
+            ports.tone_generator, client, clock, configuration.reconnect_s, wait=ports.wait
         )
         self._runner = Runner(
-            data, self._client, clock, self._tell_of_test, calibration,
-            configuration.resume_within_s,
-        )  # fmt: skip
-        self._clock = clock
+            data, client, clock, self._tell_of_test, calibration, configuration.resume_within_s
+        )
         self._system = system or CardSystem(None, data)
-        self._manual_tone = ManualTone(self._client)
-        self._buttons = ButtonWatch()
-        self._watch = Watch(self._runner, self._client, self._buttons, clock)
+        buttons = ButtonWatch()
+        self._watch = Watch(self._runner, client, buttons, clock)
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         lock = PinLock(configuration.pin, clock.world_s, wrong_pins)
+        results = ResultDesk(self._runner, data, lock)
         self._instrument = Instrument(
-            configuration, self._runner, self._board, self._manual_tone,
-            self._buttons, data, clock, self.stop, self._tell, lock,
+            configuration, self._runner, self._board, ManualTone(client),
+            buttons, data, clock, self.stop, self._tell, results,
         )  # fmt: skip
         self._instrument.slot = self._system.slot
         self._console = Console(
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
             self._instrument.operator_left,
         )  # fmt: skip
-        desks.add_asked(self._console, self._instrument.setting_desk, self._runner, data, lock)
+        self._console.add(OF_RESULTS, results)
+        self._console.add(OF_SETTINGS, self._instrument.setting_desk)
         self._drivers: list[Driver[Any, Any]] = [self._runner]  # who goes first stands first
         if ports.hearing_aid is not None:
             self._drivers.append(desks.add_tuning(
-                self._console, configuration, self._client, ports.hearing_aid, data, clock,
+                self._console, configuration, client, ports.hearing_aid, data, clock,
                 self._tell, self._runner,
             ))  # fmt: skip
         if self._system.place is not None:
             desks.add_updates(self._console, self._system, data)
         self._operator = ConsoleConnection(ports.console, self._console, clock)
         self._supervisor = supervisor or Supervisor({})
-        self._stopping = False
         self._waiting = clock.waiting()
-        self._end = "ends as told"
+        self._end = ""  # why it ends; "": it goes on
 
     def _under_way(self) -> UnderWay:
         sessions = self._sessions
@@ -164,7 +166,7 @@ class Firmware:
         """
         try:
             wrong = self._start()
-            while not self._stopping:
+            while not self._end:
                 self.step()
                 self._try_system(wrong)
         except (JournalError, DataDirectoryError) as error:
@@ -175,7 +177,7 @@ class Firmware:
             self._last_words(EXIT_FAULT, grammar.SYSTEM_ERROR, f"{type(error).__name__}: {error}")
             raise
         finally:
-            self._stopping = True  # stop() comes too late from here on
+            self._end = self._end or AS_TOLD  # stop() comes too late from here on
             self._supervisor.ending(self._end)
             self._board.fall_silent(self._waiting)
             for driver in self._drivers:
@@ -189,9 +191,7 @@ class Firmware:
         """Take up what was left, and greet the board; return what is wrong with journals."""
         self._open_ports()
         self._report_all(self._watch.look_at_calibration())
-        clock = clock_part(self._clock.date())
-        if not clock.works:
-            self._report(grammar.CLOCK, f"the clock was {clock.words}; sessions get a wrong date")
+        self._report_all(self._watch.look_at_clock())
         wrong = [words for driver in self._drivers for words in driver.load_last()]
         self._report_all((grammar.JOURNAL_DAMAGED, words) for words in wrong)
         self._report_all(self._watch.look_at_waits(self._sessions))
@@ -207,15 +207,15 @@ class Firmware:
 
         A signal may call this while a step waits: the step does not wait any more.
         """
-        if not self._stopping:
-            self._stopping = True
+        if not self._end:
+            self._end = AS_TOLD
             self._waiting.ring()
 
     def step(self) -> None:
         """Wait for something to happen, and see to it."""
         self._wait()
         self._operator.serve()
-        if not self._stopping:  # to open a lost port may take seconds
+        if not self._end:  # to open a lost port may take seconds
             if self._under_way() is not UnderWay.NOTHING:  # another listener than before, perhaps
                 self._instrument.end_tones()
             self._serve_tone_generator()
@@ -225,7 +225,7 @@ class Firmware:
                 driver.advance()
         for driver in self._drivers:
             driver.settle()
-        self._client.acknowledge(self._client.last_event)
+        self._board.client.acknowledge(self._board.client.last_event)
         self._report_all(self._watch.look_at_waits(self._sessions))
         self._carry()
         for words in self._system.look(idle=self._under_way() is UnderWay.NOTHING):
@@ -311,18 +311,9 @@ class Firmware:
                 self._tell("foreign-event", {"verb": verb})
             case TimeTold():  # by which a silence counts as not heard
                 self._report_all(self._watch.look_at_buttons())
-        self._look_on(notice)
+        self._instrument.look_on(notice, idle=self._under_way() is UnderWay.NOTHING)
         for driver in self._drivers:
             driver.notice(notice)
-
-    def _look_on(self, notice: Notice) -> None:
-        """Tell of tones by hand, and of buttons while no test says what they mean."""
-        moved = self._buttons.notice(notice)
-        if moved is not None and self._under_way() is UnderWay.NOTHING:
-            self._tell(moved[0], {"button": moved[1]})
-        sounded = self._manual_tone.notice(notice)
-        if sounded is not None:
-            self._tell(*sounded)
 
     def _ready_words(self) -> str:
         console, tones = self._operator.port.url, self._board.port.url

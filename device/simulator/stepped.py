@@ -39,12 +39,12 @@ class SteppedFirmware(Firmware):
     @property
     def client(self) -> Client:
         """Return what speaks the wire."""
-        return self._client
+        return self._board.client
 
     @property
     def meter_tone(self) -> MeterTone:
         """Return what plays tones for the meter."""
-        return self._manual_tone.for_meter
+        return self._instrument.manual_tone.for_meter
 
     @property
     def tuner(self) -> Tuner:
@@ -57,7 +57,7 @@ class SteppedFirmware(Firmware):
     @property
     def is_stopping(self) -> bool:
         """Return whether it was told to end."""
-        return self._stopping
+        return self._end != ""
 
     def start(self) -> None:
         """Do what `run` does before its loop."""

@@ -1,15 +1,17 @@
 """The table of commands of the operator's console: a new command is a row here."""
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from operator import attrgetter
 from typing import Final
 
 from firmware_py.console.arguments import Argument, Choice, Number, Word
-from firmware_py.console.command_row import Command, Pin, When, page_lines
+from firmware_py.console.command_row import Answer, Command, Pin, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.operator.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.operator.meter_tone import DBFS_LIMITS
-from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
+from firmware_py.operator.result_desk import EARLIER, LAST_RESULT, RESULTS, ResultDesk
 from firmware_py.platform.program import run_program
 from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
 from firmware_py.procedure.outcomes import UNSURE
@@ -23,9 +25,6 @@ ROUTE: Final = Choice({str(route).upper(): route for route in sorted(ROUTES, key
 HEARER: Final = Choice({"OPERATOR": OPERATOR, "OTHER": OTHER_EAR, "NOBODY": NOBODY})
 NAMED: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT, "UNSURE": UNSURE})
 SWITCH: Final = Choice({"ON": True, "OFF": False, "1": True, "0": False})
-EARLIER: Final = Argument(
-    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
-)
 COUNT: Final = Argument(
     "count", Number("COUNT", limits=(1, SESSIONS_LISTED_MAX), whole=True), optional=True
 )
@@ -54,9 +53,17 @@ CALIBRATION_TONE: Final = (
 
 ALWAYS: Final = Pin(always=True)
 ABOUT_PEOPLE: Final = Pin(arguments=("AGE", "SEX", "ID"))
-# Who sits there now may see the own result; that of whoever sat there before needs the PIN.
-RESULTS: Final = Pin(arguments=("number",), earlier_test=True)
-LAST_RESULT: Final = Pin(earlier_test=True)
+
+
+def _ask(handler: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Have a query answered by the instrument's desk of results."""
+
+    @wraps(handler)
+    def answer(instrument: Instrument, *values: object) -> Answer:
+        return handler(instrument.results, *values)
+
+    return answer
+
 
 COMMANDS: Final = (
     Command("*IDN?", Instrument.identify, "maker, model, serial number, version"),
@@ -95,22 +102,24 @@ COMMANDS: Final = (
     ),
     Command("SESSion:STATe?", Instrument.state, "state of the test"),
     Command(
-        "SESSion:LIST?", Instrument.sessions, "number,outcome,start,ears,ID;...",
+        "SESSion:LIST?", _ask(ResultDesk.sessions), "number,outcome,start,ears,ID;...",
         (COUNT,), pin=ALWAYS,
     ),
     Command(
-        "SESSion:RESult?", Instrument.result, "the result as JSON, so far or final", (EARLIER,),
-        pin=RESULTS,
+        "SESSion:RESult?", _ask(ResultDesk.result), "the result as JSON, so far or final",
+        (EARLIER,), pin=RESULTS,
     ),
     Command(
-        "SESSion:MEAN?", Instrument.means, "mean at 0.5, 1, 2 and 4 kHz and grade, as JSON",
-        pin=LAST_RESULT,
+        "SESSion:MEAN?", _ask(ResultDesk.means),
+        "mean at 0.5, 1, 2 and 4 kHz and grade, as JSON", pin=LAST_RESULT,
     ),
     Command(
-        "THReshold?", Instrument.threshold, "for each ear: Hz,dB HL,SD dB,mark;...",
+        "THReshold?", _ask(ResultDesk.threshold), "for each ear: Hz,dB HL,SD dB,mark;...",
         (Argument("ear", ROUTE, optional=True), EARLIER), pin=RESULTS,
     ),
-    Command("AUDiogram", Instrument.audiogram, "draw the audiogram", (EARLIER,), pin=RESULTS),
+    Command(
+        "AUDiogram", _ask(ResultDesk.audiogram), "draw the audiogram", (EARLIER,), pin=RESULTS,
+    ),
     Command(
         "TONE", Instrument.play_tone, "a tone while no test runs; noise in the other ear", TONE,
         when=When.NOT_IN_TEST, undone=NOT_PLAYED,

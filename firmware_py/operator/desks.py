@@ -4,17 +4,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from firmware_py.console.console import Console
-from firmware_py.console.pin import PinLock
 from firmware_py.installation.card_system import CardSystem
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.client import Client
-from firmware_py.operator.identity_desk import COMMANDS as OF_IDENTITY
-from firmware_py.operator.identity_desk import IdentityDesk
-from firmware_py.operator.paper_desk import COMMANDS as OF_PAPER
-from firmware_py.operator.paper_desk import PaperDesk
-from firmware_py.operator.results import Results
-from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
-from firmware_py.operator.setting_desk import SettingDesk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port
@@ -43,19 +35,6 @@ def add_tuning(
     tuner = Tuner(data, client, hearing_aid, clock, tell, within_s, tests)
     console.add(OF_TUNING, TuningDesk(configuration, tuner))
     return tuner
-
-
-def add_asked(
-    console: Console,
-    settings: SettingDesk,
-    runner: Runner,
-    data: DataDirectory,
-    lock: PinLock,
-) -> None:
-    """Have the console tell whose a session is, how it was made, and what is configured."""
-    console.add(OF_IDENTITY, IdentityDesk(runner, data, lock))
-    console.add(OF_SETTINGS, settings)
-    console.add(OF_PAPER, PaperDesk(Results(runner, data), lock))
 
 
 def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:

@@ -21,24 +21,18 @@ from firmware_py.board.self_check import (
 from firmware_py.console import grammar
 from firmware_py.console.console import Left
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.installation.configuration import Configuration
+from firmware_py.link.notices import Notice
 from firmware_py.operator.manual_tone import ManualTone
 from firmware_py.operator.refusals import refusing, require_hands_off
 from firmware_py.operator.replies import (
-    audiogram_lines,
     calibration_words,
     idle_words,
     limit_words,
-    mean_words,
-    result_words,
-    session_words,
     state_words,
-    threshold_words,
     version_words,
-    whose_line,
 )
-from firmware_py.operator.results import Results
+from firmware_py.operator.result_desk import ResultDesk
 from firmware_py.operator.setting_desk import SettingDesk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
@@ -51,10 +45,8 @@ from firmware_py.procedure.route import Route
 from firmware_py.procedure.words import say
 from firmware_py.sessions.runner import Runner
 
-SESSIONS_LISTED: Final = 10
 NOT_BEGUN: Final = "no test was begun"
 NOT_PLAYED: Final = "nothing was played"
-ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"
 
 
 def _end_test(runner: Runner, code: Code) -> None:
@@ -86,8 +78,8 @@ class Instrument:
         Ends the firmware.
     tell : callable
         Told what happens, in words and figures, for the operator.
-    lock : PinLock
-        Identifiers are told with results while it is open.
+    results : ResultDesk
+        Tells what was found.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the device
@@ -101,22 +93,19 @@ class Instrument:
         clock: SteadyClock,
         stop: Callable[[], None],
         tell: Callable[[str, dict[str, Any]], None],
-        lock: PinLock,
+        results: ResultDesk,
     ) -> None:
         self.events_on = configuration.events
-        self._configuration = configuration
         self._runner = runner
         self._board = board
-        self._manual_tone = manual_tone
-        self._buttons = buttons
+        self.manual_tone = manual_tone
+        self.buttons = buttons
         self._data = data
-        self._results = Results(runner, data)
         self._clock = clock
         self._stop, self._tell = stop, tell
-        self._lock = lock
+        self.results = results
         self.slot = ""  # of a card, in which the firmware's system is
         self.setting_desk = SettingDesk(configuration)
-        self._was_refused = False  # the last SESS:STAR
 
     # The device
 
@@ -143,7 +132,7 @@ class Instrument:
         """
         return [
             *board_parts(self._board),
-            self._buttons.part(self._board.client.told_until_us),
+            self.buttons.part(self._board.client.told_until_us),
             calibration_part(self._runner.calibration_today()),
             # While a test is under way its own journal is the proof.
             disk_part(self._data, write=not self._runner.running),
@@ -157,12 +146,21 @@ class Instrument:
     def reset(self) -> None:
         """Abort a running test; settings as configured."""
         _end_test(self._runner, Code.RESET)
-        self._manual_tone.forget()
+        self.manual_tone.forget()
         self.setting_desk.forget()
+
+    def look_on(self, notice: Notice, *, idle: bool) -> None:
+        """Tell of tones by hand, and of buttons while nothing under way says what they mean."""
+        moved = self.buttons.notice(notice)
+        if moved is not None and idle:
+            self._tell(moved[0], {"button": moved[1]})
+        sounded = self.manual_tone.notice(notice)
+        if sounded is not None:
+            self._tell(*sounded)
 
     def end_tones(self) -> None:
         """End tones by hand and for the meter: who wears the earphones now did not ask for them."""
-        self._manual_tone.forget()
+        self.manual_tone.forget()
 
     def operator_left(self, left: Left) -> None:
         """Forget what an operator has set up; a test under way goes on."""
@@ -171,7 +169,7 @@ class Instrument:
         if names:
             self._tell("settings", {"forgotten": names})
         if left is Left.LINE:
-            self.events_on = self._configuration.events
+            self.events_on = self.setting_desk.configuration.events
 
     def shut_down(self) -> None:
         """End the firmware; a running test is kept."""
@@ -191,7 +189,7 @@ class Instrument:
 
     def start_refused(self) -> None:
         """Take in that a test was not begun: what is shown then is not that person's."""
-        self._was_refused = True
+        self.results.was_refused = True
 
     def start(
         self,
@@ -207,14 +205,14 @@ class Instrument:
         changes = {name: value for name, value in told.items() if value is not None}
         with refusing(NOT_BEGUN):
             settings = self.setting_desk.of_test(changes)
-            require_hands_off(self._buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
+            require_hands_off(self.buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
             person = Person(age_years, sex, None if identifier is None else compose(identifier))
-            self._runner.begin(settings, self._configuration.pseudonymise(person))
+            self._runner.begin(settings, self.setting_desk.configuration.pseudonymise(person))
         if differences := self.setting_desk.differences():
             self._tell("settings", {"differ": differences})
         self.setting_desk.forget()
-        self._was_refused = False
-        self._manual_tone.forget()
+        self.results.was_refused = False
+        self.manual_tone.forget()
 
     def pause(self) -> None:
         """Pause the test."""
@@ -260,44 +258,6 @@ class Instrument:
             return idle_words(runner.calibration_today(), lost=lost)
         return state_words(last.test, last.resumed, last.header, lost=lost)
 
-    # Results
-
-    def sessions(self, count: int | None) -> str:
-        """Return the newest sessions, the newest first."""
-        newest = reversed(self._results.journals()[-(count or SESSIONS_LISTED) :])
-        return ";".join(session_words(journal, self._data.disk) for journal in newest) or "-"
-
-    def result(self, number: int | None) -> str:
-        """Return the result as JSON: of the last test, so far or final, or of a session."""
-        return result_words(*self._results.of(number), named=self._may_name)
-
-    def means(self) -> str:
-        """Return the mean thresholds of the last test as JSON, so far or final."""
-        return mean_words(*self._results.of(None))
-
-    def threshold(self, route: Route | None, number: int | None) -> str:
-        """Return the thresholds of an ear, or of all that were tested."""
-        result, header = self._results.of(number)
-        chosen = [found for found in result.ears if route in (None, found.route)]
-        if route is not None and not chosen:
-            tested = ", ".join(str(found.route).upper() for found in result.ears)
-            words = f"{str(route).upper()!r} was not tested; allowed: {tested}"
-            raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
-        return threshold_words(chosen, header)
-
-    def audiogram(self, number: int | None) -> list[str]:
-        """Return whose audiogram it is, and the audiogram in characters, line by line."""
-        result, header = self._results.of(number)
-        lines = [whose_line(header, named=self._may_name)]
-        if self._was_refused and number is None:
-            lines.append(ANOTHER)
-        return [*lines, *audiogram_lines(result, header.calibration)]
-
-    @property
-    def _may_name(self) -> bool:
-        """Return whether a person's identifier may be told with a result."""
-        return self._lock.state != LOCKED
-
     # Tones and calibration
 
     def play_tone(
@@ -307,18 +267,18 @@ class Instrument:
         self._require_board()
         today = self._runner.calibration_today()
         with refusing(NOT_PLAYED):
-            self._manual_tone.play(
+            self.manual_tone.play(
                 route, frequency_hz, level_db_hl, self.setting_desk.of_tone(), today, noise_db_hl
             )
 
     def tone_limits(self) -> str:
         """Return the softest tone by hand, and the loudest that may be played now."""
         today = self._runner.calibration_today()
-        return self._manual_tone.limits(self.setting_desk.of_tone(), today)
+        return self.manual_tone.limits(self.setting_desk.of_tone(), today)
 
     def stop_tone(self) -> None:
         """End the tone played by hand."""
-        self._manual_tone.stop()
+        self.manual_tone.stop()
 
     def calibration(self) -> str:
         """Return the calibration of the next test as JSON."""
@@ -332,22 +292,22 @@ class Instrument:
 
     def nobody_listens(self) -> None:
         """Take in that nobody wears the earphones: tones for a sound level meter may be played."""
-        self._manual_tone.nobody_listens()
+        self.manual_tone.nobody_listens()
 
     def play_calibration_tone(self, route: Route, frequency_hz: float, level_dbfs: float) -> None:
         """Play a steady tone for a sound level meter; the first is as soft as one of a test."""
         self._require_board()
         today, settings = self._runner.calibration_today(), self.setting_desk.of_tone()
         with refusing(NOT_PLAYED):
-            self._manual_tone.play_for_meter(route, frequency_hz, level_dbfs, settings, today)
+            self.manual_tone.play_for_meter(route, frequency_hz, level_dbfs, settings, today)
 
     def calibration_tone(self) -> str:
         """Return what became of the calibration tone."""
-        return self._manual_tone.for_meter.state
+        return self.manual_tone.for_meter.state
 
     def stop_calibration_tone(self) -> None:
         """End the calibration tone."""
-        self._manual_tone.for_meter.stop()
+        self.manual_tone.for_meter.stop()
 
     # Settings
 

@@ -30,7 +30,7 @@ class SettingDesk:
     """
 
     def __init__(self, configuration: Configuration) -> None:
-        self._configuration = configuration
+        self.configuration = configuration
         self._changes: dict[str, Any] = {}
         self._forgotten: list[str] = []  # what an operator who may still be there counts on
 
@@ -128,16 +128,16 @@ class SettingDesk:
 
     def _seed(self) -> int | None:
         """Return the seed that was told, None: it will be by chance."""
-        seed: int | None = self._changes.get(SEED, self._configuration.seed)
+        seed: int | None = self._changes.get(SEED, self.configuration.seed)
         return seed
 
     def _usual(self) -> dict[str, Any]:
         """Return all settings as configured; the word for loud tones nobody has given yet."""
         configured = Settings.from_record(self._from_configuration()).as_record()
-        return configured | {LOUD: False, SEED: self._configuration.seed}
+        return configured | {LOUD: False, SEED: self.configuration.seed}
 
     def _from_configuration(self) -> dict[str, Any]:
-        return self._configuration.test.as_chosen()
+        return self.configuration.test.as_chosen()
 
 
 def seed_by_chance() -> int:

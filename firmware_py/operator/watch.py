@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from firmware_py.board.self_check import ButtonWatch
+from firmware_py.board.self_check import ButtonWatch, clock_part
 from firmware_py.board.standstill import Standstill
 from firmware_py.console import grammar
 from firmware_py.link.client import Client
@@ -38,10 +38,17 @@ class Watch:
         self._runner = runner
         self._client = client
         self._buttons = buttons
+        self._clock = clock
         self._standstill = Standstill(clock.of_wire())
         self._waits = Waits()
         self._calibration_told: Reason | None = None  # what is wrong with it
         self._buttons_told_us = 0  # by which the button was looked at last
+
+    def look_at_clock(self) -> Iterator[tuple[int, str]]:
+        """Yield what is wrong with the date."""
+        clock = clock_part(self._clock.date())
+        if not clock.works:
+            yield grammar.CLOCK, f"the clock was {clock.words}; sessions get a wrong date"
 
     def look_at_calibration(self) -> Iterator[tuple[int, str]]:
         """Yield once what is wrong with the calibration, at the start and with another board."""

@@ -1,6 +1,7 @@
 """The real table of commands before an instrument that only remembers what it was asked."""
 
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 from firmware_py.console.command_row import Answer, Command, When
 from firmware_py.console.console import Console
@@ -20,6 +21,7 @@ class Recorder:
     calls: list[Call] = field(default_factory=list)
     refusal: ConsoleError | None = None
     waits: bool = False  # to be told whose it is
+    results: SimpleNamespace = field(default_factory=SimpleNamespace)  # takes in what is refused
 
     def take_call(self, name: str, *values: object) -> str:
         """Remember a call; return what a query is answered."""

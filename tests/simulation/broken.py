@@ -105,8 +105,8 @@ def spoilt(spoil: Spoil) -> type[WatchedFirmware]:
             super().__init__(*arguments)
             spoil(
                 Parts(
-                    self, self._operator, self._client, self._runner, self._console.lock,
-                    arguments[2], self._supervisor, self._clock, self._buttons,
+                    self, self._operator, self._board.client, self._runner, self._console.lock,
+                    arguments[2], self._supervisor, arguments[3], self._instrument.buttons,
                 )
             )  # fmt: skip
 

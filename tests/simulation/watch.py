@@ -70,7 +70,7 @@ class WatchedFirmware(Firmware):
 
     def step(self) -> None:
         super().step()
-        self.watch.look(self._runner.session, answered=self._client.connected)
+        self.watch.look(self._runner.session, answered=self._board.client.connected)
 
     def _report(self, number: int, words: str) -> None:
         self.watch.check_report(number, words)

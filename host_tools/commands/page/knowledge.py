@@ -8,8 +8,7 @@ from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.command_row import Command
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.operator.commands import COMMANDS
-from firmware_py.operator.identity_desk import COMMANDS as OF_IDENTITY
-from firmware_py.operator.paper_desk import COMMANDS as OF_PAPER
+from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.procedure import reasons
@@ -77,7 +76,7 @@ REPORT_ON_PAPER: Final = (
     "difference", "difference_at_least", "differences_more", "asymmetry", "asymmetry_doubt",
     *(each.key for each in CRITERIA),
 )  # fmt: skip
-OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_IDENTITY, *OF_SETTINGS, *OF_PAPER)
+OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_RESULTS, *OF_SETTINGS)
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 # Why a presentation or a test came to nothing, a tuning waits, or noise plays: told where the

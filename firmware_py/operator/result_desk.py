@@ -1,0 +1,225 @@
+"""What the operator can ask of results: of the last test, or of a recorded session."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
+from firmware_py.console import grammar
+from firmware_py.console.arguments import Argument, Number
+from firmware_py.console.command_row import Command, Pin
+from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.pin import LOCKED, PinLock
+from firmware_py.operator.refusals import refusing
+from firmware_py.operator.replies import (
+    audiogram_lines,
+    mean_words,
+    result_words,
+    session_words,
+    threshold_words,
+    whose_line,
+)
+from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory, session_number
+from firmware_py.procedure.beside import beside, without_person
+from firmware_py.procedure.counted import Checks
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.person import UNKNOWN
+from firmware_py.procedure.reasons import as_json
+from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.statements import as_told, told_now
+from firmware_py.sessions.archive import ArchiveError, Found, recorded_result
+from firmware_py.sessions.broken_off import Course
+from firmware_py.sessions.runner import Runner
+from firmware_py.sessions.session_record import SessionHeader
+
+SESSIONS_LISTED: Final = 10
+ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"
+PARTS: Final = ("calibration", "transducer")  # of a calibration that stand on paper
+
+
+class ResultDesk:
+    """Finds results, each with the session that it is of, and tells them.
+
+    Parameters
+    ----------
+    runner : Runner
+        Has the last test.
+    data : DataDirectory
+        Has the journals of earlier sessions.
+    lock : PinLock
+        While it is locked nobody is told whose they are.
+    """
+
+    def __init__(self, runner: Runner, data: DataDirectory, lock: PinLock) -> None:
+        self.was_refused = False  # the last SESS:STAR: what is shown then is not that person's
+        self._runner = runner
+        self._data = data
+        self._lock = lock
+
+    def sessions(self, count: int | None) -> str:
+        """Return the newest sessions, the newest first."""
+        newest = reversed(self.journals()[-(count or SESSIONS_LISTED) :])
+        return ";".join(session_words(journal, self._data.disk) for journal in newest) or "-"
+
+    def result(self, number: int | None) -> str:
+        """Return the result as JSON: of the last test, so far or final, or of a session."""
+        return result_words(*self.of(number), named=self._may_name)
+
+    def means(self) -> str:
+        """Return the mean thresholds of the last test as JSON, so far or final."""
+        return mean_words(*self.of(None))
+
+    def threshold(self, route: Route | None, number: int | None) -> str:
+        """Return the thresholds of an ear, or of all that were tested."""
+        result, header = self.of(number)
+        chosen = [found for found in result.ears if route in (None, found.route)]
+        if route is not None and not chosen:
+            tested = ", ".join(str(found.route).upper() for found in result.ears)
+            words = f"{str(route).upper()!r} was not tested; allowed: {tested}"
+            raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
+        return threshold_words(chosen, header)
+
+    def audiogram(self, number: int | None) -> list[str]:
+        """Return whose audiogram it is, and the audiogram in characters, line by line."""
+        result, header = self.of(number)
+        lines = [whose_line(header, named=self._may_name)]
+        if self.was_refused and number is None:
+            lines.append(ANOTHER)
+        return [*lines, *audiogram_lines(result, header.calibration)]
+
+    @property
+    def _may_name(self) -> bool:
+        """Return whether a person's identifier may be told with a result."""
+        return self._lock.state != LOCKED
+
+    def identity(self, number: int | None) -> str:
+        """Return the identity of the last session, or of one by its number, as JSON."""
+        last = self._runner.last
+        if last is not None and number == last.header.session:
+            number = None  # it may be under way
+        result, header = self.of(number)
+        who = header.identity()
+        about = {
+            "session": header.session,
+            "started": header.started,
+            **(header.person if self._may_name else UNKNOWN).as_record(),
+            "device": who.device,
+            "boards": {str(ear.route): list(ear.boards) for ear in result.ears},
+            "calibration": header.calibration.state,
+            "calibration_digest": who.calibration or None,
+            "transducer": who.transducer,
+        }
+        return json.dumps(about)
+
+    def paper(self) -> str:
+        """Return settings, calibration, course and checks of the last session, as JSON."""
+        test, header = self.last()
+        course = self.course(header)
+        result, _ = self.of(None)
+        return json.dumps(
+            {
+                "session": header.session,
+                "started": header.started,
+                "firmware": header.firmware,
+                "settings": header.to_record()["settings"],
+                "calibration": _calibration(course.calibration(header.calibration)),
+                "breaks": [asdict(each) for each in course.breaks],
+                "waits": as_json(course.waits),
+                "minutes": round(course.seconds / 60.0, 1),
+                "masked": test.given.masked,
+                **self._beside(test, header, result),
+                "checks": {
+                    str(found.route): asdict(
+                        Checks.of(found, test.ears[found.route], test.given, test.settings)
+                    )
+                    for found in result.ears
+                },
+            }
+        )
+
+    def _beside(
+        self, test: HearingTest, header: SessionHeader, result: SessionResult
+    ) -> dict[str, Any]:
+        """Return what rests on the thresholds, and what was presented with them."""
+        nominal = header.calibration.nominal
+        told = beside(result, header.settings, test.given, header.person, nominal=nominal)
+        return told if self._may_name else without_person(told)
+
+    # Finding
+
+    def last(self) -> tuple[HearingTest, SessionHeader]:
+        """Return the last test, under way or over."""
+        last = self._runner.last
+        if last is None:
+            words = "there was no test yet: SESS:STAR starts one"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        return last.test, last.header
+
+    def of(self, number: int | None) -> tuple[SessionResult, SessionHeader]:
+        """Return the result of the last test, or that of a recorded session, as it may be told."""
+        if number is None:
+            test, header = self.last()
+            nominal = header.calibration.nominal
+            return told_now(test.result(), header.settings, nominal=nominal), header
+        if (session := self._runner.session) is not None and session.number == number:
+            words = f"session {number} is under way: without a number its result so far is told"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        found = self._find(number)
+        header = found.header
+        nominal = header.calibration.nominal
+        return as_told(found.result, header.settings, nominal=nominal), header
+
+    def course(self, header: SessionHeader) -> Course:
+        """Return when a session was; of one under way, or of a long one, its start alone."""
+        is_over = self._runner.session is None
+        course = self._find(header.session).course if is_over else None
+        return course or Course(header.started, header.started)
+
+    def journals(self) -> list[Path]:
+        """Return the journals of all sessions, the oldest first."""
+        with refusing():
+            return self._data.journals()
+
+    def _find(self, number: int) -> Found:
+        """Return what an earlier session found."""
+        named = (each for each in self.journals() if session_number(each) == number)
+        if (journal := next(named, None)) is None:
+            words = f"there is no session {number}; SESS:LIST? lists them"
+            raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
+        try:
+            found = recorded_result(journal, self._data.disk)
+        except ArchiveError as error:
+            raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
+        if found.header.session != number:
+            words = f"{journal.name}: its header is that of session {found.header.session}"
+            raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
+        return found
+
+
+def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
+    made = in_force.calibration
+    about: dict[str, Any] = {}
+    if made is not None and in_force.state != SIMULATED:  # that one nobody made
+        about = {part: made.content[part] for part in PARTS}
+    return {"state": in_force.state, "about": in_force.about.to_record(), **about}
+
+
+EARLIER: Final = Argument(
+    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
+)
+# Who sits there now may see the own result; that of whoever sat there before needs the PIN.
+RESULTS: Final = Pin(arguments=("number",), earlier_test=True)
+LAST_RESULT: Final = Pin(earlier_test=True)
+
+COMMANDS: Final = (
+    Command(
+        "SESSion:IDENtity?", ResultDesk.identity, "whose the last session is, as JSON",
+        (EARLIER,), pin=RESULTS,
+    ),
+    Command(
+        "SESSion:PAPer?", ResultDesk.paper, "how the last session was made, as JSON",
+        pin=LAST_RESULT,
+    ),
+)  # fmt: skip
