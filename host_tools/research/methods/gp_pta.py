@@ -5,6 +5,7 @@ from typing import Final
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.construction import RATE_MAX
+from firmware_py.inference.trial_time import TrialTime
 from host_tools.research.methods.interface import Array, Stimulus, Task
 
 # Profiles whose model has no lapses and no false alarms; they are told the noise only.
@@ -26,6 +27,8 @@ class GpPta:
         Tell it the age and the sex of the listener, as far as they are known.
     unsure_half_width_db : float, optional
         Of listeners who may be unsure, as the estimator takes it.
+    time : TrialTime, optional
+        What an answered tone and a silent one take: tones are chosen for bits per second.
 
     Raises
     ------
@@ -41,9 +44,10 @@ class GpPta:
         told: bool = True,
         person: bool = False,
         unsure_half_width_db: float | None = 0.0,
+        time: TrialTime | None = None,
     ) -> None:
         with_rates = told and profile not in PROFILES_WITHOUT_RATES
-        self._task = task
+        self._task, self._time = task, time
         self.estimator = ThresholdEstimator(
             profile,
             max_trials=task.tones_max,
@@ -59,7 +63,7 @@ class GpPta:
 
     def next_stimulus(self) -> Stimulus:
         """Return the most informative tone; the method does not end by itself."""
-        return self.estimator.next_stimulus()
+        return self.estimator.next_stimulus(time=self._time)
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
         """Take the answer to one tone into account, which may be any; None: unsure."""

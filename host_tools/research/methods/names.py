@@ -16,6 +16,7 @@ METHODS_USUAL: Final = (
 )
 METHODS_FURTHER: Final = (
     "gp-pta-untold",
+    "gp-pta-per-second",
     "gp-pta-age-sex",
     "annealed-laplace",
     "staircase-asha-unbiased",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from firmware_py.inference.trial_time import TrialTime
 from host_tools.errors import HostError
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.cast import Cast, Patterns, learn_patterns
@@ -50,6 +51,7 @@ class Learned:
 
 
 NOTHING_LEARNED: Final = Learned()
+TRIAL_TIME: Final = TrialTime(answered_s=1.4, silent_s=2.0)  # of a brisk test, about
 
 _MAKERS: Final[Mapping[str, Callable[[Task, Learned], Method]]] = {
     "gp-pta": lambda task, _: GpPta(task),
@@ -62,6 +64,7 @@ _MAKERS: Final[Mapping[str, Callable[[Task, Learned], Method]]] = {
     "de-vries": lambda task, learned: DeVries(task, learned.mixture),
     "song-gp": lambda task, _: SongGp(task),
     "gp-pta-untold": lambda task, _: GpPta(task, told=False),
+    "gp-pta-per-second": lambda task, _: GpPta(task, told=False, time=TRIAL_TIME),
     "gp-pta-age-sex": lambda task, _: GpPta(task, person=True),
     "annealed-laplace": lambda task, _: GpPta(task, "annealed-laplace"),
     "staircase-asha-unbiased": lambda task, _: StaircaseAsha(task, subtract_bias=True),
