@@ -325,10 +325,24 @@ WORST = {"parameters": 14, "fields": 19}  # of `ThresholdEstimator`, of `Present
 # So many files may have one name, but for those whose name says which place they have in a folder.
 SAME_NAME_MAX = 3
 NAMES_WITH_A_PLACE = {"__init__.py", "command.py", "conftest.py", "main.py"}
+# A definition, with what decorates it; and what makes its name a participle.
+FUNCTION = re.compile(r"((?:^[ ]*@.*\n)*)^[ ]*(?:async )?def (\w+)", re.MULTILINE)
+PARTICIPLE = re.compile(
+    r"(?!(?:bed|feed|need|red|seed|shed|speed)$)\w+ed|"
+    r"begun|born|bought|broken|brought|built|caught|chosen|dealt|done|drawn|driven|"
+    r"fallen|felt|forgotten|found|frozen|given|gone|grown|heard|held|hidden|kept|"
+    r"known|laid|led|left|lent|lost|made|meant|met|paid|proven|risen|said|seen|sent|"
+    r"shaken|shown|slept|sold|spent|spoken|stolen|struck|stuck|taken|taught|thought|"
+    r"thrown|told|torn|understood|unheard|unknown|unseen|untold|woken|won|worn|written"
+)
+BEHIND = re.compile(
+    r"above|after|alone|anew|as|at|away|back|before|behind|below|between|by|for|"
+    r"from|in|into|of|off|on|out|to|together|until|up|upto|with|without"
+)
 # Attributes of other modules that begin with an underscore: in the product, of libraries that
 # offer no other way.
 PRIVATE_IN_PRODUCT = 8
-PRIVATE_IN_TESTS = 74
+PRIVATE_IN_TESTS = 72
 # What a file has that reaches for one: the others need not be parsed.
 MAY_REACH = re.compile(
     r"(?<!\bself)(?<!\bcls)\._[^\W_]|\bimport\b.*\b_[^\W_]|^\s+_\w+,$", re.MULTILINE
@@ -486,6 +500,27 @@ def test_a_name_of_a_file_has_few_meanings() -> None:
     assert common_names(str(path) for top in tops for path in (ROOT / top).rglob("*.py")) == set()
 
 
+def participles(source: str) -> list[str]:
+    """Return the functions whose name is a participle, with or without a word such as `by` behind.
+
+    A function is a verb, or the noun for what it returns; a property may be an adjective.
+    """
+    found = []
+    for decorators, name in re.findall(FUNCTION, source):
+        first, *more = name.strip("_").split("_")
+        is_one = PARTICIPLE.fullmatch(first) and all(map(BEHIND.fullmatch, more[:1]))
+        if is_one and not re.search(r"property|\.setter", decorators):
+            found.append(name)
+    return found
+
+
+def test_no_function_is_a_participle() -> None:
+    tops = ("firmware_py", "device", "host_tools", "bench", "tests")
+    paths = [path for top in tops for path in sorted((ROOT / top).rglob("*.py"))]
+    found = {str(path.relative_to(ROOT)): participles(path.read_text("utf-8")) for path in paths}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
 def test_a_program_starts_at_its_very_end() -> None:
     """What stands below would not be there yet."""
     for path in _sources():
@@ -520,5 +555,8 @@ def test_the_alarms_ring() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
     assert common_names(["a/x.py", "a/y.py", "b/x.py", "c/d/x.py"]) == set()
     assert common_names(["a/x.py", "a/y.py", "b/x.py", "c/d/x.py", "x.py"]) == {"x.py"}
+    names = ["_checked", "held_by", "_said", "known_ears", "feed", "answer_above"]
+    assert participles("".join(f"    def {name}(self):\n" for name in names)) == names[:3]
+    assert participles("@property\ndef answered(self):\n@cached_property\ndef known(self):") == []
     opened = ["open(a)", "a.open('rb')", "a.open(encoding='x')", "a.read_text()", "os.open(a, 0)"]
     assert reads("\n".join([*opened, "a.open()", "b.open(a, writable=True)"])) == opened

@@ -48,7 +48,7 @@ class Asked:
             if low_hz <= each.presentation.frequency_hz <= high_hz and each.presentation.is_asked
         ]
 
-    def answered_above(self, frequency_hz: float, low_db_hl: float) -> int:
+    def answers_above(self, frequency_hz: float, low_db_hl: float) -> int:
         """Return how many tones were heard, at the lower end of the band or above it."""
         return sum(
             each.heard is not False and each.presentation.level_db_hl >= low_db_hl
@@ -149,7 +149,7 @@ class Asked:
         low_db_hl, high_db_hl : float
             Its 95 % band.
         """
-        above = self.answered_above(frequency_hz, low_db_hl)
+        above = self.answers_above(frequency_hz, low_db_hl)
         below = self.silent_below(frequency_hz, high_db_hl)
         silent, at_floor = (
             self.silent_at_limit(frequency_hz),

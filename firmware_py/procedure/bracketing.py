@@ -89,7 +89,7 @@ class Bracketing:
         asked, frequency_hz = self._audiogram.asked, estimate.frequency_hz
         if estimate.side != Outcome.MEASURED:
             return 1
-        above = min(asked.answered_above(frequency_hz, estimate.low_db_hl), 1)
+        above = min(asked.answers_above(frequency_hz, estimate.low_db_hl), 1)
         below = min(asked.silent_below(frequency_hz, estimate.high_db_hl), SILENT_BELOW_MIN)
         return 1 + SILENT_BELOW_MIN - above - below
 
@@ -105,7 +105,7 @@ class Bracketing:
             return limit_db_hl
         if estimate.side == Outcome.HEARS_ALL:
             return floor_db_hl
-        above = asked.answered_above(frequency_hz, estimate.low_db_hl) > 0
+        above = asked.answers_above(frequency_hz, estimate.low_db_hl) > 0
         below = asked.silent_below(frequency_hz, estimate.high_db_hl)
         level_db_hl = estimate.mean_db_hl
         if above or below:

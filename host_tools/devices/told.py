@@ -136,18 +136,18 @@ def told_unasked(line: str) -> tuple[str, Tell | None]:
     about, why = told_pairs(f"{UNASKED} {what}", rest), _REASONS.search(rest)
     with understanding(f"{UNASKED} {what}"):
         reasons = reasons_at("reasons", json.loads(why[1])) if why else ()
-        told = {each.name: _told(each.name, each.type, about, reasons) for each in fields(kind)}
+        told = {each.name: _value_of(each.name, each.type, about, reasons) for each in fields(kind)}
         return what, kind(**told)
 
 
-def _told(name: str, kind: Any, about: Told, reasons: Reasons) -> Any:
+def _value_of(name: str, kind: Any, about: Told, reasons: Reasons) -> Any:
     """Return what is told of a field of this type."""
     if kind == Reasons:
         return reasons
     if kind == bool | None:
         return HEARD[about.one_of(name, HEARD)]
     if isinstance(kind, UnionType):
-        return _told(name, kind.__args__[0], about, reasons) if name in about else None
+        return _value_of(name, kind.__args__[0], about, reasons) if name in about else None
     if kind is Reason:
         (first,) = reasons[:1]
         return first

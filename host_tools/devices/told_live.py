@@ -58,11 +58,11 @@ def show_line(line: str, progress: Progress, screen: "Console") -> None:
             screen.print(_ear_line(route, " ear again", (why,)))
         case tells.ListenerCheckTold(route, why) | tells.EquipmentCheckTold(route, why):
             screen.print(_ear_line(route, " ear, broken off", why))
-        case _ if said := _said(told):
+        case _ if said := _say(told):
             show(screen, *said)
 
 
-def _said(told: tells.Tell | None) -> tuple[str, str] | None:
+def _say(told: tells.Tell | None) -> tuple[str, str] | None:
     """Return in which words something is told of a test, and in which colour."""
     match told:
         case tells.EarCheckTold(why) | tells.EarphonesTold(why):
