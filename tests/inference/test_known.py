@@ -78,17 +78,6 @@ def _of_an_inattentive_listener() -> ThresholdEstimator:
     return estimator
 
 
-def test_who_changes_what_is_returned_does_not_change_what_is_known() -> None:
-    estimator = ThresholdEstimator()
-    estimator.observe(1000.0, 40.0, True)
-    mean_db_hl, sd_db = estimator.threshold(ASKED_HZ)
-    wanted = mean_db_hl.copy(), sd_db.copy()
-
-    mean_db_hl[:] = sd_db[:] = 0.0
-
-    assert_array_equal(estimator.threshold(ASKED_HZ), wanted)
-
-
 def test_what_is_kept_is_bounded_and_nothing_is_kept_of_earlier_answers() -> None:
     known = Known()
     for name in range(1000):

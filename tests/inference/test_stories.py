@@ -2,7 +2,7 @@
 
 import copy
 import math
-from itertools import pairwise, product
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -144,14 +144,6 @@ def test_what_is_forgotten_tells_no_story_and_a_copy_goes_its_own_way() -> None:
 
     assert all(told.probability == 0.0 for told in silent.stories)
     assert of(other, Story.SILENT).probability > 0.95
-
-
-def test_a_story_grows_by_what_fits_it() -> None:
-    found = []
-    for tones in range(14, 30, 3):
-        found.append(of(estimator_after(tones, 12), Story.SILENT).probability)
-
-    assert all(before <= after + 1e-9 for before, after in pairwise(found[1:]))
 
 
 def log_evidence(tones: list[tuple[float, float, bool]]) -> list[float]:

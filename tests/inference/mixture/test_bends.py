@@ -142,20 +142,6 @@ def test_one_frequency_tells_of_another_as_exactly(asked_hz: float, unasked_hz: 
     assert_allclose(sd_db, expected.sd_db, rtol=0.05)
 
 
-def test_what_was_asked_in_an_interval_says_nothing_of_the_next_bend() -> None:
-    """After 40 answers at 1225 Hz the middle of the next interval may still bend as it likes."""
-    estimator, _ = twin(_answers([1225.0], 25.0, USUAL, 40, 1), USUAL)
-    of = mixture_of(estimator).workspace.hypotheses
-    knots = len(KNOTS_HZ)
-    bends = np.arange(knots, 2 * knots + 1)
-    asked = knots + KNOTS_HZ.index(1000.0)
-    variance = np.diagonal(of.covariance, axis1=1, axis2=2)
-    assert np.all(variance[:, asked] < 1.0)
-    others = bends[bends != asked]
-    assert_allclose(variance[:, others], 1.0, rtol=1e-12)
-    assert_allclose(of.mean[:, others], 0.0, atol=1e-12)
-
-
 def test_a_session_on_and_off_knots_against_importance_sampling() -> None:
     """Tones anywhere, at knots and between them and beyond, few of each, and lapses among them.
 
@@ -291,18 +277,6 @@ JOINT_HZ = [60.0, 100.0, 125.0, 180.0, 200.0, 1000.0, 1100.0, 1900.0, 2000.0, 21
 def _later(off: bool) -> ThresholdEstimator:
     answers = _on_then_off(1225.0)
     return twin(answers if off else answers[:16], None, **WIDE).estimator
-
-
-@pytest.mark.parametrize("off", [False, True], ids=["bends as they were", "bends taken in"])
-def test_joint_posterior_is_consistent_with_the_threshold(off: bool) -> None:
-    estimator = _later(off)
-    knots = len(KNOTS_HZ)
-    assert (mixture_of(estimator).workspace.mixture.mean_db_hl.shape[1] > knots) == off
-    share, means, covariances = estimator.joint_threshold(JOINT_HZ)
-    mean = share @ means
-    variance = share @ (np.diagonal(covariances, axis1=1, axis2=2) + (means - mean) ** 2)
-    assert_allclose((mean, np.sqrt(variance)), estimator.threshold(JOINT_HZ), rtol=1e-10)
-    assert np.min(np.linalg.eigvalsh(covariances)) > -1e-8
 
 
 @pytest.mark.parametrize("off", [False, True], ids=["bends as they were", "bends taken in"])

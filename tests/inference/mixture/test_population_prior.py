@@ -67,22 +67,6 @@ def test_conditioning_is_that_of_a_joint_gaussian(age_years: float | None, sex: 
             assert set(c.age_covariance) == {0.0}
 
 
-def test_ages_averaged_over_give_the_population_back() -> None:
-    """Mean and covariance of all ages, each weighted by how many are of it."""
-    one = PopulationPrior(KNOTS_HZ, POPULATION.between_knots_sd_db, POPULATION.components[1:2], {})
-    (whole,) = POPULATION.components[1:2]
-    ages = np.linspace(-6.0, 6.0, 2001) * whole.age_sd_years + whole.age_mean_years
-    share = norm.pdf(ages, whole.age_mean_years, whole.age_sd_years)
-    share /= share.sum()
-    given_age = [one.condition(float(a), None).components[0] for a in ages]
-    means = np.array([c.mean_db_hl for c in given_age])
-    off = means - whole.mean_db_hl
-
-    assert_allclose(share @ means, whole.mean_db_hl, rtol=1e-7)
-    total = np.einsum("n,ni,nj->ij", share, off, off) + given_age[0].covariance_db2
-    assert_allclose(total, whole.covariance_db2, rtol=1e-5)
-
-
 def test_nothing_known_changes_nothing_but_negligible_components() -> None:
     assert POPULATION.condition(None, None) == POPULATION
     twice = POPULATION.condition(70.0, "M").condition(None, None)
@@ -151,22 +135,6 @@ def test_within_keeps_what_the_range_makes_use_of(
     assert np.array_equal(part_mean, mean[:, at])
     assert np.array_equal(part_covariance, covariance[:, at][:, :, at])
     assert [c.weight for c in part.components] == [c.weight for c in POPULATION.components]
-
-
-def test_cutting_the_range_does_not_change_what_is_said_within_it() -> None:
-    """A Gaussian over fewer knots is the marginal of the one over all."""
-    whole = ThresholdEstimator(prior=POPULATION, lapse_rate=0.01, false_alarm_rate=0.01)
-    part = ThresholdEstimator(
-        prior=POPULATION, lapse_rate=0.01, false_alarm_rate=0.01, frequency_range_hz=(500.0, 3500.0)
-    )
-    for estimator in (whole, part):
-        for frequency_hz, level_db_hl, heard in (
-            (500.0, 20.0, True), (1400.0, 30.0, False), (3400.0, 60.0, True), (700.0, 10.0, False),
-        ):  # fmt: skip
-            estimator.observe(frequency_hz, level_db_hl, heard)
-    asked_hz = [500.0, 800.0, 2000.0, 3499.0]
-    assert_allclose(part.threshold(asked_hz), whole.threshold(asked_hz), rtol=1e-9)
-    assert part.log_evidence == pytest.approx(whole.log_evidence, rel=1e-9)
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -81,14 +81,6 @@ def test_beyond_the_knots_the_curve_is_flat_and_ever_less_known() -> None:
     assert sd_db[4] ** 2 == pytest.approx(sd_db[3] ** 2 + 150.0, rel=1e-11)
 
 
-def test_between_the_knots_the_line_is_least_known_in_the_middle() -> None:
-    estimator = ThresholdEstimator(prior=POPULATION)
-    middle = math.sqrt(1000.0 * 2000.0)
-    (_, mean, _), (sd_left, sd, sd_right) = estimator.threshold([1000.0, middle, 2000.0])
-    assert mean == pytest.approx(np.mean(estimator.threshold([1000.0, 2000.0])[0]), rel=1e-12)
-    assert sd > 0.9 * min(sd_left, sd_right)
-
-
 @pytest.mark.parametrize("probability_", [0.5, 0.95, 0.999])
 def test_band_is_between_quantiles_of_the_mixture(probability_: float) -> None:
     """One Gaussian a component, the listeners summed out by their moments; brentq on its cdf."""

@@ -237,25 +237,6 @@ def test_the_posterior_is_that_of_a_grid(seed: int, slope: float) -> None:
     assert_allclose(mixture_of(estimator).listener_shares(), share, atol=0.04)
 
 
-def test_where_times_tell_nothing_the_slope_of_nought_gains() -> None:
-    shares = []
-    for seed in range(20):
-        of = mixture_of(after(a_session(seed, 60, 0.0))).listener_shares()
-        shares.append(float(of[SLOPES == 0.0].sum()))
-    print(f"\nslope 0: after 60 tones near the threshold its share is {np.round(shares, 2)}")
-    assert np.mean(shares) > 0.6
-
-
-def test_a_late_answer_is_one_near_the_threshold() -> None:
-    before = a_session(1, 20, 0.08)
-    means = []
-    for time_s in (0.25, None, 0.9):
-        estimator = after([*before, (22.0, True, time_s)])
-        means.append(float(estimator.threshold([1000.0])[0][0]))
-    quick, untimed, late = means
-    assert quick < untimed < late
-
-
 def test_times_that_were_not_asked_for_change_no_bit() -> None:
     answers = a_session(2, 25, 0.08)
     without: list[Timed] = [(level, heard, None) for level, heard, _ in answers]

@@ -20,7 +20,6 @@ from firmware_py.inference.mixture.wandering import (
 )
 from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 from tests.inference.mixture.population import POPULATION
-from tests.inference.models import mixture_of
 from tests.reference import FloatArray
 from tests.reference_mixture import (
     ATTENDING,
@@ -181,22 +180,3 @@ def test_answers_that_the_others_contradict_are_thought_to_be_unattended() -> No
     assert mean_db_hl == pytest.approx(12.5, abs=5.0)
     estimator.reset()
     assert len(estimator.attended) == 0
-
-
-def test_who_presses_for_all_is_away_like_who_misses_all() -> None:
-    """Of someone whose threshold is known well, six silent tones in a row are answered."""
-    estimator = ThresholdEstimator(prior=POPULATION)
-    for _ in range(5):
-        for frequency_hz in (500.0, 1000.0, 2000.0):
-            estimator.observe(frequency_hz, 60.0, True)
-            estimator.observe(frequency_hz, 45.0, False)
-    before = estimator.attended.copy()
-    for frequency_hz in (1000.0, 2000.0, 500.0, 1000.0, 2000.0, 500.0):
-        estimator.observe(frequency_hz, 0.0, True)
-    w = mixture_of(estimator).workspace.wandering
-    (mean_db_hl,), _ = estimator.threshold([1000.0])
-
-    assert np.min(before) > 0.5
-    assert np.max(estimator.attended[-5:]) < 0.5
-    assert np.all(w.pressing[31:36] > 10.0 * w.missing[31:36])
-    assert mean_db_hl == pytest.approx(52.5, abs=5.0)

@@ -102,18 +102,6 @@ def test_with_one_number_the_posterior_is_that_of_quadrature(answers: tuple[Answ
     assert listens == pytest.approx(odds / (1.0 + odds), abs=0.05)
 
 
-def test_the_evidence_is_that_of_quadrature() -> None:
-    told = [(3.0, -3.0, Answer.FIRST), (6.0, -1.0, Answer.SAME), (-8.0, 2.0, Answer.SECOND)]
-    estimator = PreferenceEstimator(ranges_db=[(-12.0, 12.0)], prior_sd_db=[5.0])
-    for a, b, answer in told:
-        estimator.observe([a], [b], answer)
-    # One answer of each kind, from a Dirichlet distribution: 1/3 * 1/4 * 1/5.
-    by_chance = math.log(1.0 / 60.0)
-    log_odds = math.log(estimator.listens / (1.0 - estimator.listens))
-    wish_evidence = log_odds - math.log(LISTENS / (1.0 - LISTENS))
-    assert wish_evidence == pytest.approx(exact(told, 5.0)[2] - by_chance, abs=0.1)
-
-
 @settings(max_examples=either(10, 100))
 @given(st.integers(0, 10_000), st.integers(1, 12))
 def test_whichever_is_heard_first_the_same_is_concluded(seed: int, count: int) -> None:
