@@ -17,6 +17,7 @@ import numpy as np
 
 from firmware_py import ThresholdEstimator
 from firmware_py.platform.program import run_program
+from firmware_py.procedure.objective import BITS
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.ears import HELD_OUT, JITTER_DB, ears_of, read_table
 from host_tools.research.study.listener import Answering, Ear, Listener, uniforms
@@ -51,7 +52,7 @@ def session(ear: Ear, answering: Answering, times: Times, told: bool, timed: boo
     truth_db_hl = np.array(ear.thresholds_db_hl)
     found = []
     for number, chance in enumerate(chances):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         at = tone.frequency_hz, tone.level_db_hl
         heard = listener.hears(number, *at)
         above_db = tone.level_db_hl - ear.audiogram.threshold_db_hl(tone.frequency_hz)

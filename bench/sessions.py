@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from firmware_py import ThresholdEstimator
+from firmware_py.procedure.objective import BITS
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, warp
 
 TRIALS = (8, 16, 32, 64, 128)
@@ -44,7 +45,7 @@ def answers_of(audiogram: str, case: str) -> tuple[Answer, ...]:
     estimator = new_estimator(case)
     answers = []
     for _ in range(max(TRIALS)):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         threshold_db_hl = np.interp(
             warp(tone.frequency_hz), x, STANDARD_AUDIOGRAMS_DB_HL[audiogram]
         )

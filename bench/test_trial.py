@@ -17,6 +17,7 @@ from bench.sessions import AUDIOGRAMS, TRIALS, Answer, answers_of, estimator_bef
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.expectation_propagation import TOLERANCE_SD
 from firmware_py.inference.mixture.population_prior import shipped_prior
+from firmware_py.procedure.objective import BITS
 from tests.inference.mixture.mixture_state import twin
 from tests.inference.models import length_and_sd_of
 from tests.reference import ReferenceEstimator
@@ -51,7 +52,7 @@ def _measure(
 
 def _observe_and_choose(estimator: Any, answer: Answer) -> Any:
     estimator.observe(*answer)
-    return estimator.next_stimulus()
+    return BITS.choose(estimator)
 
 
 @pytest.mark.parametrize("trials", TRIALS)

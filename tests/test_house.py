@@ -318,10 +318,11 @@ def test_what_is_allowed_is_not_reported(path: str, source: str) -> None:
 
 # What a reader can hold in his head: lines without the docstring for a function, all lines else.
 GOALS = {
-    "module lines": 400, "class lines": 300, "function lines": 60, "parameters": 12, "fields": 12,
+    "module lines": 400, "class lines": 300, "function lines": 60, "parameters": 10, "fields": 12,
 }  # fmt: skip
 # Today's worst, where the goal is not reached yet. A smaller one belongs here at once.
-WORST = {"parameters": 14, "fields": 19}  # of `ThresholdEstimator`, of `Presenter` and three others
+WORST = {"fields": 19}  # of `Presenter`
+SIGNATURE = "firmware_py/inference/estimator.py: __init__"  # fixed, see DESIGN.md
 # So many files may have one name, but for those whose name says which place they have in a folder.
 SAME_NAME_MAX = 3
 NAMES_WITH_A_PLACE = {"__init__.py", "command.py", "conftest.py", "main.py"}
@@ -398,11 +399,44 @@ def test_nothing_is_larger_than_it_may_be(measure: str) -> None:
         (size, where)
         for path in _sources()
         for what, size, where in sizes(path, (ROOT / path).read_text(encoding="utf-8"))
-        if what == measure
+        if what == measure and not (what == "parameters" and where == SIGNATURE)
     ]
 
     assert [each for each in found if each[0] > bound] == []
     assert measure not in WORST or max(found)[0] == bound > GOALS[measure], "tighten the ratchet"
+
+
+# How many names of a room other rooms import, modules among them: what they know of it. A smaller
+# number belongs here at once.
+KNOWN_ELSEWHERE = {
+    "firmware_py/inference": 79,
+    "firmware_py/procedure": 197,
+    "firmware_py/link": 42,
+    "firmware_py/journal": 21,
+    "firmware_py/platform": 45,
+    "firmware_py/calibration": 27,
+    "firmware_py/console": 40,
+    "firmware_py/board": 25,
+    "firmware_py/installation": 10,
+    "firmware_py/sessions": 48,
+    "firmware_py/tuning": 5,
+    "firmware_py/operator": 17,
+    "firmware_py": 4,
+    "device": 135,
+    "host_tools": 0,
+}
+
+
+def test_rooms_know_no_more_of_one_another_than_today() -> None:
+    known: dict[str, set[str]] = {room: set() for room in ROOMS}
+    for path in _sources():
+        for name in _imports(path, (ROOT / path).read_text(encoding="utf-8")):
+            room = _room_imported(name)
+            if room not in (None, _room_of(path)):
+                known[str(room)].add(name)
+    found = {room: len(names) for room, names in known.items()}
+
+    assert {room: n for room, n in found.items() if n > KNOWN_ELSEWHERE[room]} == {}
 
 
 def private_accesses(path: str, source: str) -> list[str]:

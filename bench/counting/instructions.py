@@ -27,6 +27,7 @@ from device.image.targets import TARGETS
 from device.simulator.preferences import SimulatedWearer
 from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.platform.program import run_program
+from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 HERE: Final = Path(__file__).parent
@@ -106,7 +107,7 @@ def _trial(profile: str, trials: int) -> Callable[[], None]:
 
     def trial() -> None:
         estimator.observe(*answers_of(AUDIOGRAM, profile)[trials - 1])
-        estimator.next_stimulus()
+        BITS.choose(estimator)
 
     return trial
 

@@ -107,6 +107,9 @@ class Kind:
     name: str = "honest"
     values: tuple[float, ...] = ()
     traces: Traces | None = None  # of recorded people
+    # The softer, the later: by how much the logarithm of the response time falls for each SD of the
+    # response noise above the threshold. 0: as fast; people have 0.07 to 0.1.
+    response_time_slope: float = 0.0
 
     @property
     def response_noise_db(self) -> float | None:

@@ -120,8 +120,6 @@ class SimulatedListener:
         whatever the lapse rate says.
     response_time_s : float
         Median (of a tone at the threshold, with a slope), within the limits above.
-    response_time_slope : float
-        0 to 1; 0: tones are answered equally fast. People have 0.07 to 0.1.
     seed : int
         0 to `SEED_MAX`.
     unsure_half_width_db : float
@@ -151,7 +149,6 @@ class SimulatedListener:
         unsure_half_width_db: float = 0.0,
         interaural_attenuation_db: float = INTERAURAL_ATTENUATION_DB,
         kind: Kind = HONEST,
-        response_time_slope: float = 0.0,
         air_bone_gap_db: Mapping[Ear, float] = MappingProxyType({}),
     ) -> None:
         if kind.response_noise_db is not None:
@@ -164,7 +161,8 @@ class SimulatedListener:
             ("response_time_s", response_time_s,
              RESPONSE_TIME_S_MIN <= response_time_s <= RESPONSE_TIME_S_MAX,
              f"are {RESPONSE_TIME_S_MIN:g} to {RESPONSE_TIME_S_MAX:g} s"),
-            ("response_time_slope", response_time_slope, 0.0 <= response_time_slope <= 1.0,
+            ("response_time_slope", kind.response_time_slope,
+             0.0 <= kind.response_time_slope <= 1.0,
              "are 0 to 1"),
             ("seed", seed, 0 <= seed <= SEED_MAX, f"are 0 to {SEED_MAX}"),
             ("unsure_half_width_db", unsure_half_width_db, 0.0 <= unsure_half_width_db < math.inf,
@@ -188,7 +186,6 @@ class SimulatedListener:
         self._air_bone_gap_db = dict.fromkeys(EARS, 0.0) | dict(air_bone_gap_db)
         self._response_noise_db = response_noise_db
         self._response_time_s = response_time_s
-        self._response_time_slope = response_time_slope
         self._seed = seed
         self._kind = kind
         self._course = Course(kind, seed, response_noise_db)
@@ -271,7 +268,7 @@ class SimulatedListener:
             return None
         end = RESPONSE_TIME_FLAT_FROM_SDS
         above = min(max(sensation_db / noise_db, -end), end)
-        faster = self._response_time_slope * above
+        faster = self._kind.response_time_slope * above
         time_s = response_time_s(self._response_time_s, speed, faster)
         button = HEARD_BUTTON if chance < heard else UNSURE_BUTTON
         again_us = _between_us(TWICE_S, gap) if self._kind.twice else 0

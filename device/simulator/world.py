@@ -21,7 +21,6 @@ from device.simulator.virtual_clock import S
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.firmware import Ports
 from firmware_py.installation.configuration import Configuration
-from firmware_py.journal import Disk, SealKey
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Notice
 from firmware_py.operator.meter_tone import MeterTone
@@ -40,7 +39,7 @@ UNASKED: Final = "! "  # how a line begins that answers nothing
 class World(Surroundings):
     """A device, and all around it.
 
-    It is gone through step by step (`until`, `ask` ...), or from its start to its end (`run_out`).
+    It is gone through step by step (`until`, `ask` ...).
 
     Parameters
     ----------
@@ -56,23 +55,23 @@ class World(Surroundings):
         The calibration that the firmware is given.
     board : SimulatedBoard, optional
         Another board than the usual one.
-    seal_key : SealKey, optional
-        With which the device seals its journals.
-    disk : Disk, optional
-        Another one than the machine's.
+    data : callable
+        Returns the data directory that is at a path.
     configuration : Configuration, optional
     aid : SimulatedAid, optional
         A hearing aid that can be tuned here.
     wait : bool
         Whether the firmware waits for a board that is not there yet.
-    start : bool
-        Whether the firmware is started, to be gone through step by step.
 
     Attributes
     ----------
+    starts : bool
+        Whether the firmware is started at once.
     ready : str
         What the firmware said when it was ready; empty: it was not yet.
     """
+
+    starts = True
 
     def __init__(  # noqa: PLR0913 - each is a part of the world
         self,
@@ -83,27 +82,25 @@ class World(Surroundings):
         speed: int = 1,
         calibration: CalibrationOnFile = NO_CALIBRATION,
         board: SimulatedBoard | None = None,
-        seal_key: SealKey | None = None,
-        disk: Disk | None = None,
+        data: Callable[[Path], DataDirectory] = DataDirectory,
         configuration: Configuration | None = None,
         aid: SimulatedAid | None = None,
         wait: bool = False,
-        start: bool = True,
     ) -> None:
         if board is None and listener is not None:
             board = SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
         super().__init__(board, speed, aid)
-        self.calibration, self.seal_key, self.disk = calibration, seal_key, disk
+        self.calibration, self._data_at = calibration, data
         self.configuration, self._waits = configuration or Configuration(), wait
         self._nonces = itertools.count(1)
         self._power_on(directory)
-        if start:
+        if self.starts:
             self.firmware.start()
 
     def _power_on(self, directory: Path) -> None:
         self.plug_in()
         self.directory, self.ready = directory, ""
-        self.data = DataDirectory(directory, self.seal_key, self.disk)
+        self.data = self._data_at(directory)
         aids = self.aids if self.aid is not None else None
         ports = Ports(self.tones, self.console, aids, self._waits)
         self.firmware = SteppedFirmware(
@@ -205,21 +202,6 @@ class World(Surroundings):
             raise AssertionError(f"bytes go back and forth for ever; last told: {self.told[-5:]}")
         self.firmware.let_time_pass()
 
-    def run_out(self) -> str:
-        """Run the firmware until it ends; return all that was said to the operator.
-
-        Raises
-        ------
-        FirmwareError
-            As of `Firmware.run`.
-        """
-        try:
-            self.firmware.run()
-        finally:
-            with suppress(OSError):
-                self.data.close()
-        return self.heard
-
     def close(self) -> None:
         """Leave what is open, as a firmware that is killed does; what was recorded is recorded."""
         self.firmware.leave()
@@ -244,3 +226,24 @@ class World(Surroundings):
         other._power_on(directory)
         other.firmware.start()
         return other
+
+
+class WholeRun(World):
+    """A device whose firmware runs from its start to its end."""
+
+    starts = False
+
+    def run_out(self) -> str:
+        """Run the firmware until it ends; return all that was said to the operator.
+
+        Raises
+        ------
+        FirmwareError
+            As of `Firmware.run`.
+        """
+        try:
+            self.firmware.run()
+        finally:
+            with suppress(OSError):
+                self.data.close()
+        return self.heard

@@ -1,13 +1,14 @@
 """Checks of the estimator's arguments: each returns the value, or says what is allowed."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from numbers import Real
 
 import numpy as np
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.model import FREQUENCY_LIMITS_HZ
+from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 
 
 def number(name: str, value: float, low: float, high: float) -> float:
@@ -68,3 +69,31 @@ def curve(points: object, low: float, high: float) -> list[tuple[float, float]]:
         return []
     frequencies = [frequency_hz for frequency_hz, _ in found]
     return found if sorted(set(frequencies)) == frequencies else []
+
+
+def answer_code(heard: bool | None, dead_zone: bool) -> int:
+    """Return the code of an answer; only with a dead zone a listener may be unsure: None."""
+    if heard is None and dead_zone:
+        return UNSURE
+    if not isinstance(heard, bool | np.bool_):
+        unsure = ", and None for unsure" if dead_zone else ""
+        raise TypeError(f"heard is {heard!r}; allowed are True and False{unsure}")
+    return HEARD if heard else SILENT
+
+
+def ceilings(
+    told: float | Sequence[float] | None, limits_db_hl: tuple[float, float], out: Array
+) -> Array:
+    """Write the highest level at each candidate, from one for all or one for each."""
+    low, high = limits_db_hl
+    if told is None or isinstance(told, str) or not isinstance(told, Sequence):
+        ceiling = high if told is None else number("level_max_db_hl", told, low, math.inf)
+        out[:] = min(high, ceiling)
+        return out
+    each = numbers("level_max_db_hl", told, Sequence, low, math.inf)
+    if len(each) != len(out):
+        raise ValueError(
+            f"level_max_db_hl has {len(each)} ceilings; allowed is one, or one for each of the "
+            f"{len(out)} candidate frequencies"
+        )
+    return np.minimum(each, high, out=out)

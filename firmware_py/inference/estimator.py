@@ -8,7 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.checks import integer, interval, number, numbers
+from firmware_py.inference.checks import (
+    answer_code,
+    ceilings,
+    integer,
+    interval,
+    number,
+    numbers,
+)
 from firmware_py.inference.construction import Frequencies, Given, frequency_weights, make_model
 from firmware_py.inference.diagnostics import Diagnostics
 from firmware_py.inference.kernel import CONVERGED, Array
@@ -20,16 +27,16 @@ from firmware_py.inference.model import (
     Points,
 )
 from firmware_py.inference.profiles import profile_named
-from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
-from firmware_py.inference.rate import PER_TONE, Seconds
+from firmware_py.inference.psychometric import SILENT
 from firmware_py.inference.scales import scale_named
 from firmware_py.inference.stories import Stories
-from firmware_py.inference.trial_time import TrialTime
+from firmware_py.inference.trial_time import TrialTime, seconds_of
 
 TRIALS_MAX: Final = 1024  # of `max_trials`; the paper's workspace is some 32 bytes times its square
 CANDIDATES_MAX: Final = 512
 RESPONSE_TIME_LIMITS_S: Final = (0.05, 10.0)  # of a press; nobody is faster
 UNSURE_HALF_WIDTH_LIMITS_DB: Final = (0.0, 20.0)
+STRIDE_DB_MAX: Final = 100.0
 
 
 class TrialLimitError(RuntimeError):
@@ -171,11 +178,6 @@ class ThresholdEstimator(Diagnostics):
         """Return the frequencies a next tone may have."""
         return tuple(self._model.candidates_hz.tolist())
 
-    @property
-    def information_bits(self) -> float:
-        """Return the information expected from the next stimulus, in bits."""
-        return self.next_stimulus().information_bits
-
     def observe(
         self,
         frequency_hz: float,
@@ -210,7 +212,7 @@ class ThresholdEstimator(Diagnostics):
             raise TrialLimitError(
                 f"answer {n + 1} does not fit: this estimator was made for max_trials = {n}"
             )
-        answer = _answer(heard, self.unsure_half_width_db != 0.0)
+        answer = answer_code(heard, self.unsure_half_width_db != 0.0)
         frequency_hz = number("frequency_hz", frequency_hz, *self.frequency_range_hz)
         level_db_hl = number("level_db_hl", level_db_hl, *self.level_limits_db_hl)
         if response_time_s is not None:
@@ -246,6 +248,7 @@ class ThresholdEstimator(Diagnostics):
         level_max_db_hl: float | Sequence[float] | None = None,
         exclude_hz: Collection[float] = (),
         time: TrialTime | None = None,
+        strides_db: Sequence[float] = (),
     ) -> Stimulus:
         """Return the tone of the most information, or of the most information per second.
 
@@ -259,21 +262,27 @@ class ThresholdEstimator(Diagnostics):
         time : TrialTime, optional
             What a presentation takes; the tone is then chosen for bits per second (see `rate`).
             None: for bits alone, BALD as in the paper.
+        strides_db : sequence of float, optional
+            How far the level goes at least after two, three ... equal answers in a row at the
+            frequency; see `mixture.stride`. By default it is the most informative level.
 
         Raises
         ------
         ValueError
             If a ceiling lies below the lowest allowed level, there are too many or too few of
-            them, what is excluded is not a collection of frequencies, or `time` no `TrialTime`.
+            them, what is excluded is not a collection of frequencies, `time` no `TrialTime`, or a
+            stride no length.
         """
-        seconds = _seconds(time)
+        seconds = seconds_of(time)
+        strides = numbers("strides_db", strides_db, Sequence, 0.0, STRIDE_DB_MAX)
         weight = self._weight
         excluded = numbers("exclude_hz", exclude_hz, Collection, *FREQUENCY_LIMITS_HZ)
         if excluded:
             weight = np.where(np.isin(self._model.candidates_hz, excluded), 0.0, weight)
             weight = weight if weight.any() else self._weight
-        ceilings = _ceilings(level_max_db_hl, self.level_limits_db_hl, self._ceilings_db_hl)
-        choice = self._model.choose(weight, self.level_limits_db_hl[0], ceilings, seconds)
+        ceilings_db_hl = ceilings(level_max_db_hl, self.level_limits_db_hl, self._ceilings_db_hl)
+        low_db_hl = self.level_limits_db_hl[0]
+        choice = self._model.choose(weight, low_db_hl, ceilings_db_hl, seconds, strides)
         frequency_hz = float(self._model.candidates_hz[choice.candidate])
         taken = math.nan if time is None else choice.seconds
         return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits, taken)
@@ -297,7 +306,7 @@ class ThresholdEstimator(Diagnostics):
         """
         levels = numbers("levels_db_hl", levels_db_hl, Sequence, *LEVEL_LIMITS_DB_HL)
         objective: Array = self._weight[:, None] * self._model.rate(
-            np.array(levels), _seconds(time)
+            np.array(levels), seconds_of(time)
         )
         return objective
 
@@ -353,42 +362,7 @@ class ThresholdEstimator(Diagnostics):
         return numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
 
 
-def _answer(heard: bool | None, dead_zone: bool) -> int:
-    if heard is None and dead_zone:
-        return UNSURE
-    if not isinstance(heard, bool | np.bool_):
-        unsure = ", and None for unsure" if dead_zone else ""
-        raise TypeError(f"heard is {heard!r}; allowed are True and False{unsure}")
-    return HEARD if heard else SILENT
-
-
 def _copy(figures: tuple[Array, Array]) -> tuple[Array, Array]:
     """Return copies: whoever changes what is returned does not change what is known."""
     first, second = figures
     return first.copy(), second.copy()
-
-
-def _seconds(time: TrialTime | None) -> Seconds:
-    if time is None:
-        return PER_TONE
-    if not isinstance(time, TrialTime):
-        raise ValueError(f"time is {time!r}; allowed is a TrialTime, or None")
-    return time.seconds
-
-
-def _ceilings(
-    told: float | Sequence[float] | None, limits_db_hl: tuple[float, float], out: Array
-) -> Array:
-    """Write the highest level at each candidate, from one for all or one for each."""
-    low, high = limits_db_hl
-    if told is None or isinstance(told, str) or not isinstance(told, Sequence):
-        ceiling = high if told is None else number("level_max_db_hl", told, low, math.inf)
-        out[:] = min(high, ceiling)
-        return out
-    each = numbers("level_max_db_hl", told, Sequence, low, math.inf)
-    if len(each) != len(out):
-        raise ValueError(
-            f"level_max_db_hl has {len(each)} ceilings; allowed is one, or one for each of the "
-            f"{len(out)} candidate frequencies"
-        )
-    return np.minimum(each, high, out=out)

@@ -146,8 +146,9 @@ class Model(Protocol):
         ...
 
     def choose(
-        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds
-    ) -> Choice:
+        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds,
+        strides_db: Sequence[float],
+    ) -> Choice:  # fmt: skip
         """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
         ...
 

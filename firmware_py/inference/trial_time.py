@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.inference.checks import number
-from firmware_py.inference.rate import Seconds
+from firmware_py.inference.rate import PER_TONE, Seconds
 
 TRIAL_TIME_LIMITS_S: Final = (0.01, 100.0)
 
@@ -37,3 +37,12 @@ class TrialTime:
     def seconds(self) -> Seconds:
         """Return it as the kernels take it."""
         return Seconds(float(self.answered_s), float(self.silent_s))
+
+
+def seconds_of(time: TrialTime | None) -> Seconds:
+    """Return what a presentation takes; None: as long as any other."""
+    if time is None:
+        return PER_TONE
+    if not isinstance(time, TrialTime):
+        raise ValueError(f"time is {time!r}; allowed is a TrialTime, or None")
+    return time.seconds

@@ -1,7 +1,8 @@
 """What the most informative tone is: the objective that a test is given, and the climb to it.
 
 An objective of one's own is a class made of `Objective`, with another `choose` or `worth`, and its
-place in `objective_of`.
+place in `objective_of`. Nothing else moves the level of its tone: the stride where answers disagree
+with belief is its `strides_db`, and `best_within_reach` is the climb.
 """
 
 import math
@@ -14,25 +15,30 @@ from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 
+# Who is as the prior believes is asked no more tones by them; see `inference.mixture.stride`.
+STRIDES_DB: Final = (5.0, 10.0, 15.0)
+
 
 @dataclass(frozen=True)
 class Objective:
     """The most information from the answer: BALD (Houlsby et al. 2011), as in the paper.
 
     With the `time` of a presentation it is the most information per second: a tone that is not
-    heard takes longer.
+    heard takes longer. `strides_db`: how far the level goes at least after two, three ... equal
+    answers in a row at a frequency, where belief follows them slowly; none: it stays as it is.
     """
 
     time: TrialTime | None = None
+    strides_db: tuple[float, ...] = STRIDES_DB
 
     def choose(
         self,
         estimator: ThresholdEstimator,
-        allowed_db_hl: Sequence[float],
-        excluded_hz: Collection[float],
+        allowed_db_hl: Sequence[float] | None = None,
+        excluded_hz: Collection[float] = (),
     ) -> Stimulus:
         """Return the best tone; `allowed_db_hl`: the highest level at each candidate frequency."""
-        return estimator.next_stimulus(allowed_db_hl, excluded_hz, self.time)
+        return estimator.next_stimulus(allowed_db_hl, excluded_hz, self.time, self.strides_db)
 
     def worth(self, stimulus: Stimulus) -> float:
         """Return what a tone is worth, in bits or bits per second."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from firmware_py.procedure.catch_trials import CatchTrials
+from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.retest import RETEST_TONES_MAX
@@ -150,7 +151,7 @@ class StoppingRule:
             return self._short(self._cap, widest)
         if s.stop_information_bits > 0.0:
             candidates_hz = self._estimator.candidate_frequencies_hz
-            best = self._estimator.next_stimulus(self._levels.limits_db_hl(candidates_hz))
+            best = BITS.choose(self._estimator, self._levels.limits_db_hl(candidates_hz))
             if best.information_bits <= s.stop_information_bits:
                 end = reason(Code.NEXT_ANSWER_TELLS, information_bits=best.information_bits)
                 return self._short(end, widest)

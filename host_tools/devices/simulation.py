@@ -4,7 +4,7 @@ import argparse
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -136,8 +136,9 @@ def listener_of(arguments: argparse.Namespace) -> Listener:
             seed=arguments.seed,
             unsure_half_width_db=arguments.unsure_half_width,
             interaural_attenuation_db=arguments.interaural_attenuation,
-            kind=kind_named(arguments.listener),
-            response_time_slope=arguments.response_time_slope,
+            kind=replace(
+                kind_named(arguments.listener), response_time_slope=arguments.response_time_slope
+            ),
             air_bone_gap_db=_air_bone_gap_db(arguments.air_bone_gap),
         )
     except ValueError as error:

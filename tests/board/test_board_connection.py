@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from device.simulator.virtual_clock import S, VirtualClock
-from device.simulator.world import World
+from device.simulator.world import WholeRun, World
 from firmware_py.board.board_connection import LOSSES_MAX, SOUND_S, TRUE_S, BoardConnection
 from firmware_py.link.client import Client
 from firmware_py.platform.ports import Port
@@ -112,7 +112,7 @@ def test_a_name_that_leads_to_a_silent_device_is_looked_up_again(
     tmp_path: Path, in_test: bool
 ) -> None:
     """Names are given anew, at the start, where one waits for the board, and in a test."""
-    world = World(tmp_path, a_listener("S2"), wait=not in_test, start=in_test)
+    world = (World if in_test else WholeRun)(tmp_path, a_listener("S2"), wait=not in_test)
     if in_test:
         world.until(lambda: world.client.connected)
         assert world.ask("SESS:STAR LEFT,SEED=3") == ["OK"]

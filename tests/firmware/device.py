@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from device.simulator.listener import Listener
-from device.simulator.world import World
+from device.simulator.world import WholeRun
 from firmware_py.installation.configuration import Configuration
 from tests.firmware.whole_sessions import a_listener
 
 SPEED = 40
 
 
-class Device(World):
+class Device(WholeRun):
     """A device with somebody at its board, and a line is typed when the board was met."""
 
     def __init__(
@@ -21,7 +21,7 @@ class Device(World):
     ) -> None:  # fmt: skip
         super().__init__(
             directory, listener or a_listener("S2"), boot=1, speed=speed,
-            configuration=configuration, start=False, **more,
+            configuration=configuration, **more,
         )  # fmt: skip
 
     def type(self, line: str, when: Callable[[], bool] | None = None) -> None:

@@ -9,6 +9,7 @@ import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from firmware_py.firmware import FirmwareError
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.exit_codes import EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
@@ -384,7 +386,12 @@ def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
     lines = quiet_session.read_bytes().splitlines(keepends=True)
     first = next(n for n, line in enumerate(lines) if b'"what": "tone-on"' in line)
     disk = SmallDisk(sum(map(len, lines[:first])) + len(lines[first]) // 2)
-    device = Device(tmp_path, listener=a_listener(lapse_rate=1.0), speed=1, disk=disk)
+    device = Device(
+        tmp_path,
+        listener=a_listener(lapse_rate=1.0),
+        speed=1,
+        data=partial(DataDirectory, disk=disk),
+    )
     device.type(BEGIN)
     words = "cannot be written: File too large (EFBIG)", f"records 0 to {first - 1} safe"
     said = assert_ends(device, EXIT_JOURNAL, str(tmp_path / "session-000001.journal"), *words)
@@ -397,7 +404,11 @@ def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
 def test_a_session_goes_on_when_the_disk_has_room_again(
     tmp_path: Path, quiet_session: Path
 ) -> None:
-    device = Device(tmp_path, speed=1, disk=SmallDisk(quiet_session.stat().st_size // 2))
+    device = Device(
+        tmp_path,
+        speed=1,
+        data=partial(DataDirectory, disk=SmallDisk(quiet_session.stat().st_size // 2)),
+    )
     device.type(BEGIN)
     words = "cannot be written", "see to the disk, then resume the journal"
     assert_ends(device, EXIT_JOURNAL, *words)
@@ -408,7 +419,7 @@ def test_a_session_goes_on_when_the_disk_has_room_again(
 
 
 def test_no_test_is_begun_on_a_full_disk(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("S2"), disk=SmallDisk(300))
+    world = World(tmp_path, a_listener("S2"), data=partial(DataDirectory, disk=SmallDisk(300)))
     state(world)
     (answer,) = world.ask(BEGIN)
     assert answer.startswith("ERROR -250,")

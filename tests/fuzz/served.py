@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from device.simulator.world import World
+from device.simulator.world import WholeRun
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.firmware import FirmwareError
+from firmware_py.platform.data_directory import DataDirectory
 from tests.fuzz.commands import is_harmless
 from tests.fuzz.hostile import TEXTS, Choices, hostile_journal
 from tests.journal.simulated_disk import SimulatedDisk
@@ -47,7 +48,9 @@ def answers_to(
     disk: SimulatedDisk, lines: Sequence[str], calibration: CalibrationOnFile = NO_CALIBRATION
 ) -> list[str]:
     """Return the lines that a firmware says to what is typed at once; it has no tone generator."""
-    world = World(DATA, disk=disk, calibration=calibration, start=False)
+    world = WholeRun(
+        DATA, data=lambda path: DataDirectory(path, None, disk), calibration=calibration
+    )
     world.type("\r\n".join(lines))
     try:
         told = world.run_out()

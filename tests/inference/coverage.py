@@ -20,6 +20,7 @@ from scipy.stats import chi2
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.inference.profiles import PROFILES, LaplaceProfile, LogNormal
+from firmware_py.procedure.objective import BITS
 from tests import reference
 from tests.inference.mixture.mixture_state import LISTENERS, data_of, hypotheses_of
 from tests.inference.mixture.population import moments
@@ -148,7 +149,7 @@ def ranks_of_laplace(profile: str, tones: int, seed: int) -> FloatArray:
 
 def _ask(estimator: ThresholdEstimator, hears: Ear, tones: int) -> None:
     for _ in range(tones):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         heard = hears(tone.frequency_hz, tone.level_db_hl)
         estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
 

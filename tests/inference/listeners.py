@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from firmware_py import ThresholdEstimator
+from firmware_py.procedure.objective import BITS
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, FloatArray, warp
 
 AUDIOGRAMS = list(STANDARD_AUDIOGRAMS_DB_HL)
@@ -39,7 +40,7 @@ def listener(audiogram: str, seed: int, noise_db: float = 2.0, lapse_rate: float
 def session(estimator: ThresholdEstimator, hears: Listener, trials: int) -> Iterator[Answer]:
     """Ask what the estimator wants to know; each answer has been observed when it is yielded."""
     for _ in range(trials):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         heard = hears(tone.frequency_hz, tone.level_db_hl)
         estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
         yield Answer(tone.frequency_hz, tone.level_db_hl, heard)
@@ -59,7 +60,7 @@ _CHANCE = np.random.default_rng(20260106).random((128, 3))
 
 def _answers(rule: Callable[[int], bool]) -> Adversary:
     def answer(estimator: ThresholdEstimator, trial: int) -> Answer:
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         return Answer(tone.frequency_hz, tone.level_db_hl, rule(trial))
 
     return answer
@@ -67,7 +68,7 @@ def _answers(rule: Callable[[int], bool]) -> Adversary:
 
 def _against_the_level(estimator: ThresholdEstimator, trial: int) -> Answer:
     odd = trial % 2 == 1
-    return Answer(estimator.next_stimulus().frequency_hz, -10.0 if odd else 120.0, odd)
+    return Answer(BITS.choose(estimator).frequency_hz, -10.0 if odd else 120.0, odd)
 
 
 def _odd(trial: int) -> bool:

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from firmware_py import ThresholdEstimator
+from firmware_py.procedure.objective import BITS
 
 WIDTH_DB = 4.0  # of the dead zone, where it is not told
 
@@ -40,12 +41,12 @@ def bits_of(profile: str, scale: str, told: dict[str, Any], trials: int) -> list
     estimator = ThresholdEstimator(profile, scale=scale, max_trials=trials, **told)
     lines = []
     for n in range(trials):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         above_db = tone.level_db_hl - 25.0 - 0.006 * tone.frequency_hz + chance.gauss(0.0, 4.0)
         half_width_db = told.get("unsure_half_width_db", 0.0)
         unsure = abs(above_db) < (WIDTH_DB if half_width_db is None else half_width_db)
         heard = None if unsure else above_db > 0.0
-        information_bits = estimator.information_bits
+        information_bits = tone.information_bits
         time_s = chance.uniform(0.2, 1.0) if profile == "response-times" else None
         estimator.observe(tone.frequency_hz, tone.level_db_hl, heard, time_s)
         if n % 4 == 3:

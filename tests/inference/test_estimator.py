@@ -244,7 +244,7 @@ def test_asking_changes_nothing(profile: str) -> None:
         asked.threshold_band([500.0])
         asked.probability_heard(500.0, 30.0)
         asked.next_stimulus(level_max_db_hl=0.0)
-        assert asked.information_bits == left_alone.information_bits
+        assert asked.next_stimulus().information_bits == left_alone.next_stimulus().information_bits
     assert asked.next_stimulus() == left_alone.next_stimulus()
     assert _everything(asked) == _everything(left_alone)
 
@@ -353,7 +353,7 @@ def _everything(estimator: ThresholdEstimator) -> list[bytes]:
     """All that a session may depend on, to the last bit."""
     tone = estimator.next_stimulus()
     numbers = [
-        tone.frequency_hz, tone.level_db_hl, estimator.information_bits, estimator.log_evidence,
+        tone.frequency_hz, tone.level_db_hl, tone.information_bits, estimator.log_evidence,
         *(value or 0.0 for value in asdict(estimator.hyperparameters).values()),
         estimator.converged,
     ]  # fmt: skip
@@ -402,7 +402,7 @@ def _arrays(estimator: ThresholdEstimator) -> dict[Any, Any]:
     own = {name: v for name, v in vars(model).items() if isinstance(v, np.ndarray)}
     # Neither holds what is inferred; both are small, and fixed with the profile and the range.
     del own["candidates_hz"], own["_box"]
-    return {**dict(enumerate(model.workspace.arrays())), **own}
+    return {**dict(enumerate(model.workspace.arrays())), **own, **model.curve._asdict()}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -644,6 +644,8 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
     ("frequencies_hz", 1000.0, "sequence of numbers", lambda e: e.joint_threshold(1000.0)),  # type: ignore[arg-type]
     *(("time", v, "allowed is a TrialTime, or None",
        lambda e, v=v: e.next_stimulus(time=v)) for v in (1.7, (1.4, 2.0), "1.7")),
+    *(("strides_db", v, "0 to 100",
+       lambda e, v=v: e.next_stimulus(strides_db=[v])) for v in (-1.0, 101.0, NAN, "5", True)),
     ("time", 1.7, "allowed is a TrialTime, or None", lambda e: e.objective([40.0], 1.7)),  # type: ignore[arg-type]
     *(("levels_db_hl", v, "allowed is a sequence of numbers from -30 to 130",
        lambda e, v=v: e.objective(v)) for v in (40.0, None, "40")),

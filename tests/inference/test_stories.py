@@ -22,6 +22,7 @@ from firmware_py.inference.stories import (
     Told,
     change_of_listener,
 )
+from firmware_py.procedure.objective import BITS
 
 Piece = tuple[bool, bool, float]  # a tone, pressed, log evidence of the pieces before it
 pieces = st.lists(
@@ -90,7 +91,7 @@ def estimator_after(tones: int, hears: int, threshold_db_hl: float = 30.0) -> Th
     """An estimator that chose its tones; from some tone on nothing was answered any more."""
     estimator = ThresholdEstimator(level_limits_db_hl=(-10.0, 100.0))
     for number in range(tones):
-        stimulus = estimator.next_stimulus()
+        stimulus = BITS.choose(estimator)
         heard = number < hears and stimulus.level_db_hl >= threshold_db_hl
         estimator.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard)
         estimator.observe_silence(False)
@@ -115,7 +116,7 @@ def test_who_listens_is_not_doubted(threshold_db_hl: float) -> None:
 def test_who_presses_all_the_time_is_found_by_the_silences() -> None:
     estimator = ThresholdEstimator()
     for number in range(16):
-        stimulus = estimator.next_stimulus()
+        stimulus = BITS.choose(estimator)
         estimator.observe(stimulus.frequency_hz, stimulus.level_db_hl, number % 8 != 5)
         estimator.observe_silence(number % 2 == 0)
 
@@ -127,7 +128,7 @@ def test_times_of_presses_do_not_make_a_story() -> None:
     """Their densities are in both evidences: a listener who is quick is no story."""
     plain, timed = ThresholdEstimator(), ThresholdEstimator("response-times")
     for number in range(24):
-        stimulus = timed.next_stimulus()
+        stimulus = BITS.choose(timed)
         heard = stimulus.level_db_hl >= 30.0
         plain.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard)
         time_s = 0.4 + 0.05 * (number % 3) if heard else None
@@ -165,7 +166,7 @@ def tones_of(*listeners: tuple[float, float]) -> list[tuple[float, float, bool]]
     estimator, tones = ThresholdEstimator(), []
     for number in range(12 * len(listeners)):
         low_db_hl, slope_db = listeners[number // 12]
-        stimulus = estimator.next_stimulus()
+        stimulus = BITS.choose(estimator)
         above_db = stimulus.level_db_hl - low_db_hl
         heard = above_db >= slope_db * math.log2(stimulus.frequency_hz / 250.0)
         tones.append((stimulus.frequency_hz, stimulus.level_db_hl, heard))

@@ -5,6 +5,7 @@ import pytest
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import shipped_prior
+from firmware_py.procedure.objective import BITS
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ
 
@@ -28,7 +29,7 @@ def _session(half_width_db: float, seed: int, told_db: float | None) -> tuple[fl
     ear = SimulatedEar(rng, told_listener(NOISE_DB, 0.01, 0.01), half_width_db, prior)
     estimator = ThresholdEstimator(max_trials=TONES, unsure_half_width_db=told_db)
     for _ in range(TONES):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         heard = ear(tone.frequency_hz, tone.level_db_hl)
         estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
     truth_db_hl = np.array([ear.at(f) for f in AUDIOGRAM_FREQUENCIES_HZ])

@@ -77,9 +77,9 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
     asked: list[Any] = []
     next_stimulus = ear.estimator.next_stimulus
 
-    def spy(level_max_db_hl: list[float], exclude_hz: list[float], time: Any) -> Any:
+    def spy(level_max_db_hl: list[float], exclude_hz: list[float], *more: Any) -> Any:
         asked.append(exclude_hz)
-        return next_stimulus(level_max_db_hl, exclude_hz, time)
+        return next_stimulus(level_max_db_hl, exclude_hz, *more)
 
     ear.estimator.next_stimulus = spy  # type: ignore[assignment, method-assign]
     ear.next_presentation(9)

@@ -12,7 +12,7 @@ import pytest
 
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
-from device.simulator.world import World
+from device.simulator.world import WholeRun, World
 from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
@@ -72,7 +72,7 @@ def test_an_age_told_twice_is_one_person() -> None:
 
 def start_at(directory: Path, minutes: int, **more: Any) -> World:
     """A device that is switched on so long after the clock's beginning."""
-    world = World(directory, a_listener("S2"), start=False, **more)
+    world = WholeRun(directory, a_listener("S2"), **more)
     world.clock.us = minutes * MINUTE_US
     world.firmware.start()
     return world
@@ -193,7 +193,7 @@ def test_a_test_that_was_paused_for_long_waits_to_be_told_whose_it_is(tmp_path: 
 @pytest.mark.usefixtures("quick_disk")
 def test_a_clock_that_stood_still_while_the_machine_was_off_says_nothing(tmp_path: Path) -> None:
     leave(tmp_path)
-    world = World(tmp_path, a_listener("S2"), start=False, boot=2)
+    world = WholeRun(tmp_path, a_listener("S2"), boot=2)
     world.clock.us = 62 * MINUTE_US
     world.clock.date_known_s = lambda: 20.0  # type: ignore[method-assign]
     world.firmware.start()
@@ -206,7 +206,7 @@ def test_a_clock_that_stood_still_while_the_machine_was_off_says_nothing(tmp_pat
 @pytest.mark.usefixtures("quick_disk")
 def test_a_clock_that_was_not_set_when_it_was_broken_off_says_nothing(tmp_path: Path) -> None:
     leave(tmp_path)
-    world = World(tmp_path, a_listener("S2"), start=False, boot=2)
+    world = WholeRun(tmp_path, a_listener("S2"), boot=2)
     never_set = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
     world.clock.date = lambda: never_set  # type: ignore[method-assign]
     world.firmware.start()

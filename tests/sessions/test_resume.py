@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from device.simulator.virtual_clock import MS, S
 from device.simulator.world import World
 from firmware_py.journal import SealKey, read_journal
 from firmware_py.link.notices import ButtonPressed, Greeted, Lost
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import Continued, Paused
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
@@ -317,7 +319,7 @@ def leave_alone(directory: Path, content: bytes, name: str, key: SealKey | None)
     directory.mkdir(exist_ok=True)
     path = directory / name
     path.write_bytes(content)
-    world = World(directory, a_listener(), seal_key=key)
+    world = World(directory, a_listener(), data=partial(DataDirectory, seal_key=key))
     world.close()
     assert world.runner.session is None
     assert world.runner.last_test is None, "nor is its result shown"
@@ -333,12 +335,12 @@ def test_a_journal_with_the_name_of_another_session_is_left_alone(
 ) -> None:
     """Cut or whole: it would be taken for that of the person who sits there now."""
     settings = Settings.from_record({**ONE_EAR, "tones_max": 20})
-    world = World(tmp_path / "begun", a_listener(), seal_key=key)
+    world = World(tmp_path / "begun", a_listener(), data=partial(DataDirectory, seal_key=key))
     world.begin(settings)
     content = b"".join(world.end().read_bytes().splitlines(keepends=True)[:records])
 
     wrong = leave_alone(tmp_path / "renamed", content, "session-000009.journal", key)
-    own_name = World(tmp_path / "begun", a_listener(), seal_key=key)
+    own_name = World(tmp_path / "begun", a_listener(), data=partial(DataDirectory, seal_key=key))
     own_name.close()
 
     assert wrong == [f"session-000009.journal: its header is that of session 1{STILL_THERE}"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from device.simulator.earphones import Worn
-from device.simulator.world import World
+from device.simulator.world import WholeRun, World
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import say
@@ -110,7 +110,7 @@ def test_a_test_that_was_in_the_question_asks_it_again(tmp_path: Path, answers: 
 def test_no_answer_goes_on_with_a_test_that_waits_for_the_same_person(tmp_path: Path) -> None:
     world, ear = in_question(tmp_path)
     world.close()
-    world = World(tmp_path, Worn(a_listener("N1"), False), start=False)
+    world = WholeRun(tmp_path, Worn(a_listener("N1"), False))
     world.clock.us += 3600_000_000
     world.firmware.start()
     world.until(lambda: world.client.connected)

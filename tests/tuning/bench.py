@@ -6,6 +6,7 @@ from typing import Any
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import ButtonPressed
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
@@ -28,7 +29,12 @@ class Bench(World):
         self.simulated_disk = SimulatedDisk()
         self.simulated_aid = SimulatedAid()
         self._heard = 0  # of what was told, by the person
-        super().__init__(DATA, a_listener(), disk=self.simulated_disk, aid=self.simulated_aid)
+        super().__init__(
+            DATA,
+            a_listener(),
+            data=lambda path: DataDirectory(path, None, self.simulated_disk),
+            aid=self.simulated_aid,
+        )
 
     @property
     def tuner(self) -> Tuner:

@@ -43,6 +43,15 @@ class Interval(NamedTuple):
     half_width: float
 
 
+class Curve(NamedTuple):
+    """The candidates: where they lie, the prior mean, and the threshold's posterior; (points,)."""
+
+    x: Vector
+    prior_mean_db_hl: Vector
+    mean_db_hl: Vector
+    sd_db: Vector
+
+
 class State(NamedTuple):
     """Laplace's approximation: matrices with room for n x n, vectors for n."""
 

@@ -1,6 +1,7 @@
 """The paper's model: one Gaussian process, Laplace's approximation, hyperparameters refitted."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from firmware_py.inference.laplace.arrays import (
     RANK,
     WEIGHT,
     Covariance,
+    Curve,
     Interval,
     Workspace,
 )
@@ -42,15 +44,13 @@ class LaplaceModel:
         self._response_noise_db = response_noise_db
         self.candidates_hz: Array = np.array(candidates_hz)
         self.converged = True
-        self._intercept_db_hl, self._slope = mean_line(scale.name)
-        self._candidates_x = self._warp(self.candidates_hz)
-        self._prior_mean_db_hl = self._intercept_db_hl + self._slope * self._candidates_x
+        self._line = mean_line(scale.name)
+        x = self._warp(self.candidates_hz)
+        self.curve = Curve(x, self._line.at(x), np.zeros_like(x), np.zeros_like(x))
         self._box = _search_box(profile, units_per_bark(scale.name))
         self.workspace = Workspace(max_trials, len(candidates_hz))
-        low, high = float(self._candidates_x[0]), float(self._candidates_x[-1])
+        low, high = float(x[0]), float(x[-1])
         self._interval = Interval(0.5 * (low + high), 0.5 * (high - low))
-        self._mean_db_hl = np.zeros_like(self.candidates_hz)
-        self._sd_db = np.zeros_like(self.candidates_hz)
         self.reset()
 
     @property
@@ -67,8 +67,7 @@ class LaplaceModel:
     @property
     def nbytes(self) -> int:
         """Return the size of the workspace in bytes."""
-        own = (self._candidates_x, self._prior_mean_db_hl, self._mean_db_hl, self._sd_db)
-        return self.workspace.nbytes + sum(array.nbytes for array in own)
+        return self.workspace.nbytes + sum(array.nbytes for array in self.curve)
 
     def attention(self, n: int) -> Array:
         """Return ones: this model has no lapses of attention."""
@@ -113,7 +112,7 @@ class LaplaceModel:
         """Take in answer number n, counted from 0, and refit; return a status. No time counts."""
         w, trials = self.workspace, self.workspace.trials
         trials.x[n] = self._scale.warp(frequency_hz)
-        trials.residual_db[n] = level_db_hl - (self._intercept_db_hl + self._slope * trials.x[n])
+        trials.residual_db[n] = level_db_hl - self._line.at(trials.x[n])
         trials.label[n] = 1.0 if answer == HEARD else -1.0
         w.state.a[n] = 0.0
         self._n = n + 1
@@ -142,7 +141,7 @@ class LaplaceModel:
             part = slice(start, start + step)
             x = self._warp(frequencies_hz[part])
             self._predict(x, mean_db_hl[part], sd_db[part])
-            mean_db_hl[part] += self._intercept_db_hl + self._slope * x
+            mean_db_hl[part] += self._line.at(x)
         return mean_db_hl, sd_db
 
     def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
@@ -177,24 +176,26 @@ class LaplaceModel:
         rate = np.empty((len(self.candidates_hz), len(levels_db_hl)))
         for j, i in np.ndindex(rate.shape):
             level_db_hl = float(levels_db_hl[i])
-            mean_db_hl, sd_db = float(self._mean_db_hl[j]), float(self._sd_db[j])
+            mean_db_hl, sd_db = float(self.curve.mean_db_hl[j]), float(self.curve.sd_db[j])
             rate[j, i] = bits_per_second(mean_db_hl, sd_db, level_db_hl, self._noise_db, seconds)
         return rate
 
     def choose(
-        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds
-    ) -> Choice:
-        """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
+        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds,
+        strides_db: Sequence[float],
+    ) -> Choice:  # fmt: skip
+        """Return the best tone; this model's belief follows its answers, and no level is moved."""
         choice = self.workspace.choice
         select(
-            self._mean_db_hl, self._sd_db, self._noise_db, weight, level_min_db_hl,
+            self.curve.mean_db_hl, self.curve.sd_db, self._noise_db, weight, level_min_db_hl,
             level_max_db_hl, seconds, choice,
         )  # fmt: skip
         return Choice(int(choice[0]), *choice[1:].tolist())
 
     def _predict_candidates(self) -> None:
-        self._predict(self._candidates_x, self._mean_db_hl, self._sd_db)
-        self._mean_db_hl += self._prior_mean_db_hl
+        x, prior_mean_db_hl, mean_db_hl, sd_db = self.curve
+        self._predict(x, mean_db_hl, sd_db)
+        mean_db_hl += prior_mean_db_hl
 
     def _predict(self, x: Array, f_mean_db: Array, f_sd_db: Array) -> None:
         w = self.workspace

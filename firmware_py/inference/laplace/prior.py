@@ -2,6 +2,7 @@
 
 from functools import cache
 from math import fsum
+from typing import Any, NamedTuple
 
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
@@ -10,9 +11,20 @@ from firmware_py.inference.laplace.standard_audiograms import (
 from firmware_py.inference.scales import scale_named
 
 
+class MeanLine(NamedTuple):
+    """m(x) = intercept + slope x: in dB HL, and dB per unit of the scale."""
+
+    intercept_db_hl: float
+    slope: float
+
+    def at(self, x: Any) -> Any:
+        """Return m(x) of a number or an array."""
+        return self.intercept_db_hl + self.slope * x
+
+
 @cache
-def mean_line(scale_name: str) -> tuple[float, float]:
-    """Return intercept (dB HL) and slope (dB per unit of the scale) of m(x) = intercept + slope x.
+def mean_line(scale_name: str) -> MeanLine:
+    """Return the prior mean on a scale.
 
     Ordinary least squares on the mean of the ten standard audiograms at their ten frequencies.
     `fsum` rounds once, so the line has the same bits everywhere.
@@ -25,4 +37,4 @@ def mean_line(scale_name: str) -> tuple[float, float]:
     y_mean = fsum(y) / len(y)
     covariance = fsum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
     slope = covariance / fsum((a - x_mean) * (a - x_mean) for a in x)
-    return y_mean - slope * x_mean, slope
+    return MeanLine(y_mean - slope * x_mean, slope)

@@ -142,6 +142,14 @@ class Scratch(NamedTuple):
     sites: Matrix
 
 
+class Believed(NamedTuple):
+    """What is known at each candidate, (points,): a factor on the response noise, the threshold."""
+
+    noise_factor: Vector
+    mean_db_hl: Vector
+    sd_db: Vector
+
+
 class View(NamedTuple):
     """What the objective at one frequency takes of every component, whatever the level; (C,).
 

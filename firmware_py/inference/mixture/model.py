@@ -1,6 +1,7 @@
 """The model of people: a learned mixture prior, listeners who lapse, expectation propagation."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from firmware_py.inference.mixture.arrays import (
     NOISE_DB,
     UNSURE_HALF_WIDTH_DB,
     Expected,
-    Places,
 )
 from firmware_py.inference.mixture.placing import Placing
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
@@ -91,7 +91,7 @@ class MixtureModel:
     def _make_room(self) -> Workspace:
         """Return a workspace with prior, listeners and candidates in it."""
         prior, listeners = self._prior, self._listeners
-        w = Workspace(
+        w = Workspace.with_room_for(
             self._max_trials, self._placing.unknowns, len(prior.components), len(listeners),
             len(self.candidates_hz), self._timed,
         )  # fmt: skip
@@ -105,7 +105,7 @@ class MixtureModel:
             place = self._placing.place(frequency_hz)
             for column, value in zip(w.candidates, place, strict=True):
                 column[i] = value
-            w.noise_factor[i] = self._placing.noise_factor(frequency_hz)
+            w.believed.noise_factor[i] = self._placing.noise_factor(frequency_hz)
         return w
 
     @property
@@ -199,6 +199,7 @@ class MixtureModel:
             status = self._infer(i + 1)
             if status != CONVERGED:
                 return status
+        self._summarise()
         return CONVERGED
 
     def log_time(self, answer: int, response_time_s: float | None) -> float:
@@ -227,7 +228,6 @@ class MixtureModel:
         if status == NOT_POSITIVE_DEFINITE:
             return status
         self.converged = status != NOT_CONVERGED
-        self._summarise()
         return CONVERGED
 
     def observe_silence(self, answered: bool) -> None:
@@ -241,31 +241,24 @@ class MixtureModel:
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
         """Return mean (dB HL) and SD (dB) of the threshold."""
-        return self._predict(self._placing.places(frequencies_hz))
+        mean_db_hl, sd_db = np.zeros((2, len(frequencies_hz)))
+        predict(self._placing.places(frequencies_hz), self.workspace.mixture, mean_db_hl, sd_db)
+        return mean_db_hl, sd_db
 
     def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
         """Return the central band of the threshold with this probability, dB HL."""
         places = self._placing.places(frequencies_hz)
-        mean_db_hl, sd_db = self._predict(places)
-        ends = np.zeros(len(mean_db_hl)), np.zeros(len(mean_db_hl))
-        for end, share in zip(ends, (-0.5 * probability, 0.5 * probability), strict=True):
-            quantile(0.5 + share, places, self.workspace.mixture, mean_db_hl, sd_db, end)
-        return ends
+        mean_db_hl, sd_db, low_db_hl, high_db_hl = np.zeros((4, len(frequencies_hz)))
+        mixture, half = self.workspace.mixture, 0.5 * probability
+        predict(places, mixture, mean_db_hl, sd_db)
+        quantile(0.5 - half, places, mixture, mean_db_hl, sd_db, low_db_hl)
+        quantile(0.5 + half, places, mixture, mean_db_hl, sd_db, high_db_hl)
+        return low_db_hl, high_db_hl
 
     def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
         """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians."""
-        places, mixture = self._placing.places(frequencies_hz), self.workspace.mixture
-        left, bend, fraction, bow_db = places
-        at = np.arange(len(left))
-        row = np.zeros((len(left), mixture.mean_db_hl.shape[1]))
-        row[at, left] += 1.0 - fraction
-        row[at, np.minimum(left + 1, self._placing.knots - 1)] += fraction
-        if self._placing.bends:
-            row[at, bend] += bow_db
-            own_db2 = np.zeros((len(left), len(left)))
-        else:  # frequencies of one interval have one bend
-            interval = np.array([self._placing.interval(f) for f in frequencies_hz.tolist()])
-            own_db2 = np.where(np.equal.outer(interval, interval), np.outer(bow_db, bow_db), 0.0)
+        mixture = self.workspace.mixture
+        row, own_db2 = self._placing.rows(frequencies_hz, mixture.mean_db_hl.shape[1])
         # Not by `@`, which is BLAS: a device has no memory for it.
         mean_db_hl = np.einsum("ck,mk->cm", mixture.mean_db_hl, row)
         half_db2 = np.einsum("mk,ckl->cml", row, mixture.covariance)
@@ -291,20 +284,22 @@ class MixtureModel:
         return rate
 
     def choose(
-        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds
-    ) -> Choice:
+        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds,
+        strides_db: Sequence[float],
+    ) -> Choice:  # fmt: skip
         """Return the best tone; each candidate has a weight on its objective, and a ceiling.
 
-        Where answers disagree with belief its level is moved; see `stride`.
+        Where answers disagree with belief its level is moved by these strides; see `stride`.
         """
         w = self.workspace
         select_from_mixture(
-            w.candidates, w.noise_factor, w.mean_db_hl, w.sd_db, weight, level_min_db_hl,
-            level_max_db_hl, seconds, w.expected_listener, w.mixture, w.view, w.choice,
+            w.candidates, w.believed, weight, level_min_db_hl, level_max_db_hl, seconds,
+            w.expected_listener, w.mixture, w.view, w.choice,
         )  # fmt: skip
         j = int(w.choice[0])
         level_db_hl, bits, taken = w.choice[1:].tolist()
-        moved_db_hl = strode(level_db_hl, answers_at(w, self._answers, j), level_min_db_hl)
+        answered = answers_at(w, self._answers, j) if strides_db else ()
+        moved_db_hl = strode(level_db_hl, answered, level_min_db_hl, strides_db)
         moved_db_hl = min(moved_db_hl, max(float(level_max_db_hl[j]), level_db_hl))
         if moved_db_hl != level_db_hl:
             w.moved.level_db_hl[0] = moved_db_hl
@@ -315,8 +310,8 @@ class MixtureModel:
     def _expect(self, candidate: int, seconds: Seconds, out: Expected) -> None:
         w = self.workspace
         expect_from_mixture(
-            w.candidates, w.noise_factor, candidate, seconds, w.expected_listener, w.mixture,
-            w.view, out,
+            w.candidates, w.believed, candidate, seconds, w.expected_listener, w.mixture, w.view,
+            out,
         )  # fmt: skip
 
     def weigh(self) -> None:
@@ -331,9 +326,4 @@ class MixtureModel:
             w.listeners.table, of.weight, w.prior.mean_db_hl, of.mean, of.covariance, w.mixture,
             w.expected_listener,
         )  # fmt: skip
-        predict(w.candidates, w.mixture, w.mean_db_hl, w.sd_db)
-
-    def _predict(self, places: Places) -> tuple[Array, Array]:
-        mean_db_hl, sd_db = np.zeros(len(places.left)), np.zeros(len(places.left))
-        predict(places, self.workspace.mixture, mean_db_hl, sd_db)
-        return mean_db_hl, sd_db
+        predict(w.candidates, w.mixture, w.believed.mean_db_hl, w.believed.sd_db)

@@ -70,6 +70,23 @@ class Placing:
         left, bend, fraction, bow_db = np.array(places).reshape(-1, 4).T.copy()
         return Places(left.astype(np.int64), bend.astype(np.int64), fraction, bow_db)
 
+    def rows(self, frequencies_hz: Array, unknowns: int) -> tuple[Array, Array]:
+        """Return the share of each unknown in the threshold at m frequencies, and what is beside.
+
+        That is (m, unknowns), and the covariance (m, m), dB^2, of bends that are not among them.
+        """
+        left, bend, fraction, bow_db = self.places(frequencies_hz)
+        at = np.arange(len(left))
+        row = np.zeros((len(left), unknowns))
+        row[at, left] += 1.0 - fraction
+        row[at, np.minimum(left + 1, self.knots - 1)] += fraction
+        if self.bends:
+            row[at, bend] += bow_db
+            return row, np.zeros((len(left), len(left)))
+        interval = np.array([self.interval(f) for f in frequencies_hz.tolist()])
+        same = np.equal.outer(interval, interval)  # frequencies of one interval have one bend
+        return row, np.where(same, np.outer(bow_db, bow_db), 0.0)
+
     def noise_factor(self, frequency_hz: float) -> float:
         """Return the factor on the response noise."""
         return on_line(self._noise_curve, _octaves(frequency_hz)) if self._noise_curve else 1.0

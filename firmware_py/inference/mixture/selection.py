@@ -18,7 +18,7 @@ from typing import Final
 
 from firmware_py.inference.elementary import binary_entropy, exp
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, Vector, entry, kernel
-from firmware_py.inference.mixture.arrays import NOISE_DB, Expected, Mixture, Places, View
+from firmware_py.inference.mixture.arrays import NOISE_DB, Believed, Expected, Mixture, Places, View
 from firmware_py.inference.mixture.edges import (
     LowerEdge,
     UpperEdge,
@@ -146,16 +146,15 @@ def best_of(
 
 @entry
 def select_from_mixture(
-    candidates: Places, noise_factor: Vector, mean_db_hl: Vector, sd_db: Vector, weight: Vector,
-    level_min_db_hl: float, level_max_db_hl: Vector, seconds: Seconds, listener: Vector,
-    mixture: Mixture, view: View, choice: Vector,
+    candidates: Places, believed: Believed, weight: Vector, level_min_db_hl: float,
+    level_max_db_hl: Vector, seconds: Seconds, listener: Vector, mixture: Mixture, view: View,
+    choice: Vector,
 ) -> int:  # fmt: skip
     """`argmax weight(x) BALD(x, h) / T(x, h)`: the best candidate and its best allowed level.
 
     Parameters
     ----------
-    candidates, noise_factor : where each lies, and the factor on the response noise there.
-    mean_db_hl, sd_db : posterior of the threshold at each.
+    candidates, believed : where each lies, and what is known there.
     weight : factor on the objective of each; 0 forbids a candidate.
     level_min_db_hl, level_max_db_hl : lowest allowed level, and the highest at each candidate.
     seconds : what a presentation takes.
@@ -171,7 +170,7 @@ def select_from_mixture(
     for j in range(len(weight)):
         if weight[j] <= 0.0:
             continue
-        noise_db = listener[NOISE_DB] * noise_factor[j]
+        noise_db = listener[NOISE_DB] * believed.noise_factor[j]
         if noise_db != looked_db:
             upper, looked_db = upper_edge(lower, noise_db), noise_db
         look_at(
@@ -179,8 +178,10 @@ def select_from_mixture(
             noise_db, lower, upper, mixture, view,
         )  # fmt: skip
         steps = math.floor((level_max_db_hl[j] - level_min_db_hl) / LEVEL_STEP_DB)
-        middle = (mean_db_hl[j] - level_min_db_hl) / LEVEL_STEP_DB
-        reach = (SCAN_REACH_SDS * sd_db[j] + lower.half_width_db) / LEVEL_STEP_DB + SCAN_STEPS
+        middle = (believed.mean_db_hl[j] - level_min_db_hl) / LEVEL_STEP_DB
+        reach = (
+            SCAN_REACH_SDS * believed.sd_db[j] + lower.half_width_db
+        ) / LEVEL_STEP_DB + SCAN_STEPS
         beyond = SCAN_REACH_SDS * noise_db / LEVEL_STEP_DB
         softer = beyond if seconds.silent < seconds.answered else 0.0
         louder = beyond if seconds.answered < seconds.silent else 0.0
@@ -211,18 +212,18 @@ def select_from_mixture(
 
 @entry
 def expect_from_mixture(
-    candidates: Places, noise_factor: Vector, candidate: int, seconds: Seconds, listener: Vector,
+    candidates: Places, believed: Believed, candidate: int, seconds: Seconds, listener: Vector,
     mixture: Mixture, view: View, expected: Expected,
 ) -> int:  # fmt: skip
     """Information and seconds expected from the answer at each level of one candidate.
 
     Parameters
     ----------
-    candidates, noise_factor, seconds, listener, mixture, view : as for `select_from_mixture`.
+    candidates, believed, seconds, listener, mixture, view : as for `select_from_mixture`.
     candidate : index.
     expected : the levels, in; what is expected, out.
     """
-    noise_db = listener[NOISE_DB] * noise_factor[candidate]
+    noise_db = listener[NOISE_DB] * believed.noise_factor[candidate]
     lower = lower_edge(listener)
     upper = upper_edge(lower, noise_db)
     look_at(

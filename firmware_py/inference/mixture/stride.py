@@ -9,19 +9,17 @@ tone and one that was answered otherwise. This is a search by growing strides, t
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from firmware_py.inference.mixture.workspace import Workspace
 from firmware_py.inference.psychometric import HEARD, UNSURE
 
-STRIDES_DB: Final = (5.0, 10.0, 15.0)  # after two, three, four and more equal answers
-
 
 def strode(
-    level_db_hl: float, answered: Sequence[tuple[float, bool]], level_min_db_hl: float
-) -> float:
+    level_db_hl: float, answered: Sequence[tuple[float, bool]], level_min_db_hl: float,
+    strides_db: Sequence[float],
+) -> float:  # fmt: skip
     """Return the level to ask in place of `level_db_hl`.
 
     Parameters
@@ -32,6 +30,8 @@ def strode(
         The answers at this frequency, in order.
     level_min_db_hl : float
         Lowest allowed level.
+    strides_db : sequence of float
+        After two, three ... equal answers in a row; the last after all that follow.
     """
     if not answered:
         return level_db_hl
@@ -48,7 +48,7 @@ def strode(
     last = max(side * level for level in run)
     if side * level_db_hl <= last:
         return level_db_hl
-    goal = last + STRIDES_DB[min(len(run) - 2, len(STRIDES_DB) - 1)]
+    goal = last + strides_db[min(len(run) - 2, len(strides_db) - 1)]
     otherwise = [side * level for level, also in answered if also != heard and side * level > last]
     if otherwise:
         goal = min(goal, 0.5 * (last + min(otherwise)))

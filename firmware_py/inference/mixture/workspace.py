@@ -1,6 +1,8 @@
 """The memory of the mixture's inference."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.arrays import (
     LISTENER_ENTRIES,
     TIMED_LISTENER_ENTRIES,
+    Believed,
     Expected,
     Hypotheses,
     Likelihood,
@@ -30,60 +33,80 @@ from firmware_py.inference.psychometric import RATE_MIN
 from firmware_py.inference.rate import CHOICE_ENTRIES
 
 
+@dataclass
 class Workspace(Memory):
-    """All arrays of the inference, allocated once.
+    """All arrays of the inference, allocated once."""
 
-    Parameters
-    ----------
-    trials, unknowns, components, listeners, points : int
-        Answers there is room for, and the sizes of the model; points that are predicted at once.
-    timed : bool
-        Response times are evidence: there is room for them.
-    """
+    tones: Tones
+    likelihood: Likelihood
+    prior: Prior
+    listeners: Listeners
+    hypotheses: Hypotheses
+    wandering: Wandering
+    scratch: Scratch
+    total: Array  # (1,) log evidence of the answers
+    shift: Array  # (n,) scratch of the doubts
+    doubt: Array  # (n,)
+    mixture: Mixture
+    expected_listener: Array
+    candidates: Places
+    believed: Believed
+    view: View
+    choice: Array
+    moved: Expected  # of the one level that a stride led to
 
-    def __init__(
-        self,
-        trials: int,
-        unknowns: int,
-        components: int,
-        listeners: int,
-        points: int,
-        timed: bool,
-    ) -> None:
+    @classmethod
+    def with_room_for(
+        cls, trials: int, unknowns: int, components: int, listeners: int, points: int, timed: bool
+    ) -> Self:
+        """Return a workspace for so many answers, and a model of these sizes.
+
+        Parameters
+        ----------
+        trials, unknowns, components, listeners, points : int
+            Of `points` frequencies the threshold is predicted at once.
+        timed : bool
+            Response times are evidence: there is room for them.
+        """
+
         def zeros(*shapes: tuple[int, ...]) -> Iterator[Array]:
             return (np.zeros(shape) for shape in shapes)
 
         hypotheses, square = components * listeners, (unknowns, unknowns)
         of_answer, of_component, of_hypothesis = (trials,), (components,), (hypotheses,)
         times = trials if timed else 0
-        integers, numbers = np.zeros((3, trials), np.int64), np.zeros((4, trials))
-        self.tones = Tones(*integers, *numbers, *np.zeros((1, times)))
-        self.likelihood = Likelihood(*np.zeros((4, trials)), *np.zeros((3, times)))
-        self.prior = Prior(*zeros(
+        entries = TIMED_LISTENER_ENTRIES if timed else LISTENER_ENTRIES
+        of_prior = (
             of_component, (components, unknowns), (components, *square), (components, *square),
             of_component,
-        ))  # fmt: skip
-        entries = TIMED_LISTENER_ENTRIES if timed else LISTENER_ENTRIES
-        self.listeners = Listeners(*zeros((listeners, entries), (listeners,)))
-        self.hypotheses = Hypotheses(
-            np.zeros(hypotheses, np.int64),
-            *zeros(*[(hypotheses, trials)] * 3, (hypotheses, unknowns), (hypotheses, *square)),
-            *zeros(of_hypothesis, of_hypothesis, (hypotheses, TIME_ROWS, times)),
+        )  # fmt: skip
+        made = cls(
+            tones=Tones(
+                *np.zeros((3, trials), np.int64), *np.zeros((4, trials)), *np.zeros((1, times))
+            ),
+            likelihood=Likelihood(*np.zeros((4, trials)), *np.zeros((3, times))),
+            prior=Prior(*zeros(*of_prior)),
+            listeners=Listeners(*zeros((listeners, entries), (listeners,))),
+            hypotheses=Hypotheses(
+                np.zeros(hypotheses, np.int64),
+                *zeros(*[(hypotheses, trials)] * 3, (hypotheses, unknowns), (hypotheses, *square)),
+                *zeros(of_hypothesis, of_hypothesis, (hypotheses, TIME_ROWS, times)),
+            ),
+            wandering=Wandering(*zeros((trials + 1,), (trials + 1,), *[of_answer] * 3)),
+            scratch=Scratch(*zeros(square, square, (unknowns,), (unknowns,), (SITE_ROWS, trials))),
+            total=np.zeros(1),
+            shift=np.zeros(trials),
+            doubt=np.zeros(trials),
+            mixture=Mixture(*zeros(of_component, (components, unknowns), (components, *square))),
+            expected_listener=np.zeros(LISTENER_ENTRIES),
+            candidates=Places(*np.zeros((2, points), np.int64), *np.zeros((2, points))),
+            believed=Believed(*np.zeros((3, points))),
+            view=View(*np.zeros((len(View._fields), components))),
+            choice=np.zeros(CHOICE_ENTRIES),
+            moved=Expected(*np.zeros((len(Expected._fields), 1))),
         )
-        self.wandering = Wandering(*zeros((trials + 1,), (trials + 1,), *[of_answer] * 3))
-        self.scratch = Scratch(
-            *zeros(square, square, (unknowns,), (unknowns,), (SITE_ROWS, trials))
-        )
-        self.total = np.zeros(1)
-        self.shift, self.doubt = np.zeros((2, trials))
-        self.mixture = Mixture(*zeros(of_component, (components, unknowns), (components, *square)))
-        self.expected_listener = np.zeros(LISTENER_ENTRIES)
-        self.candidates = Places(*np.zeros((2, points), np.int64), *np.zeros((2, points)))
-        self.noise_factor, self.mean_db_hl, self.sd_db = np.zeros((3, points))
-        self.view = View(*np.zeros((len(View._fields), components)))
-        self.choice = np.zeros(CHOICE_ENTRIES)
-        self.moved = Expected(*np.zeros((len(Expected._fields), 1)))
-        self.claim()
+        made.claim()
+        return made
 
 
 def write_prior(prior: PopulationPrior, out: Prior) -> None:

@@ -47,6 +47,29 @@ class Space(NamedTuple):
     step: Vector  # (1,) of the grid of settings
 
 
+class Lines(NamedTuple):
+    """The comparisons that are considered: along lines, at distances; in units."""
+
+    direction: Matrix  # (m, d) unit vectors
+    length: Vector  # (l,) half the distances; of a check the sign counts
+
+
+class StandardPoints(NamedTuple):
+    """Points of d standard logistic distributions."""
+
+    point: Matrix  # (p, d)
+    log_density: Vector  # (p,)
+
+
+class Sample(NamedTuple):
+    """The exact posterior of the wish at points, in units."""
+
+    wish: Matrix  # (p, d) where the points lie
+    weight: Vector  # (p,) posterior probabilities
+    mean: Vector  # (d,) of the wish
+    covariance: Matrix  # (d, d) of the wish
+
+
 class Scratch(NamedTuple):
     """Memory for what is in between."""
 

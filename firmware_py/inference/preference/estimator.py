@@ -12,6 +12,7 @@ from firmware_py.inference.elementary import log, normal_cdf
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array
 from firmware_py.inference.one_at_a_time import OneAtATime
+from firmware_py.inference.preference.arrays import Lines
 from firmware_py.inference.preference.doubts import (
     log_by_chance,
     log_evidence,
@@ -82,29 +83,27 @@ class PreferenceEstimator(OneAtATime):
         objective: str = "gain",
     ) -> None:
         self._ranges_db = _checked_ranges(ranges_db)
-        self._prior_sd_db = _checked_sds(prior_sd_db, len(self._ranges_db))
+        prior_sd_db = _checked_sds(prior_sd_db, len(self._ranges_db))
         room = integer("max_comparisons", max_comparisons, *COMPARISONS_LIMITS)
         if objective not in OBJECTIVES:
             raise ValueError(f"objective is {objective!r}; allowed are {', '.join(OBJECTIVES)}")
         self._objective = OBJECTIVES[objective]
-        self._max_comparisons = room
-        self._directions = _directions(len(self._ranges_db))
-        self._check_lengths = np.array([*CHECK_LENGTHS_DB, *(-x for x in CHECK_LENGTHS_DB)]) / (
-            2.0 * UNIT_DB
-        )
+        directions = _directions(len(self._ranges_db))
+        check_db = np.array([*CHECK_LENGTHS_DB, *(-x for x in CHECK_LENGTHS_DB)])
+        self._lines = Lines(directions, np.array(HALF_LENGTHS_DB) / UNIT_DB)
+        self._check_lines = Lines(directions, check_db / (2.0 * UNIT_DB))
         self._points = standard_points(len(self._ranges_db))
-        self._half_lengths = np.array(HALF_LENGTHS_DB) / UNIT_DB
-        self._workspace = Workspace(room, len(self._ranges_db), len(KINDS))
-        self._write()
+        self._workspace = Workspace.with_room_for(room, len(self._ranges_db), len(KINDS))
+        self._write(prior_sd_db)
         self.reset()
 
-    def _write(self) -> None:
+    def _write(self, prior_sd_db: list[float]) -> None:
         w = self._workspace
         for kind, entries in enumerate(KINDS):
             w.people.table[kind] = entries
             w.people.log_share[kind] = -log(float(len(KINDS)))
         for i, ((low_db, high_db), sd_db) in enumerate(
-            zip(self._ranges_db, self._prior_sd_db, strict=True)
+            zip(self._ranges_db, prior_sd_db, strict=True)
         ):
             w.space.low[i], w.space.high[i] = low_db / UNIT_DB, high_db / UNIT_DB
             w.space.prior_precision[i] = (UNIT_DB / sd_db) ** 2
@@ -112,7 +111,6 @@ class PreferenceEstimator(OneAtATime):
 
     def reset(self) -> None:
         """Forget all answers."""
-        self._count = 0
         self._answered = [0] * ANSWERS
         self._is_refined = False
         self._chosen: Pair | None = None
@@ -125,7 +123,7 @@ class PreferenceEstimator(OneAtATime):
     @property
     def comparison_count(self) -> int:
         """Return how many comparisons were answered."""
-        return self._count
+        return sum(self._answered)
 
     @property
     def nbytes(self) -> int:
@@ -137,7 +135,7 @@ class PreferenceEstimator(OneAtATime):
 
         Errors as of `next_pair`.
         """
-        return self._select(CHECK, self._check_lengths)
+        return self._select(CHECK, self._check_lines)
 
     def next_pair(self) -> Pair:
         """Return the two settings to compare next, dB; in no particular order.
@@ -148,15 +146,15 @@ class PreferenceEstimator(OneAtATime):
             If the ranges leave no two settings that differ.
         """
         if self._chosen is None:
-            self._chosen = self._select(self._objective, self._half_lengths)
+            self._chosen = self._select(self._objective, self._lines)
             self._bits = float(self._workspace.choice[0])
         return self._chosen
 
-    def _select(self, objective: int, lengths: Array) -> Pair:
+    def _select(self, objective: int, lines: Lines) -> Pair:
         w = self._workspace
         status = select_pair(
-            objective, w.people, w.space, w.wishes, self._directions, lengths, w.scratch,
-            w.slope, w.first, w.second, w.choice,
+            objective, w.people, w.space, w.wishes, lines, w.scratch, w.slope, w.first, w.second,
+            w.choice,
         )  # fmt: skip
         if status == NONE_ALLOWED:
             raise InferenceError("the ranges leave no two settings to compare")
@@ -192,9 +190,9 @@ class PreferenceEstimator(OneAtATime):
         first, second = self._check(first_db, "first_db"), self._check(second_db, "second_db")
         if answer not in CODES:
             raise ValueError(f"answer is {answer!r}; allowed are {', '.join(CODES)}")
-        if self._count >= self._max_comparisons:
-            raise TrialLimitError(f"there is room for {self._max_comparisons} comparisons only")
-        code, asked, n = CODES[Answer(answer)], self._workspace.asked, self._count
+        code, asked, n = CODES[Answer(answer)], self._workspace.asked, self.comparison_count
+        if n >= len(asked.answer):
+            raise TrialLimitError(f"there is room for {n} comparisons only")
         self._answered[code] += 1
         if second < first:  # the posterior has the same bits, whichever was heard first
             first, second, code = second, first, {FIRST: SECOND, SECOND: FIRST, SAME: SAME}[code]
@@ -203,7 +201,6 @@ class PreferenceEstimator(OneAtATime):
             asked.slope[n, i] = a - b
             offset += 0.5 * (a - b) * (a + b)
         asked.offset[n], asked.answer[n] = offset, code
-        self._count += 1
         self._chosen, self._is_refined = None, False
         self._infer()
 
@@ -214,9 +211,9 @@ class PreferenceEstimator(OneAtATime):
         """
         w, listens = self._refine(), self.listens
         prior = np.diag(1.0 / w.space.prior_precision)
-        covariance = listens * w.covariance + (1.0 - listens) * prior
-        covariance += listens * (1.0 - listens) * (w.mean[:, None] * w.mean)
-        return UNIT_DB * listens * w.mean, UNIT_DB**2 * covariance
+        covariance = listens * w.sample.covariance + (1.0 - listens) * prior
+        covariance += listens * (1.0 - listens) * (w.sample.mean[:, None] * w.sample.mean)
+        return UNIT_DB * listens * w.sample.mean, UNIT_DB**2 * covariance
 
     def wish_band(self, probability: float = 0.95) -> tuple[Array, Array]:
         """Return the ends, (d,) dB each, of the central band of each number of the wish."""
@@ -230,8 +227,8 @@ class PreferenceEstimator(OneAtATime):
     def _quantile(self, i: int, p: float) -> float:
         """Return where the wish's number i lies below with this probability, units."""
         w, listens = self._refine(), self.listens
-        order = np.argsort(w.wish[:, i], kind="stable")
-        values, below = w.wish[order, i], np.cumsum(w.weight[order])
+        order = np.argsort(w.sample.wish[:, i], kind="stable")
+        values, below = w.sample.wish[order, i], np.cumsum(w.sample.weight[order])
         sd = 1.0 / math.sqrt(w.space.prior_precision[i])
         low, high = min(float(values[0]), -9.0 * sd), max(float(values[-1]), 9.0 * sd)
         for _ in range(BISECTIONS):
@@ -257,12 +254,12 @@ class PreferenceEstimator(OneAtATime):
 
     def _shares(self) -> tuple[float, float]:
         if self._of_wishes is None:
-            w = self._workspace
+            w, n = self._workspace, self.comparison_count
             self._of_wishes = probability_of_one_wish(
-                self._count,
-                float(w.log_evidence[self._count]),
+                n,
+                float(w.log_evidence[n]),
                 log_by_chance(self._answered),
-                log_of_two_wishes(self._count, w),
+                log_of_two_wishes(n, w),
             )
         return self._of_wishes
 
@@ -281,8 +278,8 @@ class PreferenceEstimator(OneAtATime):
             off = mean - w.centre
             w.factor += weight * (covariance + off[:, None] * off)
         status = weigh_points(
-            self._count, w.asked, w.people, w.space, of, *self._points, w.centre, w.factor,
-            w.kinds, w.wish, w.weight, w.mean, w.covariance,
+            self.comparison_count, w.asked, w.people, w.space, of, self._points, w.centre,
+            w.factor, w.kinds, w.sample,
         )  # fmt: skip
         if status != CONVERGED:
             raise InferenceError("the answers leave no posterior of a wish")
@@ -306,13 +303,13 @@ class PreferenceEstimator(OneAtATime):
         return float(0.5 * (np.trace(covariance_db2) + (off_db**2).sum()) / UNIT_DB**2)
 
     def _infer(self) -> None:
-        w = self._workspace
-        status = infer_wish(self._count, w.asked, w.people, w.space, w.wishes, w.scratch)
+        w, n = self._workspace, self.comparison_count
+        status = infer_wish(n, w.asked, w.people, w.space, w.wishes, w.scratch)
         if status == NOT_POSITIVE_DEFINITE:
             raise InferenceError("the answers leave no posterior of a wish")
         self.converged = status == CONVERGED
         self._of_wishes = None
-        w.log_evidence[self._count] = log_evidence(w.people, w.wishes)
+        w.log_evidence[n] = log_evidence(w.people, w.wishes)
 
     def _check(self, setting_db: Sequence[float], name: str) -> list[float]:
         if len(setting_db) != len(self._ranges_db):

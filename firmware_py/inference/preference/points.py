@@ -15,7 +15,6 @@ from firmware_py.inference.elementary import exp, log, log1p
 from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_POSITIVE_DEFINITE,
-    Array,
     Matrix,
     Vector,
     entry,
@@ -28,7 +27,9 @@ from firmware_py.inference.preference.arrays import (
     TIE_WIDTH,
     Comparisons,
     People,
+    Sample,
     Space,
+    StandardPoints,
     Wishes,
 )
 from firmware_py.inference.preference.thurstone import probability
@@ -51,8 +52,8 @@ def _golden_ratio(d: int) -> float:
     return low
 
 
-def standard_points(d: int) -> tuple[Array, Array]:
-    """Return points of d standard logistic distributions, (POINTS, d), and their log densities.
+def standard_points(d: int) -> StandardPoints:
+    """Return `POINTS` points.
 
     An additive recurrence fills the cube evenly (the sequence of the generalised golden ratio).
     """
@@ -67,7 +68,7 @@ def standard_points(d: int) -> tuple[Array, Array]:
             z = log(u) - log1p(-u)
             points[i, j] = z
             log_density[i] -= abs(z) + 2.0 * log1p(exp(-abs(z)))
-    return points, log_density
+    return StandardPoints(points, log_density)
 
 
 @kernel
@@ -115,26 +116,24 @@ def moments(wish: Matrix, weight: Vector, mean: Vector, covariance: Matrix) -> i
 
 @entry
 def weigh_points(
-    n: int, asked: Comparisons, people: People, space: Space, wishes: Wishes, points: Matrix,
-    log_density: Vector, centre: Vector, factor: Matrix, kinds: Vector, wish: Matrix,
-    weight: Vector, mean: Vector, covariance: Matrix,
+    n: int, asked: Comparisons, people: People, space: Space, wishes: Wishes,
+    points: StandardPoints, centre: Vector, factor: Matrix, kinds: Vector, sample: Sample,
 ) -> int:  # fmt: skip
     """Lay the points and weigh them.
 
     Parameters
     ----------
     n, asked, people, space, wishes : as `infer_wish` left them.
-    points, log_density : of `standard_points`.
+    points : of `standard_points`.
     centre : (d,) the mean by EP. factor : (d, d) in: the covariance by EP; out: its factor.
     kinds : (k,) scratch.
-    wish : (POINTS, d) out: where the points lie, in units.
-    weight : (POINTS,) out: posterior probabilities. mean, covariance : out, of the wish.
+    sample : out.
 
     Returns
     -------
     status : CONVERGED or NOT_POSITIVE_DEFINITE.
     """
-    d = len(centre)
+    d, wish, weight = len(centre), sample.wish, sample.weight
     if cholesky(d, factor) != CONVERGED:
         return NOT_POSITIVE_DEFINITE
     for kind in range(len(kinds)):
@@ -146,9 +145,9 @@ def weigh_points(
         for i in range(d):
             wish[p, i] = centre[i]
             for j in range(i + 1):  # the factor is upper: C = U'U
-                wish[p, i] += SPREAD * factor[j, i] * points[p, j]
+                wish[p, i] += SPREAD * factor[j, i] * points.point[p, j]
             prior -= 0.5 * space.prior_precision[i] * wish[p, i] * wish[p, i]
-        weight[p] = prior - log_density[p] + log_likelihood(n, asked, people, kinds, wish[p])
+        weight[p] = prior - points.log_density[p] + log_likelihood(n, asked, people, kinds, wish[p])
         highest = max(highest, weight[p])
     total = 0.0
     for p in range(len(weight)):
@@ -156,5 +155,5 @@ def weigh_points(
         total += weight[p]
     for p in range(len(weight)):
         weight[p] /= total
-    moments(wish, weight, mean, covariance)
+    moments(wish, weight, sample.mean, sample.covariance)
     return CONVERGED

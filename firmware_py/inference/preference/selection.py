@@ -14,11 +14,12 @@ import math
 from typing import Final
 
 from firmware_py.inference.elementary import LOG_2, log
-from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, Matrix, Vector, entry, kernel
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, Vector, entry, kernel
 from firmware_py.inference.preference.arrays import (
     LAPSE_RATE,
     SENSITIVITY,
     TIE_WIDTH,
+    Lines,
     People,
     Scratch,
     Space,
@@ -168,9 +169,8 @@ def on_grid(space: Space, i: int, value: float) -> float:
 
 @entry
 def select_pair(
-    objective: int, people: People, space: Space, wishes: Wishes, directions: Matrix,
-    lengths: Vector, scratch: Scratch, slope: Vector, first: Vector, second: Vector,
-    choice: Vector,
+    objective: int, people: People, space: Space, wishes: Wishes, lines: Lines, scratch: Scratch,
+    slope: Vector, first: Vector, second: Vector, choice: Vector,
 ) -> int:  # fmt: skip
     """Choose the two settings of the next comparison.
 
@@ -178,8 +178,7 @@ def select_pair(
     ----------
     objective : BITS, GAIN or CHECK.
     people, space, wishes : as `infer_wish` left them.
-    directions : (m, d) unit vectors. lengths : (l,) half the distances, in units; of a check the
-        sign counts.
+    lines : where to look.
     scratch, slope : scratch.
     first, second : (d,) out: the settings, in units.
     choice : (CHOICE_ENTRIES,) out: bits and gain of the choice.
@@ -193,11 +192,11 @@ def select_pair(
     for i in range(d):
         scratch.centre[i] = scratch.total[i]
     best = -math.inf
-    for at in range(len(directions)):
-        for length in lengths:
+    for at in range(len(lines.direction)):
+        for length in lines.length:
             distance = offset = 0.0
             for i in range(d):
-                reach = length * directions[at, i]
+                reach = length * lines.direction[at, i]
                 near = 0.0 if objective == CHECK else reach
                 far = 2.0 * reach if objective == CHECK else reach
                 scratch.one[i] = on_grid(space, i, scratch.centre[i] + near)

@@ -1,12 +1,17 @@
 """The memory of the preference inference."""
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
+from firmware_py.inference.kernel import Array
 from firmware_py.inference.model import Memory
 from firmware_py.inference.preference.arrays import (
     PEOPLE_ENTRIES,
     Comparisons,
     People,
+    Sample,
     Scratch,
     Space,
     Wishes,
@@ -15,39 +20,63 @@ from firmware_py.inference.preference.points import POINTS
 from firmware_py.inference.preference.selection import CHOICE_ENTRIES
 
 
+@dataclass
 class Workspace(Memory):
-    """All arrays of the inference, allocated once.
+    """All arrays of the inference, allocated once."""
 
-    Parameters
-    ----------
-    comparisons, numbers, kinds : int
-        Answers there is room for, numbers of a setting, kinds of people.
-    """
+    asked: Comparisons
+    asked_later: Comparisons  # scratch
+    people: People
+    wishes: Wishes
+    later: Wishes  # scratch
+    log_evidence: Array  # of the first answers, from one wish
+    space: Space
+    scratch: Scratch
+    slope: Array  # scratch
+    first: Array  # of the pair that was chosen
+    second: Array
+    choice: Array
+    centre: Array  # of the wish by expectation propagation
+    factor: Array
+    kinds: Array  # scratch
+    sample: Sample
 
-    def __init__(self, comparisons: int, numbers: int, kinds: int) -> None:
+    @classmethod
+    def with_room_for(cls, comparisons: int, numbers: int, kinds: int) -> Self:
+        """Return a workspace for so many answers, numbers of a setting, kinds of people."""
         d, square = (numbers,), (numbers, numbers)
-        self.asked, self.asked_later = (
-            Comparisons(
+
+        def asked() -> Comparisons:
+            return Comparisons(
                 np.zeros((comparisons, numbers)), np.zeros(comparisons),
                 np.zeros(comparisons, np.int64),
-            )
-            for _ in range(2)
-        )  # fmt: skip
-        self.people = People(np.zeros((kinds, PEOPLE_ENTRIES)), np.zeros(kinds))
-        self.wishes, self.later = (
-            Wishes(
+            )  # fmt: skip
+
+        def wishes() -> Wishes:
+            return Wishes(
                 np.zeros((kinds, numbers)), np.zeros((kinds, *square)),
                 *np.zeros((2, kinds, comparisons)), *np.zeros((2, kinds)),
-            )
-            for _ in range(2)
-        )  # fmt: skip
-        self.log_evidence = np.zeros(comparisons + 1)  # of the first answers, from one wish
-        self.space = Space(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(1))
-        self.scratch = Scratch(*np.zeros((3, *square)), *np.zeros((5, numbers)))
-        self.slope, self.first, self.second = np.zeros((3, *d))
-        self.choice = np.zeros(CHOICE_ENTRIES)
-        self.centre, self.mean = np.zeros((2, *d))
-        self.factor, self.covariance = np.zeros((2, *square))
-        self.kinds = np.zeros(kinds)
-        self.wish, self.weight = np.zeros((POINTS, numbers)), np.zeros(POINTS)
-        self.claim()
+            )  # fmt: skip
+
+        made = cls(
+            asked=asked(),
+            asked_later=asked(),
+            people=People(np.zeros((kinds, PEOPLE_ENTRIES)), np.zeros(kinds)),
+            wishes=wishes(),
+            later=wishes(),
+            log_evidence=np.zeros(comparisons + 1),
+            space=Space(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(1)),
+            scratch=Scratch(*np.zeros((3, *square)), *np.zeros((5, numbers))),
+            slope=np.zeros(d),
+            first=np.zeros(d),
+            second=np.zeros(d),
+            choice=np.zeros(CHOICE_ENTRIES),
+            centre=np.zeros(d),
+            factor=np.zeros(square),
+            kinds=np.zeros(kinds),
+            sample=Sample(
+                np.zeros((POINTS, numbers)), np.zeros(POINTS), np.zeros(d), np.zeros(square)
+            ),
+        )
+        made.claim()
+        return made

@@ -9,6 +9,7 @@ from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.attendance import why_checked
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.outcomes import ASKED, Purpose
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
@@ -154,7 +155,7 @@ def view_of(journal: Path) -> View:
     def watch(test: HearingTest, trial: Trial) -> None:
         ear = test.ears[trial.route]
         answers.append(_as_answered(trial, ear, expected_bits.get(trial.route)))
-        expected_bits[trial.route] = ear.estimator.information_bits
+        expected_bits[trial.route] = BITS.choose(ear.estimator).information_bits
 
     session = read_session(journal, watch)
     lost = not session.test.presenter.board_ready

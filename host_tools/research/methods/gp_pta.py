@@ -6,6 +6,7 @@ from typing import Final
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.construction import RATE_MAX
 from firmware_py.inference.trial_time import TrialTime
+from firmware_py.procedure.objective import Objective
 from host_tools.research.methods.interface import Array, Stimulus, Task
 
 # Profiles whose model has no lapses and no false alarms; they are told the noise only.
@@ -63,7 +64,7 @@ class GpPta:
 
     def next_stimulus(self) -> Stimulus:
         """Return the most informative tone; the method does not end by itself."""
-        return self.estimator.next_stimulus(time=self._time)
+        return Objective(self._time).choose(self.estimator)
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
         """Take the answer to one tone into account, which may be any; None: unsure."""

@@ -22,6 +22,7 @@ from firmware_py.inference.mixture.wandering import (
     WANDERS_OFF,
 )
 from firmware_py.inference.profiles import MixtureProfile, profile_named
+from firmware_py.procedure.objective import BITS
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.study.listener import Answering, Listener, uniforms
@@ -83,7 +84,7 @@ def run_exact(name: str, seed: int, listener: Listener, told: Answering | None) 
     prior = estimator.joint_threshold(knots_hz)
     answers: Answers = []
     for tone in range(EXACT_TONES):
-        stimulus = estimator.next_stimulus()
+        stimulus = BITS.choose(estimator)
         heard = listener.hears(tone, stimulus.frequency_hz, stimulus.level_db_hl)
         estimator.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard)
         answers.append((knots_hz.index(stimulus.frequency_hz), stimulus.level_db_hl, heard))

@@ -10,6 +10,7 @@ import sys
 from typing import Final
 
 from firmware_py import ThresholdEstimator
+from firmware_py.procedure.objective import BITS
 
 SESSIONS: Final = 3  # that are counted
 
@@ -17,7 +18,7 @@ SESSIONS: Final = 3  # that are counted
 def trials(estimator: ThresholdEstimator, count: int) -> None:
     """Ask and take in so many answers of a listener who misses some tones."""
     for n in range(count):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         heard = tone.level_db_hl > 30.0 + 3.0 * (n % 7)
         estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
 

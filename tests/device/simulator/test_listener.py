@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.kinds import Kind
 from device.simulator.listener import (
     IDLE_SLOT_S,
     RESPONSE_TIME_S_MAX,
@@ -248,7 +249,7 @@ class TestTimes:
         """By the slope for each SD, and no further than to the end of the slope."""
 
         def median_log(above_db: float) -> float:
-            someone = listener(response_time_slope=0.1)
+            someone = listener(kind=Kind(response_time_slope=0.1))
             level_db_hl = EARS["left"].threshold_db_hl(1000.0) + above_db
             answers = [someone.answer(f"t{i}", "left", 1000.0, level_db_hl) for i in range(TRIALS)]
             return statistics.median(math.log(a.delay_us * 1e-6) for a in answers if a is not None)
@@ -343,8 +344,14 @@ class TestParameters:
             ({"lapse_rate": 0.6, "false_alarm_rate": 0.5}, "add up to 1.1, allowed is at most 1"),
             ({"lapse_rate": 1, "false_alarm_rate": 1}, "add up to 2, allowed is at most 1"),
             ({"response_time_s": 0.1}, "response_time_s is 0.1, allowed are 0.15 to 5 s"),
-            ({"response_time_slope": -0.1}, "response_time_slope is -0.1, allowed are 0 to 1"),
-            ({"response_time_slope": math.nan}, "response_time_slope is nan, allowed are 0 to 1"),
+            (
+                {"kind": Kind(response_time_slope=-0.1)},
+                "response_time_slope is -0.1, allowed are 0 to 1",
+            ),
+            (
+                {"kind": Kind(response_time_slope=math.nan)},
+                "response_time_slope is nan, allowed are 0 to 1",
+            ),
             ({"response_time_s": math.nan}, "response_time_s is nan, allowed are 0.15 to 5 s"),
             (
                 {"unsure_half_width_db": 3.0, "lapse_rate": 0.2, "false_alarm_rate": 0.5},
@@ -357,6 +364,6 @@ class TestParameters:
             ({"seed": 2**64}, "seed is 18446744073709551616, allowed are 0 to"),
         ],
     )
-    def test_are_checked(self, parameters: dict[str, float], words: str) -> None:
+    def test_are_checked(self, parameters: dict[str, Any], words: str) -> None:
         with pytest.raises(ValueError, match=re.escape(words)):
             listener(**parameters)

@@ -11,7 +11,7 @@ from device.hearing_aid.whose import Whose
 from device.simulator.aid import SimulatedAid
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
-from device.simulator.world import World
+from device.simulator.world import WholeRun
 from firmware_py.platform.data_directory import SESSION, TUNING
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
@@ -33,7 +33,7 @@ def leavings(tmp_path: Path, quick_disk: None) -> Left:
     def leave(kind: str, board: str) -> dict[str, bytes]:
         aid = SimulatedAid(fit=FIT)
         its_board = SimulatedBoard(a_listener(), boot=1, name=board)
-        world = World(tmp_path / "data", board=its_board, aid=aid, start=False)
+        world = WholeRun(tmp_path / "data", board=its_board, aid=aid)
         world.clock.us = 3600 * S  # later than whatever goes on with it
         world.firmware.start()
         world.until(lambda: world.client.connected and world.firmware.tuner.aid.greeted is not None)

@@ -202,7 +202,7 @@ def test_next_stimulus_is_the_best_candidate_of_the_reference(profile: str) -> N
         assert candidates_hz[index] == tone.frequency_hz
         assert tone.level_db_hl == pytest.approx(float(level_db_hl[index]), abs=1e-12)
         assert weight[index] * bits[index] >= np.max(weight * bits) - 1e-12
-        assert estimator.information_bits == pytest.approx(float(bits[index]), rel=1e-9)
+        assert tone.information_bits == pytest.approx(float(bits[index]), rel=1e-9)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

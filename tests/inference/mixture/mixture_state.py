@@ -15,6 +15,7 @@ from firmware_py.inference.mixture.expectation_propagation import (
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.posterior import see
 from firmware_py.inference.profiles import PROFILES, MixtureProfile
+from firmware_py.procedure.objective import BITS
 from tests.inference.mixture.population import POPULATION, moments
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray
@@ -188,7 +189,7 @@ def session_with(
     estimator = ThresholdEstimator(prior=prior, max_trials=trials, **options)
     answers: list[Answer] = []
     for _ in range(trials):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         heard = ear(tone.frequency_hz, tone.level_db_hl)
         answers.append((tone.frequency_hz, tone.level_db_hl, heard))
         estimator.observe(*answers[-1])

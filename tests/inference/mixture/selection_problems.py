@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
-from firmware_py.inference.mixture.arrays import Mixture, Places, View
+from firmware_py.inference.mixture.arrays import Believed, Mixture, Places, View
 from firmware_py.inference.mixture.edges import lower_edge, upper_edge
 from firmware_py.inference.mixture.selection import look_at, mixture_bald, select_from_mixture
 from firmware_py.inference.rate import CHOICE_ENTRIES, PER_TONE, Seconds, expected_seconds
@@ -106,9 +106,9 @@ class Problem:
     def solve(self) -> tuple[int, FloatArray]:
         choice = np.full(CHOICE_ENTRIES, np.nan)
         status = select_from_mixture(
-            self.places, self.factor, *self.moments(), self.point_weight, self.limits[0],
-            np.full(self.points, self.limits[1]), self.seconds, self.listener, self.mixture,
-            self.view, choice,
+            self.places, Believed(self.factor, *self.moments()), self.point_weight,
+            self.limits[0], np.full(self.points, self.limits[1]), self.seconds, self.listener,
+            self.mixture, self.view, choice,
         )  # fmt: skip
         return status, choice
 

@@ -10,6 +10,7 @@ from scipy import integrate, special
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.edges import LowerEdge, lower_edge, upper_edge
 from firmware_py.inference.rate import Seconds
+from firmware_py.procedure.objective import BITS
 from tests.budget import either, quick, quick_rows
 from tests.inference.mixture.population import POPULATION
 from tests.inference.mixture.selection_problems import (
@@ -230,7 +231,7 @@ def test_the_choice_is_the_best_of_a_whole_session(half_width_db: float | None) 
     )
     w, rng, away = mixture_of(estimator).workspace, np.random.default_rng([SEED, 8]), 0
     for _ in range(20):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         _, chosen_db_hl, bits, _ = w.choice.tolist()
         levels_db_hl = np.arange(-10.0, 121.0).tolist()
         whole = estimator.objective(levels_db_hl)

@@ -28,6 +28,7 @@ from firmware_py.inference.mixture.response_times import (
 from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.profiles import MixtureProfile, profile_named
 from firmware_py.inference.psychometric import HEARD
+from firmware_py.procedure.objective import BITS
 from tests.inference.listeners import listener
 from tests.inference.mixture.population import POPULATION
 from tests.inference.models import PROFILES, mixture_of
@@ -291,7 +292,7 @@ def test_whole_sessions_end_with_honest_numbers() -> None:
         hears = listener("N3", seed=5)
         estimator = ThresholdEstimator("response-times", prior=POPULATION)
         for number in range(25):
-            tone = estimator.next_stimulus()
+            tone = BITS.choose(estimator)
             heard = hears(tone.frequency_hz, tone.level_db_hl)
             time_s = extreme_s if number % 2 else 0.5
             estimator.observe(tone.frequency_hz, tone.level_db_hl, heard, time_s)

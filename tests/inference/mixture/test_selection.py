@@ -13,6 +13,7 @@ from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.mixture.edges import lower_edge
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.trial_time import TrialTime
+from firmware_py.procedure.objective import BITS, Objective
 from tests.budget import either, quick, quick_rows
 from tests.inference.listeners import listener, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
@@ -201,7 +202,7 @@ def test_the_choice_is_the_best_of_a_whole_session(told: dict[str, Any]) -> None
     ear = SimulatedEar(np.random.default_rng([SEED, 9]), told_listener(3.0, 0.05, 0.02))
     worst, moved = 0.0, 0
     for _ in range(20):
-        tone = estimator.next_stimulus()
+        tone = BITS.choose(estimator)
         # before the stride moves the level
         chosen, chosen_db_hl, chosen_bits, _ = w.choice.tolist()
         moved += tone.level_db_hl != chosen_db_hl
@@ -240,7 +241,7 @@ def test_a_level_that_is_moved_has_its_own_bits_and_seconds() -> None:
     others = set(estimator.candidate_frequencies_hz) - {only}
     moved = 0
     for _ in range(12):
-        tone = estimator.next_stimulus(exclude_hz=others, time=time)
+        tone = Objective(time).choose(estimator, excluded_hz=others)
         moved += tone.level_db_hl != mixture_of(estimator).workspace.choice[1]
         j = estimator.candidate_frequencies_hz.index(tone.frequency_hz)
         here = [tone.level_db_hl]
@@ -268,4 +269,4 @@ def test_where_the_threshold_is_out_of_reach_the_nearest_level_is_asked() -> Non
         for f in estimator.candidate_frequencies_hz:
             for _ in range(3):
                 estimator.observe(f, nearest, nearest > 0.0)
-        assert estimator.next_stimulus().level_db_hl == nearest
+        assert BITS.choose(estimator).level_db_hl == nearest
