@@ -172,6 +172,7 @@ class MixtureModel:
             w.wandering.missing[0] = w.wandering.pressing[0] = 0.5 * AWAY_AT_THE_START
         self.converged = True
         self.weigh()
+        self.summarise()
 
     def observe(
         self,
@@ -199,7 +200,7 @@ class MixtureModel:
             status = self._infer(i + 1)
             if status != CONVERGED:
                 return status
-        self._summarise()
+        self.summarise()
         return CONVERGED
 
     def log_time(self, answer: int, response_time_s: float | None) -> float:
@@ -238,6 +239,7 @@ class MixtureModel:
             rate = presses * listeners.table[g, FALSE_ALARM_RATE]
             listeners.log_share[g] += log(rate if answered else 1.0 - rate)
         self.weigh()
+        self.summarise()
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
         """Return mean (dB HL) and SD (dB) of the threshold."""
@@ -315,12 +317,12 @@ class MixtureModel:
         )  # fmt: skip
 
     def weigh(self) -> None:
-        """Weigh the hypotheses by their evidence, and marginalise over the listeners."""
+        """Weigh the hypotheses by their evidence."""
         w, of = self.workspace, self.workspace.hypotheses
         w.total[0] = weigh(w.prior.log_weight, w.listeners.log_share, of.log_evidence, of.weight)
-        self._summarise()
 
-    def _summarise(self) -> None:
+    def summarise(self) -> None:
+        """Sum out the listeners, and predict the threshold at the candidates."""
         w, of = self.workspace, self.workspace.hypotheses
         sum_out_listeners(
             w.listeners.table, of.weight, w.prior.mean_db_hl, of.mean, of.covariance, w.mixture,

@@ -141,6 +141,7 @@ def settle(estimator: ThresholdEstimator) -> None:
             w.prior.log_partition[k], sites, posterior, w.scratch,
         )  # fmt: skip
     model.weigh()
+    model.summarise()
 
 
 def hypotheses_of(estimator: ThresholdEstimator) -> tuple[FloatArray, FloatArray, FloatArray]:
