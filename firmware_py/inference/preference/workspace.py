@@ -46,24 +46,24 @@ class Workspace(Memory):
         """Return a workspace for so many answers, numbers of a setting, kinds of people."""
         d, square = (numbers,), (numbers, numbers)
 
-        def asked() -> Comparisons:
+        def of_comparisons() -> Comparisons:
             return Comparisons(
                 np.zeros((comparisons, numbers)), np.zeros(comparisons),
                 np.zeros(comparisons, np.int64),
             )  # fmt: skip
 
-        def wishes() -> Wishes:
+        def of_wishes() -> Wishes:
             return Wishes(
                 np.zeros((kinds, numbers)), np.zeros((kinds, *square)),
                 *np.zeros((2, kinds, comparisons)), *np.zeros((2, kinds)),
             )  # fmt: skip
 
         made = cls(
-            asked=asked(),
-            asked_later=asked(),
+            asked=of_comparisons(),
+            asked_later=of_comparisons(),
             people=People(np.zeros((kinds, PEOPLE_ENTRIES)), np.zeros(kinds)),
-            wishes=wishes(),
-            later=wishes(),
+            wishes=of_wishes(),
+            later=of_wishes(),
             log_evidence=np.zeros(comparisons + 1),
             space=Space(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(1)),
             scratch=Scratch(*np.zeros((3, *square)), *np.zeros((5, numbers))),
