@@ -72,7 +72,8 @@ test-arm: set-up-test ## run what matters in emulated ARM systems; on Debian, as
 	tests/arm/run $(ARM_ARGS)
 
 bench: set-up-dev kernels ## run the benchmarks; options in BENCH_ARGS
-	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
+	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only --benchmark-sort=name \
+	    --benchmark-columns=median,iqr,min,max,rounds $(BENCH_ARGS)
 
 bench-instructions: set-up-dev ## count the instructions of a trial; options in COUNT_ARGS
 	GP_PTA_KERNELS=jit $(BIN)/python -m bench.counting.instructions $(COUNT_ARGS)

@@ -1,4 +1,4 @@
-"""What the benchmarks share: one BLAS thread, few columns, and the tables at the end."""
+"""What the benchmarks share: one BLAS thread, and the tables at the end."""
 
 import os
 from typing import Any
@@ -11,17 +11,6 @@ from tests.conftest import image  # noqa: F401 - a fixture, made once for all
 # Read when NumPy is imported. For matrices of this size threads only cost: with more of them the
 # SciPy reference would look slower than it is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-COLUMNS = ["median", "iqr", "min", "max", "rounds"]
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Show few columns, in the order of the names, unless told otherwise on the command line."""
-    told = " ".join(config.invocation_params.args)
-    if "--benchmark-columns" not in told:
-        config.option.benchmark_columns = COLUMNS
-    if "--benchmark-sort" not in told:
-        config.option.benchmark_sort = "name"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

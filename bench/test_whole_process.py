@@ -1,11 +1,10 @@
-"""Whole processes: from start to the first tone, the memory of sessions, the library alone."""
+"""Whole processes: from the start to the first tone of a test, and the memory of a session."""
 
-import json
 import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +12,30 @@ import pytest
 
 from bench.many_tests import memory_mb
 from bench.markdown_tables import note
-from firmware_py.inference.library import Library
 from tests.device.image.image import ROOT, Image
 from tests.device.image.test_process import start
 from tests.firmware.rig import Process, Rig
 
 ROUNDS = 5
-SESSIONS = 50
-SHOWN = (1, 10, SESSIONS)  # after so many of them the memory is told
 WITHOUT_SCIPY = os.pathsep.join([str(Path(__file__).parent / "without_scipy"), str(ROOT)])
-CORE_ALONE = (
-    "import pathlib, sys, time; from firmware_py.inference.library import Library; "
-    "before_s = time.process_time(); Library(pathlib.Path(sys.argv[1])); "
-    "print(time.process_time() - before_s)"
-)
-linux = pytest.mark.skipif(sys.platform != "linux", reason="the device is a Linux machine")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the device is a Linux machine")
+
+Start = Callable[[Rig], Process]
 
 
-@pytest.fixture
-def _compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have Numba run the kernels, from its cache, and no SciPy, which a device does not have."""
+@pytest.fixture(params=["Numba, cached", "image"])
+def started(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, Start]]:
+    """Return what runs the kernels, and what starts such a firmware; a device has no SciPy."""
+    if request.param == "image":
+        image: Image = request.getfixturevalue("image")
+        yield request.param, lambda rig: start(rig, image)
+        return
     monkeypatch.setenv("PYTHONPATH", WITHOUT_SCIPY)
     monkeypatch.setenv("GP_PTA_KERNELS", "jit")
     subprocess.run([sys.executable, "-m", "firmware_py.inference"], cwd=ROOT, check=True)
+    yield request.param, lambda rig: rig.start()
 
 
 def processor_time_s() -> float:
@@ -44,15 +44,14 @@ def processor_time_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measure_to_first_tone(
-    benchmark: Any, name: str, directory: Path, start_in: Callable[[Rig], Process]
-) -> None:
+def test_start(benchmark: Any, started: tuple[str, Start], tmp_path: Path) -> None:
     """Time from the start of the process until the first tone of a test is told of.
 
     The pauses of the test before it are a hundred times shorter than for a person.
     """
+    name, start_in = started
     used_s: list[float] = []
-    with Rig(directory) as rig:
+    with Rig(tmp_path / "data") as rig:
 
         def to_first_tone() -> None:
             start_in(rig).first_line()
@@ -79,67 +78,20 @@ def measure_to_first_tone(
     }
 
 
-@linux
-@pytest.mark.usefixtures("_compile")
-def test_start_compiled_before(benchmark: Any, tmp_path: Path) -> None:
-    measure_to_first_tone(benchmark, "Numba, cached", tmp_path / "data", lambda rig: rig.start())
-
-
-def test_start_of_an_image(benchmark: Any, image: Image, tmp_path: Path) -> None:
-    measure_to_first_tone(benchmark, "image", tmp_path / "data", lambda rig: start(rig, image))
-
-
-@linux
-@pytest.mark.usefixtures("_compile")
-def test_memory_compiled_before(benchmark: Any, tmp_path: Path) -> None:
-    """Both ears of a simulated listener; the time is that of the demonstration."""
-    environment = {**os.environ, "PEAK_MEMORY_NOTES": str(tmp_path / "notes")}
-
-    def demonstrate() -> None:
-        command = [sys.executable, "-m", "host_tools.main", "demo", "--audiogram", "S2",
-                   "--seed", "3", "--json", "--out", str(tmp_path / "demo")]  # fmt: skip
-        subprocess.run(command, env=environment, cwd=ROOT, check=True, capture_output=True)
-
-    benchmark.group = "demonstration of both ears"
-    benchmark.pedantic(demonstrate, rounds=1, iterations=1)
-    notes = [json.loads(line) for line in (tmp_path / "notes").read_text().splitlines()]
-    (peak_bytes,) = {
-        each["peak_rss_bytes"] for each in notes if "firmware_py.main" in each["command"]
-    }
-    benchmark.extra_info["report"] = {
-        "peak memory of the firmware process, Numba": (
-            f"{peak_bytes / 1e6:.1f} MB ({peak_bytes / 2**20:.1f} MiB)"
-        )
-    }
-
-
-def test_memory_of_sessions_of_an_image(benchmark: Any, image: Image, tmp_path: Path) -> None:
-    """One ear after the other in one process; the time is that of a session, 400 times faster."""
-    peaks_mb: list[float] = []
-    with Rig(tmp_path / "data", speed=400.0) as rig:
-        process = start(rig, image)
-        assert "; ready-made kernels for " in process.first_line()
+def test_memory(benchmark: Any, started: tuple[str, Start], tmp_path: Path) -> None:
+    """One ear from start to end; the time is that of the session, a hundred times faster."""
+    name, start_in = started
+    with Rig(tmp_path / "data") as rig:
+        process = start_in(rig)
+        process.first_line()
 
         def measure() -> None:
-            rig.begin(f"LEFT,SEED={len(peaks_mb)}")
+            rig.begin()
             rig.until("! session-over")
-            peaks_mb.append(memory_mb(process.pid)[1])
 
-        benchmark.group = "image"
-        benchmark.pedantic(measure, rounds=SESSIONS, iterations=1)
+        benchmark.group = "session"
+        benchmark.pedantic(measure, rounds=1, iterations=1)
+        peak_mb = memory_mb(process.pid)[1]
     benchmark.extra_info["report"] = {
-        f"peak memory of an image's process after sessions: {count}": (
-            f"{peaks_mb[count - 1]:.2f} MB"
-        )
-        for count in SHOWN
-    }
-
-
-def test_library_of_an_image_alone(benchmark: Any, image: Image) -> None:
-    """The library loaded and checked in a Python that has nothing else."""
-    alone_s = [float(image.run("-c", CORE_ALONE, str(image.library))[0]) for _ in range(10)]
-    benchmark.group = "image"
-    benchmark(lambda: Library(image.library))
-    benchmark.extra_info["report"] = {
-        "processor time until the library is loaded and checked": f"{1e3 * min(alone_s):.1f} ms"
+        f"peak memory of the firmware process, {name}": f"{peak_mb:.1f} MB"
     }

@@ -33,9 +33,6 @@ class Scores:
     def methods(self) -> list[str]:
         return list(dict.fromkeys(c.name for c in self._entries if c.tones))
 
-    def has(self, condition: Condition) -> bool:
-        return condition in self._entries
-
     def ears(self, condition: Condition, stratum: str | None = None) -> list[int]:
         """Return the ears that were judged so, of all degrees of loss or one."""
         found = self._entries[condition].items()
