@@ -37,7 +37,7 @@ UNCOMFORTABLE_DB_HL: Final[dict[float, tuple[tuple[float, ...], ...]]] = {
     ),
 }
 RISE_BEYOND: Final = 0.5  # dB for each dB of threshold above the last knot, as between the last two
-LOUD_FOR_FEW, LOUD_FOR_HALF, LOUD_FOR_MOST = UNCOMFORTABLE_DB_HL  # those shares
+LOUD_FOR_FEW, LOUD_FOR_HALF, _ = UNCOMFORTABLE_DB_HL  # those shares
 
 # 0 dB HL in a free field, from the front, with both ears (ISO 389-7:2005), dB SPL.
 FIELD_HZ: Final = (125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)

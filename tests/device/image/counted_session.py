@@ -1,18 +1,22 @@
-"""Print what a session allocates: `python -m tests.device.image.counted_session PROFILE [TRIALS]`.
+"""Print what a session allocates: `python -m tests.device.image.counted_session PROFILE TRIALS`.
 
 With a library in LD_PRELOAD that counts allocations in `allocations`, and the kernels of an image.
+`... PROFILE TRIALS SESSIONS` prints Python's allocated blocks after each of so many sessions.
 """
 
 import ctypes
+import gc
 import json
 import resource
 import sys
+from array import array
 from typing import Final
 
 from firmware_py import ThresholdEstimator
 from firmware_py.procedure.objective import BITS
 
 SESSIONS: Final = 3  # that are counted
+SMALL_NUMBERS: Final = 257  # that Python keeps ready
 
 
 def trials(estimator: ThresholdEstimator, count: int) -> None:
@@ -54,5 +58,19 @@ def main(profile: str, count: int) -> None:
     del held
 
 
+def print_blocks(profile: str, count: int, sessions: int) -> None:
+    """Run sessions of one estimator, reset in between."""
+    blocks = array("q", [0] * sessions)  # itself without a block for each number
+    estimator = ThresholdEstimator(profile, max_trials=count)
+    for _ in range(SMALL_NUMBERS):
+        estimator.reset()  # it counts its changes, and a larger number is a block of its own
+    for session in range(sessions):
+        trials(estimator, count)
+        estimator.reset()
+        gc.collect()
+        blocks[session] = sys.getallocatedblocks()
+    print(*blocks)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    (print_blocks if len(sys.argv) > 3 else main)(sys.argv[1], *map(int, sys.argv[2:]))

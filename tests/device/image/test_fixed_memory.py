@@ -84,7 +84,7 @@ def test_an_allocation_is_counted(library: Path, counter: Path) -> None:
 def test_python_keeps_no_block_over_trials_and_sessions(
     library: Path, profile: str, sessions: int
 ) -> None:
-    program = ("tests.device.image.blocks_of_sessions", profile, str(3 + sessions), "5")
+    program = ("tests.device.image.counted_session", profile, "5", str(3 + sessions))
     (line,) = run_with(library, "-m", *program)
     blocks = [int(word) for word in line.split()]
     assert blocks[3:] == [blocks[3]] * sessions
