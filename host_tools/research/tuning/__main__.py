@@ -9,7 +9,6 @@ from device.simulator.preferences import PEOPLE
 from firmware_py.platform.program import run_program
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
-from host_tools.research.tuning import footprint
 from host_tools.research.tuning.course import Course, all_done, run_course
 from host_tools.research.tuning.methods import METHODS, PRODUCT, TITLES
 from host_tools.research.tuning.peer import TITLE, run_peer
@@ -94,8 +93,7 @@ def _run(given: argparse.Namespace) -> None:
     print(*methods_table(courses), "", sep="\n")
     everybody = [drawn_person(seed, kind, given.sensitivity) for kind in PEOPLE for seed in seeds]
     tuned = all_done(run_tuning, everybody, given.workers)
-    print(*procedure_table(tuned), "", sep="\n")
-    print(*footprint.lines_of(footprint.measure(given.seed)), sep="\n")
+    print(*procedure_table(tuned), sep="\n")
     if given.picture:
         from host_tools.research.tuning.picture import draw_regret
 

@@ -1,4 +1,4 @@
-"""The whole procedure with simulated people, the command, the footprint, and a peer."""
+"""The whole procedure with simulated people, the command, and a peer."""
 
 import json
 import sys
@@ -10,10 +10,8 @@ import pytest
 from firmware_py.procedure.tuning.outcomes import Finding
 from host_tools.errors import HostError
 from host_tools.research.tuning import __main__ as command
-from host_tools.research.tuning import footprint
 from host_tools.research.tuning.__main__ import main
 from host_tools.research.tuning.course import COMPARISONS, COUNTS, Course
-from host_tools.research.tuning.methods import new_estimator
 from host_tools.research.tuning.peer import run_peer
 from host_tools.research.tuning.people import NUMBERS, Person, drawn_person
 from host_tools.research.tuning.procedure import SimulatedTuning, Tuned, run_tuning
@@ -46,20 +44,6 @@ def test_the_answer_of_the_person_is_the_answer_of_the_procedure() -> None:
     simulated.run()
     assert simulated.tuning.result().same == 0
     assert simulated.tuning.estimator.listens < 0.5
-
-
-@pytest.mark.parametrize(
-    "answered", [2, pytest.param(footprint.ANSWERED, marks=pytest.mark.thorough)]
-)
-def test_the_footprint_is_that_of_the_inference(
-    answered: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(footprint, "ANSWERED", answered)
-    monkeypatch.setattr(footprint, "WARM", answered // 2)
-    monkeypatch.setattr(footprint, "ROUNDS", 1)
-    found = footprint.measure()
-    assert found.workspace_bytes == new_estimator().nbytes < 1_000_000
-    assert min(found.choice_ms, found.answer_ms, found.best_ms) > 0.0
 
 
 PEER = """
@@ -100,8 +84,6 @@ def test_the_tables_are_of_everybody_asked_for(
 ) -> None:
     monkeypatch.setattr(command, "run_course", nothing_found)
     monkeypatch.setattr(command, "run_tuning", wish_found)
-    taken = footprint.Footprint(0.5, 1.5, 20.0, 1234, 0, 0)
-    monkeypatch.setattr(footprint, "measure", lambda _seed: taken)
     monkeypatch.setattr(command, "run_peer", lambda _python, few, _workers: [
         nothing_found(("peer", person)) for person in few
     ])  # fmt: skip
@@ -111,7 +93,6 @@ def test_the_tables_are_of_everybody_asked_for(
     for row in (
         "| the product: expected gain | 3 | 100% (100%)", ", the peer's people | 2 |",
         "| changing: ", " | 3 | 100% | 0% | 0% | 12 (12 to 12) | 1.5 | 25% |",
-        "the best setting 20 ms.", "Workspace: 1234 bytes. ",
     ):  # fmt: skip
         assert row in out
 
