@@ -17,6 +17,7 @@ from firmware_py.console.grammar import (
     SETTINGS_CONFLICT,
     ConsoleError,
 )
+from firmware_py.operator import tuning_desk, update_desk
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.procedure.route import Route
 from tests.budget import examples
@@ -144,12 +145,14 @@ def test_help_has_a_line_for_every_row_in_ascii_that_fits_a_terminal() -> None:
 
 
 def test_the_page_has_the_table_of_commands() -> None:
-    """As `python -m firmware_py.operator.commands` prints it."""
+    """As `python -m firmware_py.operator.commands` prints it; and likewise those of two desks."""
     _, _, section = PAGE.read_text().partition("## The commands\n")
     lines = section.partition("\n## ")[0].splitlines()
     rows = [line for line in lines if re.match(r"\| (`|command)", line)]
 
     assert rows == [line for line in page_lines(TABLE) if not line.startswith("|---")]
+    for desk in (tuning_desk, update_desk):
+        assert "\n".join(page_lines(desk.COMMANDS)) in PAGE.read_text()
 
 
 def test_the_page_has_every_error_number() -> None:

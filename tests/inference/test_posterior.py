@@ -146,10 +146,7 @@ SLOW = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.thorough] if n in SLOW else []) for n in ALLOWED],
-)
+@pytest.mark.parametrize("name", quick(ALLOWED, *(ALLOWED.keys() - SLOW)))
 def test_posterior_is_close_to_the_exact_one(name: str) -> None:
     estimator, _ = _twin(name)
     exact = _exact(name)

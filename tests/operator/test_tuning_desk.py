@@ -2,18 +2,12 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Final
 
 import pytest
 
-from firmware_py.console.command_row import page_lines
-from firmware_py.operator.tuning_desk import COMMANDS
 from firmware_py.procedure.outcomes import SessionOutcome
 from tests.tuning.bench import DATA, Bench
 from tests.tuning.test_tuner import Chooser
-
-PAGE: Final = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
 
 
 def ask(bench: Bench, line: str) -> str:
@@ -27,11 +21,6 @@ def bench() -> Bench:
     found = Bench()
     found.until(lambda: found.tuner.aid.greeted is not None)
     return found
-
-
-def test_the_page_of_the_console_has_the_table() -> None:
-    """As `python -m firmware_py.operator.tuning_desk` prints it."""
-    assert "\n".join(page_lines(COMMANDS)) in PAGE.read_text()
 
 
 def test_a_tuning_by_its_commands(bench: Bench) -> None:

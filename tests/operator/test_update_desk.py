@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from firmware_py.board.self_check import Part
-from firmware_py.console.command_row import UnderWay, page_lines
+from firmware_py.console.command_row import UnderWay
 from firmware_py.console.console import Console, Left
 from firmware_py.installation.card_system import CardSystem
 from firmware_py.operator.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
@@ -20,7 +20,6 @@ from firmware_py.procedure.reasons import Code, reason
 from host_tools.commands.update import pieces_of
 from tests.strange_files import full, link, second_name
 
-PAGE: Final = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
 BUNDLE: Final = bytes(range(256)) * 3
 SHA256: Final = hashlib.sha256(BUNDLE).hexdigest()
 BEGIN: Final = f"SYST:UPD:BEG {len(BUNDLE)},{SHA256}"
@@ -64,11 +63,6 @@ def card(tmp_path: Path) -> Iterator[Card]:
     data = DataDirectory(tmp_path / "data", None)
     yield Card(data, place)
     data.close()
-
-
-def test_the_page_of_the_console_has_the_table() -> None:
-    """As `python -m firmware_py.operator.update_desk` prints it."""
-    assert "\n".join(page_lines(COMMANDS)) in PAGE.read_text()
 
 
 def test_the_longest_piece_fits_into_a_line() -> None:
