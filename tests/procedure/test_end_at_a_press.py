@@ -114,26 +114,21 @@ def test_the_power_may_go_between_press_and_end(tone_known: bool) -> None:
     assert driver.tells("void") == []
 
 
-def test_the_board_may_be_lost_between_press_and_end() -> None:
+@pytest.mark.parametrize(
+    ("gone", "back"),
+    [(events.BoardLost(), events.BoardReady(tone_known=False)),
+     (events.Paused(), events.Continued())],
+)  # fmt: skip
+def test_the_board_may_be_lost_or_the_operator_pause_between_press_and_end(
+    gone: events.Event, back: events.Event
+) -> None:
     driver, number = at_the_onset()
     onset_us = driver.onset_us
     press(driver, onset_us)
-    driver.feed(events.BoardLost())
+    driver.feed(gone)
     assert end(driver, number, onset_us + ANSWER_US) == []
-    driver.feed(events.BoardReady(tone_known=False))
-
-    assert driver.run_to_tone().number == number + 1
-    assert driver.tells("void") == []
-
-
-def test_the_operator_may_pause_between_press_and_end() -> None:
-    driver, number = at_the_onset()
-    onset_us = driver.onset_us
-    press(driver, onset_us)
-    driver.feed(events.Paused())
-    assert end(driver, number, onset_us + ANSWER_US) == []
-    assert driver.test.state == PAUSED
-    driver.feed(events.Continued())
+    assert (driver.test.state == PAUSED) == (gone == events.Paused())
+    driver.feed(back)
 
     assert driver.run_to_tone().number == number + 1
     assert driver.tells("void") == []

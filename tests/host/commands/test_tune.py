@@ -55,16 +55,8 @@ def test_a_person_tunes_with_the_space_bar_and_the_journal_replays(
     fit_and_speech: list[str], tmp_path: Path
 ) -> None:
     tuned, picture = tmp_path / "tuned.fit", tmp_path / "tuned.svg"
-    words = [
-        "tune",
-        *fit_and_speech,
-        "--out",
-        str(tmp_path / "data"),
-        "--count",
-        str(COUNT),
-        "--seed",
-        "4",
-    ]
+    words = ["tune", *fit_and_speech, "--count", str(COUNT), "--seed", "4", "--out"]
+    words.append(str(tmp_path / "data"))
     words += ["-o", str(tuned), "--picture", str(picture), "--json"]
     with at_a_terminal(tmp_path, *words) as person:
         at = person.sees("space bar: what sounds now is better")
@@ -85,16 +77,8 @@ def test_a_person_tunes_with_the_space_bar_and_the_journal_replays(
 @pytest.mark.thorough
 @pytest.mark.usefixtures("installation")
 def test_a_tuning_whose_aid_was_killed_goes_on(fit_and_speech: list[str], tmp_path: Path) -> None:
-    words = [
-        "tune",
-        *fit_and_speech,
-        "--out",
-        str(tmp_path / "data"),
-        "--count",
-        str(COUNT),
-        "--seed",
-        "4",
-    ]
+    words = ["tune", *fit_and_speech, "--count", str(COUNT), "--seed", "4", "--out"]
+    words.append(str(tmp_path / "data"))
     with at_a_terminal(tmp_path, *words) as person:
         at = person.sees("space bar: what sounds now is better")
         answer(person, 1, " ", at)
