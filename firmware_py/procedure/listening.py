@@ -35,13 +35,45 @@ LAST_TONES_MAX: Final = 12  # a doubt about so few is settled before the ear end
 CHECK_US_MAX: Final = 60_000_000  # then the test goes on by itself
 
 
+class Check:
+    """A check: a tone that was heard before, and silences before it where a story is of presses.
+
+    Parameters
+    ----------
+    frequency_hz, level_db_hl : float
+        Of the tone.
+    story : Told or None
+        What it is about; None: of nothing that the listener does, or it is over.
+    """
+
+    def __init__(self, frequency_hz: float, level_db_hl: float, story: Told | None) -> None:
+        self.frequency_hz, self.level_db_hl, self.story = frequency_hz, level_db_hl, story
+        self._silence_due = story is not None and story.story != Story.SILENT
+        self._silence_kept = not self._silence_due
+
+    def presentation(self, levels: Levels) -> Presentation:
+        """Return what comes next."""
+        if self._silence_due:
+            return SILENCE
+        return levels.tone(Purpose.CHECK, self.frequency_hz, self.level_db_hl)
+
+    def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
+        """Take an answer; return whether it shows that somebody listens."""
+        if self.story is None:
+            return False  # who presses is not known: the operator has to say who hears it
+        if presentation.purpose == Purpose.CATCH:
+            self._silence_kept, self._silence_due = heard is False, False
+            return False
+        passed = heard is not False and self._silence_kept
+        self._silence_due = self.story.story != Story.SILENT
+        return passed
+
+
 class Listening:
     """The checks of one ear.
 
     Attributes
     ----------
-    story : Told or None
-        What the check under way is about; None: there is none.
     checks : int
         How many were begun.
     why, last_why : reasons
@@ -57,24 +89,28 @@ class Listening:
     def __init__(
         self, settings: Settings, estimator: ThresholdEstimator, levels: Levels, asked: Asked
     ) -> None:
-        self._familiar_level_db_hl = settings.familiar_level_db_hl
-        self._familiarisation_counts = settings.familiarisation_counts
+        self._settings = settings
         self._estimator = estimator
         self._levels = levels
         self._asked = asked
-        self.story: Told | None = None
+        self._check = self._familiar(None)
         self.checks = 0
         self.why: Reasons = ()
         self.last_why: Reasons = ()
-        self._familiar_hz = levels.route.kind.familiar_hz
-        self._frequency_hz = self._familiar_hz
-        self._level_db_hl = 0.0
-        self._silence_due = False
-        self._silence_kept = True
         self._start_judged = False
         self.equipment_asked = False
         self.equipment_heard_by = ""
         self.change: Told | None = None
+
+    @property
+    def story(self) -> Told | None:
+        """Return what the check under way is about; None: there is none."""
+        return self._check.story
+
+    def _familiar(self, story: Told | None) -> Check:
+        """Return a check with the tone that everybody begins with."""
+        familiar_hz = self._levels.route.kind.familiar_hz
+        return Check(familiar_hz, self._settings.familiar_level_db_hl, story)
 
     def likely(self) -> Told | None:
         """Return the story that is likely enough to act on, None if there is none."""
@@ -139,9 +175,10 @@ class Listening:
         surprised = self.checks or attention.runs_asked_again or attention.clear().missed
         if not surprised or not attention.modelled or self._may_be_heard_across():
             return
+        all_count = self._settings.familiarisation_counts
         tones = [
             each for each in attention.answers
-            if self._familiarisation_counts or each.presentation.purpose != Purpose.FAMILIARISE
+            if all_count or each.presentation.purpose != Purpose.FAMILIARISE
         ]  # fmt: skip
         if self.change is None and len(tones) <= self._estimator.max_trials:
             self.change = change_of_listener(*measurement.log_evidence_around(tones))
@@ -149,19 +186,16 @@ class Listening:
     def begin(self, story: Told, tones: list[Observation]) -> None:
         """Begin a check; `tones` are those that the estimator has, in its order."""
         self.checks += 1
-        self.story = story
+        self._check = check = self._familiar(story)
         self.why = self.last_why = (story_reason(story, tones),)
         # What was heard before is heard again, if anybody listens; and it is no louder: what was
         # faint at another frequency may hurt at this one.
         before = [each.presentation for each in tones[: story.began] if each.heard is not False]
-        familiar = [each for each in before if near(each.frequency_hz, [self._familiar_hz])]
-        self._frequency_hz, self._level_db_hl = self._familiar_hz, self._familiar_level_db_hl
+        familiar = [each for each in before if near(each.frequency_hz, [check.frequency_hz])]
         if familiar:
-            self._level_db_hl = max(self._level_db_hl, *(each.level_db_hl for each in familiar))
+            check.level_db_hl = max(check.level_db_hl, *(each.level_db_hl for each in familiar))
         elif before:
-            self._frequency_hz, self._level_db_hl = before[-1].frequency_hz, before[-1].level_db_hl
-        self._silence_due = story.story != Story.SILENT
-        self._silence_kept = not self._silence_due
+            check.frequency_hz, check.level_db_hl = before[-1].frequency_hz, before[-1].level_db_hl
 
     def begin_with_equipment(self) -> bool:
         """Begin with tones that somebody is to hear: the operator, or the listener's other ear.
@@ -170,32 +204,21 @@ class Listening:
         """
         if self.equipment_asked:
             return False
-        self.equipment_asked, self.story = True, None
+        self.equipment_asked, self._check = True, self._familiar(None)
         self.why = (reason(Code.WHO_HEARS),)
-        self._frequency_hz, self._level_db_hl = self._familiar_hz, self._familiar_level_db_hl
-        self._silence_due = False
         return True
 
     def presentation(self) -> Presentation:
         """Return the next presentation of the check: a silence, or a tone that was heard before."""
-        if self._silence_due:
-            return SILENCE
-        return self._levels.tone(Purpose.CHECK, self._frequency_hz, self._level_db_hl)
+        return self._check.presentation(self._levels)
 
     def take_answer(self, presentation: Presentation, heard: bool | None) -> bool:
         """Take an answer; return whether it shows that somebody listens."""
-        if self.story is None:
-            return False  # who presses is not known: the operator has to say who hears it
-        if presentation.purpose == Purpose.CATCH:
-            self._silence_kept, self._silence_due = heard is False, False
-            return False
-        passed = heard is not False and self._silence_kept
-        self._silence_due = self.story.story != Story.SILENT
-        return passed
+        return self._check.take_answer(presentation, heard)
 
     def end(self) -> Told:
         """End the check; return the story whose answers are to be asked again."""
-        story, self.story = self.story, None
+        story, self._check.story = self.story, None
         assert story is not None
         return story
 
