@@ -24,7 +24,7 @@ Start = Callable[[Rig], Process]
 
 
 @pytest.fixture(params=["Numba, cached", "image"])
-def started(
+def firmware(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[str, Start]]:
     """Return what runs the kernels, and what starts such a firmware; a device has no SciPy."""
@@ -44,12 +44,12 @@ def processor_time_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def test_start(benchmark: Any, started: tuple[str, Start], tmp_path: Path) -> None:
+def test_start(benchmark: Any, firmware: tuple[str, Start], tmp_path: Path) -> None:
     """Time from the start of the process until the first tone of a test is told of.
 
     The pauses of the test before it are a hundred times shorter than for a person.
     """
-    name, start_in = started
+    name, start_in = firmware
     used_s: list[float] = []
     with Rig(tmp_path / "data") as rig:
 
@@ -78,9 +78,9 @@ def test_start(benchmark: Any, started: tuple[str, Start], tmp_path: Path) -> No
     }
 
 
-def test_memory(benchmark: Any, started: tuple[str, Start], tmp_path: Path) -> None:
+def test_memory(benchmark: Any, firmware: tuple[str, Start], tmp_path: Path) -> None:
     """One ear from start to end; the time is that of the session, a hundred times faster."""
-    name, start_in = started
+    name, start_in = firmware
     with Rig(tmp_path / "data") as rig:
         process = start_in(rig)
         process.first_line()
