@@ -13,7 +13,7 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS
 from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, BY_AIR, LEFT, RIGHT, Route
+from firmware_py.procedure.route import AIR, BY_AIR, ROUTES, Route, RouteKind
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
@@ -29,6 +29,7 @@ DUE_DAYS_MAX: Final = 731  # two years; a year is usual
 
 assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_DBFS
 
+SECTIONS: Final = {str(route): route for route in sorted(ROUTES, key=str)}  # with levels
 _DATES: Final = ("date", "due")
 TEXTS: Final = {
     "calibration": ("technician", "meter", "meter_serial", "tone_generator_serial"),
@@ -72,13 +73,13 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     CalibrationError
         If something is missing, unknown or not allowed; the message names table, key and value.
     """
-    _check_keys("", content, ("format", "calibration", "transducer", LEFT, RIGHT))
+    _check_keys("", content, ("format", "calibration", "transducer", *SECTIONS))
     if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
         raise CalibrationError(
             f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"
         )
-    about, transducer, *ears = (
-        _table("", content, name) for name in ("calibration", "transducer", LEFT, RIGHT)
+    about, transducer, *levels = (
+        _table("", content, name) for name in ("calibration", "transducer", *SECTIONS)
     )
     _check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"]))
     _check_keys("[transducer] ", transducer, (*TEXTS["transducer"], "kind", "retspl_db_spl"))
@@ -91,15 +92,15 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
         raise CalibrationError(
             f"[transducer] kind is {show(transducer['kind'])}; allowed are {', '.join(KINDS)}"
         )
-    retspl = _curve("transducer", transducer, "retspl_db_spl", RETSPL_LIMITS_DB_SPL)
+    retspl = _curve(BY_AIR, "transducer", transducer, "retspl_db_spl", RETSPL_LIMITS_DB_SPL)
     sensitivity: dict[Route, Curve] = {}
     level_max: dict[Route, Curve] = {}
-    for ear, table in zip((LEFT, RIGHT), ears, strict=True):
-        _check_keys(f"[{ear}] ", table, ("sensitivity_db_spl", "level_max_db_spl"))
-        route = Route(ear)
-        sensitivity[route] = _curve(ear, table, "sensitivity_db_spl", SENSITIVITY_LIMITS_DB_SPL)
-        level_max[route] = _curve(ear, table, "level_max_db_spl", LEVEL_MAX_LIMITS_DB_SPL)
-        _check_levels(ear, retspl, sensitivity[route], level_max[route])
+    for (name, route), table in zip(SECTIONS.items(), levels, strict=True):
+        _check_keys(f"[{name}] ", table, ("sensitivity_db_spl", "level_max_db_spl"))
+        at = route.kind, name, table
+        sensitivity[route] = _curve(*at, "sensitivity_db_spl", SENSITIVITY_LIMITS_DB_SPL)
+        level_max[route] = _curve(*at, "level_max_db_spl", LEVEL_MAX_LIMITS_DB_SPL)
+        _check_levels(name, retspl, sensitivity[route], level_max[route])
     return Calibration(
         content, date, due, transducer["kind"], {AIR: retspl}, sensitivity, level_max
     )
@@ -156,13 +157,15 @@ def _check_due(date: datetime.date, due: datetime.date) -> None:
         )
 
 
-def _curve(owner: str, table: dict[str, Any], name: str, limits_db: tuple[float, float]) -> Curve:
+def _curve(
+    of: RouteKind, owner: str, table: dict[str, Any], name: str, limits_db: tuple[float, float]
+) -> Curve:
     place = f"[{owner}.{name}]"
     points = _table(f"[{owner}] ", table, name)
     if len(points) > POINTS_MAX:
         raise CalibrationError(f"{place} has {len(points)} frequencies; allowed are {POINTS_MAX}")
     levels_db: dict[float, float] = {}
-    low_hz, high_hz = BY_AIR.calibrated_hz[0], BY_AIR.calibrated_hz[-1]
+    low_hz, high_hz = of.calibrated_hz[0], of.calibrated_hz[-1]
     for key, value in points.items():
         # No sign, point or leading zero: 1000 and 01000 would be one frequency twice.
         whole = key.isascii() and key.isdecimal() and not key.startswith("0") and len(key) <= 5
@@ -178,11 +181,11 @@ def _curve(owner: str, table: dict[str, Any], name: str, limits_db: tuple[float,
                 f"{limits_db[1]:g} dB SPL"
             )
         levels_db[float(key)] = float(value)
-    missing = [str(f) for f in BY_AIR.calibrated_hz if float(f) not in levels_db]
+    missing = [str(f) for f in of.calibrated_hz if float(f) not in levels_db]
     if missing:
         raise CalibrationError(
             f"{place} lacks {', '.join(missing)} Hz; needed are "
-            f"{', '.join(map(str, BY_AIR.calibrated_hz))} Hz"
+            f"{', '.join(map(str, of.calibrated_hz))} Hz"
         )
     rising = sorted(levels_db)
     return Curve(tuple(rising), tuple(levels_db[f] for f in rising))

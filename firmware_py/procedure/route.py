@@ -144,7 +144,7 @@ def spell_routes(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def gather_routes(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by their names, the parts of a route as one: the other way of `written`.
+    """Return values by their names, the parts of a route as one: the other way of `spell_routes`.
 
     Parts that are those of no route stay parts.
     """

@@ -287,12 +287,16 @@ function drawOne(group, ear, each) {
   if (sign) write(sign, [-side * (SYMBOL_UNITS + 2), -3], place, mark);
 }
 
+// A route as the table of symbols has it: its parts, but for those that are the usual ones.
+const routeOf = ({ ear, transducer, measured }) =>
+  [ear, transducer, measured].filter(Boolean).join("-");
+
 function symbolInto(mark, ear, symbol, kind) {
   const [way, side] = [TABLE.arrows[kind]?.way, TABLE.ears[ear.ear].side];
   const paths = [
     ear.supposed // its corners stick out below the other
       ? scaled(TABLE.tones.counts, 1.4 * SYMBOL_UNITS)
-      : scaled(TABLE.symbols[ear.ear][symbol].path, SYMBOL_UNITS),
+      : scaled(TABLE.symbols[routeOf(ear)][symbol].path, SYMBOL_UNITS),
   ];
   if (way) paths.push(scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS * way));
   for (const layer of ["halo", "symbol"]) {
@@ -329,7 +333,7 @@ function drawEarlier(group, ear) {
   if (shown.length > 1) element("path", { class: "join", d: line(shown.map(placeOf)) }, own);
   for (const each of shown) {
     const [x, y] = placeOf(each);
-    const d = scaled(TABLE.symbols[ear.ear][each.symbol].path, SYMBOL_UNITS * 0.6);
+    const d = scaled(TABLE.symbols[routeOf(ear)][each.symbol].path, SYMBOL_UNITS * 0.6);
     element("path", { class: "symbol", transform: `translate(${x} ${y})`, d }, own);
   }
 }

@@ -1,0 +1,22 @@
+"""The one way out for sounds: what a route may never play is refused, whoever wants it."""
+
+import pytest
+
+from firmware_py.board.sounds import ROUTE_MOST, TooLoudError, play_tone
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.link.client import Client, Tone
+from firmware_py.procedure.route import ROUTES, Route
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_no_tone_is_louder_than_its_route_may_be(route: Route) -> None:
+    """Not even on a device without a calibration, where nothing else limits it."""
+    client, highest_db_hl = Client(lambda: "00000001"), route.kind.levels_db_hl[1]
+    tone = Tone("1-1", route, 1000.0, 0.0, 200, 200, 1, 25)
+
+    with pytest.raises(TooLoudError) as refusal:
+        play_tone(client, CalibrationInForce(), tone, highest_db_hl + 0.1, {})
+    assert (refusal.value.why, refusal.value.highest) == (ROUTE_MOST, highest_db_hl)
+    assert not client.busy
+    play_tone(client, CalibrationInForce(), tone, highest_db_hl, {})
+    assert client.busy

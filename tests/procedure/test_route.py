@@ -1,0 +1,79 @@
+"""Routes: each is told from all others wherever it is written, and its table is whole."""
+
+from itertools import chain
+
+import pytest
+
+from firmware_py.link.messages import TRANSDUCERS
+from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.reasons import as_json
+from firmware_py.procedure.record_checks import ResultError, one_route
+from firmware_py.procedure.route import (
+    EARS,
+    HIGHEST_DB_HL,
+    LEFT,
+    LOWEST_DB_HL,
+    RIGHT,
+    ROUTE_KINDS,
+    ROUTES,
+    Route,
+    RouteKind,
+    gather_routes,
+    spell_routes,
+)
+from firmware_py.procedure.tells import EarTold
+
+kinds = pytest.mark.parametrize("kind", ROUTE_KINDS, ids=lambda kind: kind.transducer)
+
+
+def test_one_of_air_is_written_as_its_ear() -> None:
+    assert [*map(str, map(Route, EARS))] == ["right", "left"]
+    assert Route(LEFT).parts() == as_json(EarTold(Route(LEFT))) == {"ear": "left"}
+    assert EarTold(Route(RIGHT)).figures() == {"ear": "right"}
+    assert Route(LEFT).words == "left ear"
+
+
+def test_another_one_names_what_is_not_usual_of_it() -> None:
+    another = Route(LEFT, "bone", "discomfort")
+    assert str(another) == "left-bone-discomfort"
+    assert another.parts() == {"ear": "left", "transducer": "bone", "measured": "discomfort"}
+    assert another.words == "left ear by bone"
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_what_is_written_in_parts_is_gathered_again(route: Route) -> None:
+    values = [("number", 3), ("route", route), ("level_db_hl", 40.0)]
+    assert gather_routes(spell_routes(values)) == dict(values)
+    assert one_route("ear", gather_routes(spell_routes(values))["route"]) is route
+
+
+@pytest.mark.parametrize("parts", [{"ear": "middle"}, {"ear": "left", "transducer": "bone"}])
+def test_parts_of_no_route_are_refused_by_what_they_are(parts: dict[str, str]) -> None:
+    with pytest.raises(ResultError, match=r"^ear is .*(middle|bone).*; allowed are left, right$"):
+        one_route("ear", gather_routes(parts)["route"])
+    assert gather_routes({"number": 3}) == {"number": 3}
+
+
+def test_each_is_told_from_all_others() -> None:
+    characters = [route.character(mark) for route in ROUTES for mark in MaskingMark]
+    codes = [*chain.from_iterable(k.loinc[ear].values() for k in ROUTE_KINDS for ear in EARS)]
+    wire = {(kind.transducer, kind.wire_number) for kind in ROUTE_KINDS}
+    for each in ([*map(str, ROUTES)], [route.words for route in ROUTES], characters, codes):
+        assert len({*each}) == len(each)
+    assert sorted(number for _, number in wire) == [*range(TRANSDUCERS)]
+    assert [route.wire["ear"] for route in ROUTES] == [1, 0] * len(ROUTE_KINDS)
+
+
+@kinds
+def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
+    assert [*kind.frequencies_hz] == sorted({*kind.frequencies_hz}) != []
+    assert {*kind.frequencies_hz, int(kind.familiar_hz)} <= {*kind.calibrated_hz}
+    assert {*kind.inter_octave_hz, *kind.wider_at_hz} < {*kind.frequencies_hz}
+    assert all(kind.loinc[ear].keys() == {*kind.frequencies_hz} for ear in EARS)
+    assert LOWEST_DB_HL <= kind.levels_db_hl[0] < kind.levels_db_hl[1] <= HIGHEST_DB_HL
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_noise_goes_to_the_other_ear_by_air(route: Route) -> None:
+    assert route.noise.ear != route.ear
+    assert route.noise in map(Route, EARS)
