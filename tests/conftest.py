@@ -16,7 +16,7 @@ import pytest
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.library import BESIDE, VARIABLE, chosen_library, is_made
-from firmware_py.sessions import simulation
+from firmware_py.sessions import session_record
 from tests import budget
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def as_if_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def as_if_real(as_if_calibrated: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it that a person was tested each time, too, so that a result may be final."""
-    monkeypatch.setattr(simulation, "BOARD_NAME", "no board is called so")
+    monkeypatch.setattr(session_record, "BOARD_NAME", "no board is called so")
 
 
 @pytest.fixture

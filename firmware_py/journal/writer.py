@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from firmware_py.journal.disk import Disk, write_all
 from firmware_py.journal.errors import (
@@ -30,6 +30,8 @@ from firmware_py.journal.records import (
 from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
 from firmware_py.journal.recovery import cut_torn_end, missing_notes, read_from_disk, saved_cuts
 from firmware_py.journal.seal import SealKey, first_broken, seal_of
+
+CLOSED: Final = -1  # in the place of a handle
 
 
 class JournalWriter:
@@ -57,7 +59,6 @@ class JournalWriter:
         self._ended = recovered.complete
         self._unsynced = bytearray()
         self._refusal = ""
-        self._closed = False
 
     @classmethod
     def create(
@@ -252,15 +253,15 @@ class JournalWriter:
         JournalWriteError
             The last sync failed; the journal is released nevertheless.
         """
-        if self._closed:
+        if self._handle == CLOSED:
             return
-        self._closed = True
         try:
             if not self._refusal:
                 self.sync()
         finally:
             self._refusal = self._refusal or "the writer is closed; resume the journal"
             self._disk.close(self._handle)
+            self._handle = CLOSED
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,7 @@ from firmware_py.console.grammar import ConsoleError
 from firmware_py.journal import JournalError
 from firmware_py.operator.meter_tone import ToneError
 from firmware_py.platform.data_directory import DataDirectoryError
+from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.session_record import SessionRecordError
 
@@ -21,7 +22,7 @@ def refusing(undone: str = "") -> Iterator[None]:
     """Make console errors of what may be wrong with settings and tones, and of a failing disk."""
     try:
         yield
-    except (SessionRecordError, SettingError, ToneError) as error:
+    except (ResultError, SessionRecordError, SettingError, ToneError) as error:
         number, words = grammar.ILLEGAL_PARAMETER, str(error)
     except (JournalError, DataDirectoryError) as error:
         number, words = grammar.MASS_STORAGE, str(error)

@@ -32,7 +32,6 @@ from firmware_py.procedure.statements import has_thresholds, is_final
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import DAMAGED, Entry, glance
 from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.sessions.simulation import is_simulated
 
 UNKNOWN: Final = "-"
 SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
@@ -117,7 +116,7 @@ def session_words(journal: Path, disk: Disk) -> str:
 
 def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:
     """Return a result as JSON, between its verdict and whose it is; `named`: with the person."""
-    calibration, simulated = header.calibration, is_simulated(header, result)
+    calibration, simulated = header.calibration, header.is_simulated(result)
     about = {
         "verdict": result.verdict,
         "calibration": calibration.state,

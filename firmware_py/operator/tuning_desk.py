@@ -11,23 +11,20 @@ from firmware_py.console.command_row import Command, Pin, When, page_lines
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.inference.preference.thurstone import Answer
 from firmware_py.installation.configuration import Configuration
-from firmware_py.journal import JournalError
 from firmware_py.link.aid import AidGreeted
+from firmware_py.operator.refusals import refusing
 from firmware_py.operator.replies import pairs
 from firmware_py.operator.setting_desk import seed_by_chance
-from firmware_py.platform.data_directory import DataDirectoryError
 from firmware_py.platform.program import run_program
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.person import Person, compose
 from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.record_checks import ResultError
-from firmware_py.procedure.settings import SEED_MAX, SettingError
+from firmware_py.procedure.settings import SEED_MAX
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.procedure.words import say
 from firmware_py.sessions.identity import Identity, Meeting, differences
-from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuner import NO_AID, Tuner
 from firmware_py.tuning.tuning_record import TuningHeader
 
@@ -56,7 +53,7 @@ class TuningDesk:
         if greeted is None:
             words = f"{NO_AID}: {self._tuner.aid.why}; {NOT_BEGUN}"
             raise ConsoleError(grammar.HARDWARE_MISSING, words)
-        try:
+        with refusing(NOT_BEGUN):
             settings = TuningSettings(
                 greeted.fit, greeted.ranges_db, greeted.prior_sd_db,
                 TuningSettings.comparisons_max if count is None else count,
@@ -64,10 +61,6 @@ class TuningDesk:
             )  # fmt: skip
             person = Person(identifier=None if identifier is None else compose(identifier))
             self._tuner.begin(settings, self._whose(person, greeted))
-        except (ResultError, SessionRecordError, SettingError) as error:
-            raise ConsoleError(grammar.ILLEGAL_PARAMETER, f"{error}; {NOT_BEGUN}") from None
-        except (JournalError, DataDirectoryError) as error:
-            raise ConsoleError(grammar.MASS_STORAGE, f"{error}; {NOT_BEGUN}") from None
 
     def _whose(self, person: Person, aid: AidGreeted) -> str | None:
         """Return who is tuned, as a journal names him: the one for whom the aid is fitted."""

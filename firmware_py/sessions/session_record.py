@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Prot
 from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.calibration.simulated import BOARD_NAME
 from firmware_py.journal import Record
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
@@ -296,6 +297,15 @@ class SessionHeader(Header["HearingTest", SessionResult]):
     def first_board(self) -> str:
         """Return the tone generator that it was begun with."""
         return self.tone_generator
+
+    def is_simulated(self, result: SessionResult) -> bool:
+        """Return whether a program answered in the place of a listener, or not in real time.
+
+        An emulated board calls itself as a real one does; it is known by the clock, which is its
+        own.
+        """
+        boards = [self.tone_generator, *(board for ear in result.ears for board in ear.boards)]
+        return self.speed is None or BOARD_NAME in {each.partition(" ")[0] for each in boards}
 
     def event_from_record(self, record: object) -> Event:
         """Return the event of an input; `ValueError` if a hearing test takes no such event."""

@@ -32,7 +32,6 @@ from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.replay import HearingReplay, ReplayError, replay
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.sessions.simulation import is_simulated
 from host_tools.errors import HostError, NonsenseError
 
 
@@ -119,7 +118,7 @@ class RecordedSession:
     @property
     def simulated(self) -> bool:
         """Return whether a program answered in the place of a listener."""
-        return is_simulated(self.header, self.result)
+        return self.header.is_simulated(self.result)
 
     @cached_property
     def course(self) -> Course:

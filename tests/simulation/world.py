@@ -419,7 +419,7 @@ class World:
 
     def _to_operator(self, data: bytes) -> None:
         assert self.firmware is not None
-        self.operator.hear(self.clock.us, data, self.firmware._end != AS_TOLD)
+        self.operator.hear(self.clock.us, data, self.firmware._end not in ("", AS_TOLD))
 
     # In the end
 

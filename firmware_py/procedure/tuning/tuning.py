@@ -7,6 +7,7 @@ most (`inference/preference`); which is heard first is drawn. Time comes in with
 nothing here has a clock.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
@@ -67,6 +68,16 @@ class State(StrEnum):
     FINISHED = "finished"
 
 
+@dataclass
+class _Comparison:
+    """What is compared, and how far it is."""
+
+    pair: tuple[SettingDb, SettingDb] | None = None  # in the order of hearing; None: not drawn yet
+    sound: int = 0  # how many of its sounds were before this one
+    sound_us: int = 0  # when that began
+    silences: int = 0  # without a press; it is asked again after the first
+
+
 class Tuning:
     """One tuning of a hearing aid.
 
@@ -93,10 +104,7 @@ class Tuning:
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
         self.board = ""  # the tone generator that answered last, and has the button; "": unknown
         self.number = 0  # of the sound under way or the last one
-        self._pair: tuple[SettingDb, SettingDb] | None = None  # in the order of hearing
-        self._sound = 0  # of this comparison
-        self._sound_us = 0  # when it began
-        self._silences = 0  # of this comparison, and it was asked again after the first
+        self._asked = _Comparison()
         self._silent_in_row = 0
         self._missing: set[str] = set()  # what the tuning waits for
         self._counts = {"same": 0, "silent": 0, "stray": 0}
@@ -110,7 +118,7 @@ class Tuning:
     def takes_answers(self) -> bool:
         """Return whether both sounds of a comparison have been heard, or begun at least."""
         waits = self.state in (State.PLAYING, State.GAP, State.WINDOW)
-        return waits and self._sound >= 1
+        return waits and self._asked.sound >= 1
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
         """Take in one event at a time of the session, and say what to do.
@@ -184,29 +192,29 @@ class Tuning:
         if self._missing:
             self.state = State.WAITING
             return []
-        if self._pair is None:
+        if self._asked.pair is None:
             check = is_check(self.comparison)
             pair = self.estimator.check_pair() if check else self.estimator.next_pair()
             one, other = map(_plain, pair)
             swapped = self._draw() < 0.5
-            self._pair = (other, one) if swapped else (one, other)
-        self._sound = 0
+            self._asked.pair = (other, one) if swapped else (one, other)
+        self._asked.sound = 0
         return self._play(now_us)
 
     def _draw(self) -> float:
         return uniform(self.settings.seed, ORDER_STREAM, self.estimator.comparison_count)
 
     def _play(self, now_us: int) -> list[Action]:
-        assert self._pair is not None
-        place = self._sound % 2
+        assert self._asked.pair is not None
+        place = self._asked.sound % 2
         self.number += 1
-        self.state, self._sound_us = State.PLAYING, now_us
-        setting_db = self._pair[place]
+        self.state, self._asked.sound_us = State.PLAYING, now_us
+        setting_db = self._asked.pair[place]
         told = tells.SpeechTold(self.number, self.comparison, PLACES[place], *setting_db)
         return [told, PlaySpeech(self.number, *setting_db)]
 
     def _sound_over(self, now_us: int) -> list[Action]:
-        if self._sound + 1 < 2 * self.settings.rounds:
+        if self._asked.sound + 1 < 2 * self.settings.rounds:
             self.state = State.GAP
             return [_wait(now_us, self.settings.gap_ms)]
         self.state = State.WINDOW
@@ -215,7 +223,7 @@ class Tuning:
     def _time_passed(self, now_us: int) -> list[Action]:
         match self.state:
             case State.GAP:
-                self._sound += 1
+                self._asked.sound += 1
                 return self._play(now_us)
             case State.WINDOW:
                 return self._nothing_pressed(now_us)
@@ -231,8 +239,8 @@ class Tuning:
             return self._go_on(now_us)  # somebody is there again
         if self.state not in (State.PLAYING, State.GAP, State.WINDOW):
             return []
-        soon = self.state == State.PLAYING and now_us - self._sound_us < REACTION_US
-        meant = self._sound - soon
+        soon = self.state == State.PLAYING and now_us - self._asked.sound_us < REACTION_US
+        meant = self._asked.sound - soon
         if meant < 1:  # both have to be heard before one can be better
             self._counts["stray"] += 1
             return []
@@ -248,24 +256,24 @@ class Tuning:
         return self._answer(now_us, answer)
 
     def _nothing_pressed(self, now_us: int) -> list[Action]:
-        self._silences += 1
-        if self._silences < 2:
+        self._asked.silences += 1
+        if self._asked.silences < 2:
             return [tells.AgainTold(self.comparison), *self._begin(now_us)]
         self._silent_in_row += 1
         if self._silent_in_row >= SILENT_MAX:
             # Nobody is there; this comparison is asked anew when the tuning goes on.
-            self._silences = 0
+            self._asked.silences = 0
             return [tells.NobodyTold(self._silent_in_row), *self._pause()]
         self._counts["silent"] += 1
         return self._answer(now_us, Answer.SAME)
 
     def _answer(self, now_us: int, answer: Answer) -> list[Action]:
-        assert self._pair is not None
+        assert self._asked.pair is not None
         stop: list[Action] = [StopSpeech()] if self.state == State.PLAYING else []
         number = self.comparison
-        self.estimator.observe(*self._pair, answer)
+        self.estimator.observe(*self._asked.pair, answer)
         self._counts["same"] += answer == Answer.SAME
-        self._pair, self._silences = None, 0
+        self._asked = _Comparison()
         regret = round(float(self.estimator.expected_regret), 2)
         told = tells.ComparisonTold(number, answer, regret)
         if is_enough(self.estimator, self.settings.comparisons_max):

@@ -23,7 +23,6 @@ from firmware_py.sessions.archive import (
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.session_record import SessionHeader
-from firmware_py.sessions.simulation import is_simulated
 from host_tools.errors import HostError, NonsenseError
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About
@@ -62,7 +61,7 @@ class Examination:
     @property
     def simulated(self) -> bool:
         """Return whether a program answered in the place of a listener."""
-        return is_simulated(self.header, self.result)
+        return self.header.is_simulated(self.result)
 
     @property
     def identity(self) -> Identity:

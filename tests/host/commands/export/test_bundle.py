@@ -12,7 +12,7 @@ import pytest
 
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.words import say
-from firmware_py.sessions import simulation
+from firmware_py.sessions import session_record
 from host_tools.commands.export.bundle import CLASSICAL, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.host.commands.export.sessions import (
@@ -136,7 +136,7 @@ def test_only_a_session_of_a_person_that_came_to_its_end_is_final(
 ) -> None:
     examination = session_with_marks()
     assert {r["status"] for r in resources_of(examination)[1:]} == {"preliminary"}, "simulated"
-    monkeypatch.setattr(simulation, "BOARD_NAME", "no board is called so")
+    monkeypatch.setattr(session_record, "BOARD_NAME", "no board is called so")
     assert {r["status"] for r in resources_of(examination)[1:]} == {"final"}
     so_far = replace(examination, result=replace(examination.result, outcome=""))
     assert {r["status"] for r in resources_of(so_far)[1:]} == {"preliminary"}
