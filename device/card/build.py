@@ -13,13 +13,12 @@ from typing import Any, Final
 
 from device.card import packages
 from device.card.bundle import keyring, make_bundle, make_keys
-from device.card.card import make_card
+from device.card.card import PI_BYTES, PI_FILE, environment_of, make_card
 from device.card.errors import CardError
 from device.card.kernel import Kernel
 from device.card.packages import Package
 from device.card.root import EMULATOR, make_root
 from device.card.slot import make_slot
-from device.card.u_boot import PI_BYTES, PI_FILE, environment_of
 from device.card.unpack import Tree
 from firmware_py import __version__
 from firmware_py.platform.program import run_program

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, TextIO
 
-from device.card.u_boot import environment_of
+from device.card.card import environment_of
 
 CARD_BYTES: Final = 1 << 30
 U_BOOT: Final = Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin")

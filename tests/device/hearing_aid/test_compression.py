@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from device.hearing_aid.compression import compression
+from device.hearing_aid.prescription import compression
 
 CENTERS_HZ = (250, 500, 1000, 2000, 4000, 8000)
 
