@@ -148,18 +148,6 @@ def test_a_press_ends_the_train_of_pulses_while_the_host_says_nothing(
     assert [verb for _, verb, _ in bench.events()] == ["tone-on", "tone-off"]
 
 
-@pytest.mark.thorough
-def test_a_tone_that_a_press_ended_is_not_played_again(bench: Bench) -> None:
-    line = bench.line("tone", **{**TONE, "buttons": 1, "press": 50})
-    first = bench.answer_to(line)
-    bench.pico.at(bench.pico.now_us + 120 * MS, partial(_move, bench, HEARD_PIN, False))
-    bench.run(200 * MS)
-    assert [verb for _, verb, _ in bench.events()] == ["tone-on", "button-down", "tone-off"]
-    assert bench.answer_to(line) == first
-    bench.run(200 * MS)
-    assert bench.events() == []
-
-
 def _move(bench: Bench, pin: int, up: bool) -> None:
     (bench.pico.release if up else bench.pico.press)(pin)
 
@@ -174,19 +162,6 @@ def test_a_bouncing_contact_is_one_press(bench: Bench) -> None:
     bench.pico.at(spike_us + 100, partial(_move, bench, UNSURE_PIN, True))
     bench.run(100 * MS)
     assert [verb for _, verb, _ in bench.events()] == ["button-down"]
-
-
-@pytest.mark.thorough
-def test_a_repeated_command_is_not_done_again(bench: Bench) -> None:
-    line = bench.line("tone", **{**TONE, "n": 1, "on": 100})
-    first = bench.answer_to(line)
-    again = bench.answer_to(line)
-    bench.run(150 * MS)
-    after = bench.answer_to(line)
-    bench.run(150 * MS)
-
-    assert first == again == after
-    assert [verb for _, verb, _ in bench.events()] == ["tone-on", "tone-off"]
 
 
 @pytest.mark.thorough
