@@ -29,13 +29,13 @@ from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-from firmware_py.platform.exit_codes import (
+from firmware_py.platform.ports import CLOSE_S, WRITE_TIMEOUT_S, Port, PortError
+from firmware_py.platform.program import (
     EXIT_CONFIGURATION,
     EXIT_FAULT,
     EXIT_JOURNAL,
     EXIT_TONE_GENERATOR,
 )
-from firmware_py.platform.ports import CLOSE_S, WRITE_TIMEOUT_S, Port, PortError
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused

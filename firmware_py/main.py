@@ -11,8 +11,13 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from firmware_py import __version__
-from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
-from firmware_py.platform.program import forget_stdout, refusal, run_program
+from firmware_py.platform.program import (
+    EXIT_CONFIGURATION,
+    EXIT_DONE,
+    forget_stdout,
+    refusal,
+    run_program,
+)
 from firmware_py.procedure.printable import printable
 
 if TYPE_CHECKING:
@@ -278,7 +283,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from firmware_py.installation.configuration import ConfigurationError
     from firmware_py.platform.board_time import BoardTimeError
     from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-    from firmware_py.platform.memory_limit import limit_growth
+    from firmware_py.platform.program import limit_growth
     from firmware_py.platform.serial_number import serial_number
     from firmware_py.platform.supervisor import Supervisor, SupervisorError
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.calibration import ROUNDING_DB, Calibration, Curve
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
+from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS
 from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import AIR, BY_AIR, ROUTES, Route, RouteKind

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from firmware_py.console.pin import PIN_WORDS, PinHash
 from firmware_py.installation.configuration import FILE_BYTES_MAX, ConfigurationError, check_card
-from firmware_py.platform.named_file import content_of
-from firmware_py.platform.toml_file import TomlFileError, read_toml
+from firmware_py.platform.named_file import TomlFileError, content_of, read_toml
 
 # A key and what it is set to, wherever in a file: under [console], in { }, behind a point.
 NEW_PIN: Final = re.compile(

@@ -8,7 +8,7 @@ from typing import Any
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import SealKey
 from firmware_py.platform.keys import KeyFileError, pseudonym, read_key_file
-from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
+from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
 

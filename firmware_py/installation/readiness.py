@@ -22,8 +22,8 @@ from firmware_py.platform.data_directory import (
     DataDirectoryError,
     DataDirectoryInUseError,
 )
-from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
 from firmware_py.platform.ports import Port, PortError
+from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import Code, reason
 

@@ -9,8 +9,13 @@ from firmware_py import __version__
 from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import axis_unit, draw_audiogram, legend
-from firmware_py.console.figures import figure, readable
-from firmware_py.console.verdicts import verdict_lines, verdict_word, which_ear_words
+from firmware_py.console.wording import (
+    figure,
+    readable,
+    verdict_lines,
+    verdict_word,
+    which_ear_words,
+)
 from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number

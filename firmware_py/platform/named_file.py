@@ -1,15 +1,21 @@
-"""Files that a person names: regular ones only, so that nobody waits at a pipe."""
+"""Files that a person names, or wrote: regular ones only, so that nobody waits at a pipe."""
 
 import errno
 import os
 import stat
+import tomllib
+from collections.abc import Iterable, Sequence
 from io import BufferedReader
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from firmware_py.journal import Disk
 
 TEXT: Final = "utf-8-sig"  # some editors begin a file with a mark of its encoding
+
+
+class TomlFileError(ValueError):
+    """A file that cannot be read, or is not TOML; the message names it."""
 
 
 def open_named(path: Path) -> BufferedReader:
@@ -31,6 +37,37 @@ def content_or_stream(path: Path, bytes_max: int) -> bytes:
             return content_of(path, bytes_max)
         os.set_blocking(file.fileno(), True)
         return _read_within(file, bytes_max)
+
+
+def read_toml(path: Path, bytes_max: int) -> dict[str, Any]:
+    """Read a TOML file of at most so many bytes.
+
+    Raises
+    ------
+    TomlFileError
+        If it cannot be read, is longer, or is not TOML.
+    """
+    try:
+        data = content_of(path, bytes_max)
+    except OSError as error:
+        raise TomlFileError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        return tomllib.loads(data.decode(TEXT))
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
+        raise TomlFileError(f"{path}: is not TOML: {error}") from None
+    except RecursionError:
+        raise TomlFileError(f"{path}: is not TOML: its values are nested too deep") from None
+
+
+def unknown_key(given: Iterable[str], known: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first key that is not known, and a hint; None: all are known."""
+    for name in given:
+        if name not in known:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, known, 1)
+            return name, f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+    return None
 
 
 def _read_within(file: BufferedReader, bytes_max: int) -> bytes:

@@ -1,13 +1,19 @@
-"""How Python has to be started, and how a program ends: interrupted, its output unread or full."""
+"""How Python has to be started, what a program may take, and how it ends: by which exit code."""
 
 import errno
 import os
+import resource
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
-from firmware_py.platform.exit_codes import EXIT_CONFIGURATION
-
+# Exit codes of the firmware.
+EXIT_DONE: Final = 0
+EXIT_FAULT: Final = 1  # of the firmware itself, with a traceback
+EXIT_CONFIGURATION: Final = 2
+EXIT_TONE_GENERATOR: Final = 3
+EXIT_JOURNAL: Final = 4
 # As a shell says that a program was ended by SIGINT or SIGPIPE.
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
@@ -73,3 +79,25 @@ def refusal() -> str:
     if not sys.flags.optimize:
         return ""
     return "Python was started with -O or PYTHONOPTIMIZE, which leaves checks out; start it without"
+
+
+def address_space_bytes() -> int:
+    """Return how much memory the process has asked for by now, used or not (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return pages * resource.getpagesize()
+
+
+def limit_growth(reserve_mb: int) -> None:
+    """Let the process grow by so much from now on: a leak ends in a MemoryError, not in a freeze.
+
+    Parameters
+    ----------
+    reserve_mb : int
+        Enough for all that a session takes: estimators, the journal, the console's answers.
+    """
+    if sys.platform == "linux":
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = address_space_bytes() + reserve_mb * 1_000_000
+        if hard != resource.RLIM_INFINITY:
+            limit = min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from device.simulator.audiogram import Audiogram
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.audiogram_text import INFERRED, TRUTH, axis_unit
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult

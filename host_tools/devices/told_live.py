@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.console.audiogram_text import axis_unit
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.procedure import tells
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.reasons import Reasons

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.platform.toml_file import TomlFileError, read_toml
+from firmware_py.platform.named_file import TomlFileError, read_toml
 from firmware_py.procedure.person import Person, compose
 from firmware_py.procedure.printable import printable
 from host_tools.errors import HostError

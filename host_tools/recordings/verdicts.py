@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.route import Route

@@ -24,7 +24,7 @@ from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.platform.exit_codes import EXIT_JOURNAL, EXIT_TONE_GENERATOR
+from firmware_py.platform.program import EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import replay

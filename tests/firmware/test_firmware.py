@@ -10,14 +10,14 @@ import pytest
 
 from device.simulator.lines import SimulatedLine
 from device.simulator.virtual_clock import S
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.firmware import (
     FirmwareError,
 )
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
-from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
+from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.platform.waiting import SystemWaiting
 from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Action, Event, ToneEnded

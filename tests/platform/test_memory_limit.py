@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 # Fills memory megabyte by megabyte and says how far it came.
 GROW = """
 import sys
-from firmware_py.platform.memory_limit import limit_growth
+from firmware_py.platform.program import limit_growth
 limit_growth(int(sys.argv[1]))
 taken = []
 try:

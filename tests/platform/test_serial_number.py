@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_py.platform.serial_number import DIGITS, serial_number
-from firmware_py.platform.sha256 import sha256
+from firmware_py.platform.serial_number import DIGITS, serial_number, sha256
 
 
 def test_a_board_has_its_own_and_a_system_one_that_is_not_told_as_it_is(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from firmware_py.firmware import FirmwareError
 from firmware_py.journal import SealKey
 from firmware_py.link.client import Tone
 from firmware_py.link.notices import BoardEvent, Lost
-from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
+from firmware_py.platform.program import EXIT_TONE_GENERATOR
 from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.person import Person

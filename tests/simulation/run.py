@@ -17,7 +17,7 @@ from firmware_py.platform.data_directory import (
     DataDirectoryError,
     session_number,
 )
-from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
+from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.results import EarResult, SessionResult

@@ -9,7 +9,7 @@ import numpy as np
 from device.hearing_aid.rules import THRESHOLD_LIMITS_DB_HL
 from device.speech import FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
-from firmware_py.console.verdicts import verdict_words
+from firmware_py.console.wording import verdict_words
 from firmware_py.procedure.convention import ear_in_convention, shift_db
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read

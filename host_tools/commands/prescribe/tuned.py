@@ -12,7 +12,7 @@ from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.fit_file import fit_digest
 from device.hearing_aid.for_whom import Finding as ForWhom
 from firmware_py import __version__
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult

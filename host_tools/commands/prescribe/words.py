@@ -19,7 +19,7 @@ from device.hearing_aid.limits import (
 )
 from device.hearing_aid.rules import RULES, rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.route import BY_AIR

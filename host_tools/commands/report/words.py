@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.procedure.convention import clinical_mean_db_hl
 from firmware_py.procedure.grades import PersonGrade, grades_said
 from firmware_py.procedure.outcomes import Bound, Outcome

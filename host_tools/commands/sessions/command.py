@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.calibration.in_force import STATES
-from firmware_py.console.verdicts import short_verdict
+from firmware_py.console.wording import short_verdict
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from host_tools.catalogue import add_language_argument, catalogue_of
 from host_tools.commands.export.command import checked_format, export, once

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from firmware_py.console.audiogram_text import axis_unit
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.words import say

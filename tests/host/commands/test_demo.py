@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import pytest
 
-from firmware_py.console.figures import readable
+from firmware_py.console.wording import readable
 from firmware_py.journal import read_journal
 from firmware_py.procedure.results import SessionResult
 from firmware_py.sessions.archive import recorded_result

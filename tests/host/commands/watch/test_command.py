@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from firmware_py.console.figures import readable
 from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.console.pin import PinHash
+from firmware_py.console.wording import readable
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.procedure.settings import Settings

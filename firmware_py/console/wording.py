@@ -1,15 +1,32 @@
-"""The verdicts on the tests of ears, in lines for people; they stand above what was found."""
+"""How verdicts, words and figures are written where people read them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from firmware_py.console.figures import readable
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.words import say
 
+DECIMALS_MAX: Final = 3  # tells every tone from every other
+
+
+def readable(words: str) -> str:
+    """Return words of the record, which are ASCII, with the signs that people use."""
+    return words.replace("+-", "±")
+
+
+def figure(value: float) -> str:
+    """Return a number with the decimals it needs, at most `DECIMALS_MAX`."""
+    text = f"{value:.{DECIMALS_MAX}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
 
 def verdict_lines(ears: Sequence[EarResult]) -> list[str]:
-    """Return the verdict on each ear with its reasons, or one line that is true of all."""
+    """Return the verdict on each ear with its reasons, or one line that is true of all.
+
+    They stand above what was found.
+    """
     lines = [_line(ear) for ear in ears]
     if len({*lines}) == 1:
         return [f"verdict: {lines[0]}"]

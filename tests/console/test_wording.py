@@ -2,7 +2,7 @@
 
 import pytest
 
-from firmware_py.console.figures import figure, readable
+from firmware_py.console.wording import figure, readable
 
 
 @pytest.mark.parametrize(
