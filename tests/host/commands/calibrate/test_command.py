@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -17,7 +17,6 @@ from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration, read_configuration
-from firmware_py.journal import read_journal
 from firmware_py.procedure.route import AIR, BY_AIR, Route
 from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate
@@ -181,14 +180,8 @@ def test_nobody_lowers_the_devices_limit_unasked(device: Devices, tmp_path: Path
 def test_a_wrong_digit_is_mended_by_going_back(device: Devices, tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
     with device(tmp_path / "data") as bench:
-        technician = Technician(
-            bench,
-            {
-                "left 125 Hz at -30": ["60", "88.0"],
-                "left 125 Hz at -10": ["80"],
-                "left 250 Hz at -30": ["90", "back"],
-            },
-        )
+        answers = {"left 125 Hz at -30": ["60", "88.0"], "left 125 Hz at -10": ["80"]}
+        technician = Technician(bench, answers | {"left 250 Hz at -30": ["90", "back"]})
         assert run(output, technician, "--loud", "-10") == 0
 
     said = "\n".join(technician.said)
@@ -228,14 +221,6 @@ def test_a_device_with_a_pin_asks_for_it_once(device: Devices, tmp_path: Path) -
         technician = Technician(bench)
         assert run(output, technician) == 0
     assert [question for question in technician.asked if "PIN" in question] == ["operator's PIN: "]
-    assert read_calibration(output).due > TODAY
-
-
-def test_what_somebody_typed_by_half_is_forgotten(device: Devices, tmp_path: Path) -> None:
-    output = tmp_path / "calibration.toml"
-    with device(tmp_path / "data") as bench:
-        bench.type(b"SESS:ABO")
-        assert run(output, Technician(bench)) == 0
     assert read_calibration(output).due > TODAY
 
 
@@ -311,6 +296,8 @@ def test_readings_are_thrown_away_only_when_the_technician_says_so(
     [
         (["--transducer", "er3a"], "and --transducer is "),
         (["--meter", "another"], "sound level meter, maker and model of the readings is 'class 1'"),
+        (["-o", "none.toml"], "none.toml.readings: cannot be read: No such file"),
+        ([], "console: cannot open '/dev/none'"),
     ],
 )
 def test_readings_of_other_things_are_not_gone_on_with(
@@ -356,14 +343,6 @@ def test_a_spoilt_file_of_readings_is_named_and_kept(
     assert part.exists()
 
 
-def test_without_readings_there_is_nothing_to_go_on_with(
-    tmp_path: Path, refusal_of: Refused
-) -> None:
-    assert "c.toml.readings: cannot be read: No such file" in refusal_of(
-        "calibrate", "/dev/none", "-o", tmp_path / "c.toml", "--resume"
-    )
-
-
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A device that has met its board."""
@@ -403,67 +382,41 @@ def errors_of(world: World) -> str:
     return "\n".join(errors)
 
 
-def test_a_port_that_is_none_is_named(tmp_path: Path, refusal_of: Refused) -> None:
-    assert "console: cannot open" in refusal_of(
-        "calibrate", tmp_path / "none", "-o", tmp_path / "c.toml"
-    )
-
-
-def a_test_with(config: Path, directory: Path) -> World:
-    """Return a device of this configuration that has tested the left ear."""
-    configuration = read_configuration(config)
-    calibration = load_calibration(configuration.calibration)
-    world = World(directory, a_listener("S2"), configuration=configuration, calibration=calibration)
+@pytest.mark.parametrize(
+    ("content", "state", "why"),
+    [
+        ("format = 1\n[calibration]\n", "UNCALIBRATED",
+         "levels are nominal ({}: 'transducer' is missing)"),
+        (file_text().replace("2026-01-02", "2019-01-02").replace("2026-12-31", "2020-01-02"),
+         "OVERDUE", "calibrated 2019-01-02, was due 2020-01-02"),
+    ],
+    ids=["a bad file", "overdue"],
+)  # fmt: skip
+def test_what_is_wrong_is_on_every_screen_and_in_the_journal_and_tests_still_run(
+    tmp_path: Path, content: str, state: str, why: str
+) -> None:
+    path, config = tmp_path / "c.toml", tmp_path / "device.toml"
+    path.write_text(content)
+    config.write_text('[device]\ncalibration = "c.toml"\n')
+    calibration = load_calibration(read_configuration(config).calibration)
+    world = World(tmp_path / "data", a_listener("S2"), calibration=calibration)
     world.until(lambda: world.client.connected)
     world.ask("SESS:STAR LEFT,SEED=3")
     world.finish()
-    return world
-
-
-def test_a_bad_file_is_named_journaled_and_tests_still_run(tmp_path: Path) -> None:
-    path, config = tmp_path / "bad.toml", tmp_path / "device.toml"
-    path.write_text("format = 1\n[calibration]\n")
-    config.write_text('[device]\ncalibration = "bad.toml"\n')
-    world = a_test_with(config, tmp_path / "data")
-    (state,), picture = world.ask("SESS:STAT?"), "\n".join(world.ask("AUD"))
-    errors = errors_of(world)
-    world.close()
-    header: dict[str, Any] = read_journal(world.journal()).header
-    fault = f"{path}: 'transducer' is missing"
-
-    assert f"UNCALIBRATED: levels are nominal ({fault})" in world.ready
-    assert "calibration=UNCALIBRATED" in state
-    assert f"UNCALIBRATED: levels are nominal ({fault})" in picture
-    assert f'104,"UNCALIBRATED: levels are nominal ({fault})"' in errors
-    assert header["calibration"] == {
-        "state": "UNCALIBRATED", "full_scale_db_hl": 132.0,
-        "why": {"code": "nominal-since", "told": fault},
-    }  # fmt: skip
-    verdict = replay_journal(world.journal())
-    assert (verdict.code, verdict.calibration) == (
-        IDENTICAL, f"UNCALIBRATED: levels are nominal ({fault})",
-    )  # fmt: skip
-
-
-def test_an_overdue_one_is_used_and_every_screen_says_so(tmp_path: Path) -> None:
-    path, config = tmp_path / "c.toml", tmp_path / "device.toml"
-    path.write_text(
-        file_text().replace("2026-01-02", "2019-01-02").replace("2026-12-31", "2020-01-02")
-    )
-    config.write_text('[device]\ncalibration = "c.toml"\n')
-    world = a_test_with(config, tmp_path / "data")
-    (state,), picture = world.ask("SESS:STAT?"), "\n".join(world.ask("AUD"))
+    (told,), picture = world.ask("SESS:STAT?"), "\n".join(world.ask("AUD"))
     (result,), (test,) = world.ask("SESS:RES?"), world.ask("*TST?")
     errors = errors_of(world)
     world.close()
-    overdue = "OVERDUE: calibrated 2019-01-02, was due 2020-01-02"
+    headline = f"{state}: {why.format(path)}"
 
-    assert overdue in world.ready
-    assert overdue in picture
-    assert overdue in errors
-    assert "calibration=OVERDUE" in state
-    assert '"calibration": "OVERDUE"' in result
-    assert "OVERDUE" in test
+    assert headline in world.ready
+    assert headline in picture
+    assert f'104,"{headline}"' in errors
+    assert f"calibration={state}" in told
+    assert f'"calibration": "{state}"' in result
+    assert state in test
+    verdict = replay_journal(world.journal())
+    assert (verdict.code, verdict.calibration) == (IDENTICAL, headline)
 
 
 def test_the_loud_tone_gets_softer_until_it_is_10_db_above_the_soft_one(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
@@ -87,10 +87,14 @@ class Operator:
         page.click("#choose")
         return page
 
+    def join(self, device: Device, cable: Any = None, **options: Any) -> Page:
+        """Start a device with these options, and connect its page by its cable or another."""
+        device.start(**options)
+        return self.connect(device.stand_in(cable))
+
     def prepare(self, device: Device, language: str = "en") -> Page:
         """Start a device, and connect its page in a language, before a test."""
-        device.start()
-        page = self.connect(device.stand_in())
+        page = self.join(device)
         expect(page.locator("#view-prepare")).to_be_visible()
         if language != "en":
             page.select_option("#language", language)

@@ -23,7 +23,7 @@ from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.stepped import SteppedFirmware
-from device.simulator.surroundings import Surroundings
+from device.simulator.surroundings import Surroundings, Terminal
 from device.simulator.virtual_clock import VirtualClock, microseconds
 from firmware_py.board.self_check import answer_as_json, clock_part
 from firmware_py.calibration.simulated import SERIAL
@@ -258,6 +258,17 @@ class Today(VirtualClock):
         return datetime.now(UTC) + self.ahead
 
 
+class CableEnd(Terminal):
+    """What the firmware says at its console goes into a cable."""
+
+    def __init__(self, cable: Cable) -> None:
+        self._cable = cable
+        super().__init__()
+
+    def _hear(self, data: bytes) -> None:
+        self._cable.write(data)
+
+
 class Device(Surroundings):
     """A firmware in a thread, with its simulated board and the operator's cable; for a `with`.
 
@@ -361,8 +372,9 @@ class Device(Surroundings):
             self.console.incoming += self.cable.read()
         super().carry()
 
-    def _to_operator(self, data: bytes) -> None:
-        self.cable.write(data)
+    def plug_in(self) -> None:
+        super().plug_in()
+        self.terminal = CableEnd(self.cable)
 
     # Its time
 
@@ -410,9 +422,9 @@ class Device(Surroundings):
 
     # What is at the operator's cable, and what is on the disk
 
-    def stand_in(self) -> StandIn:
-        """Return the far end as a serial port of a browser."""
-        end = StandIn(self.cable)
+    def stand_in(self, cable: Any = None) -> StandIn:
+        """Return the far end of its cable, or of another, as a serial port of a browser."""
+        end = StandIn(cable or self.cable)
         self._undo.callback(end.close)
         return end
 

@@ -10,7 +10,7 @@ from host_tools.catalogue import LANGUAGES
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 from tests.host.commands.page.test_breadth import expect_result, start_short
-from tests.host.commands.page.test_whole import answers_of
+from tests.host.commands.page.test_whole import await_answers
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("page-access")]
 SCHEMES: list[dict[str, Any]] = [
@@ -38,6 +38,12 @@ def check_access(page: Page, view: str) -> None:
         assert page.evaluate(wide) <= width, (view, width)
 
 
+def unfold_all(page: Page) -> None:
+    for closed in page.locator("#view-prepare summary").all():
+        if not closed.evaluate("each => each.parentElement.open"):
+            closed.click()
+
+
 def test_everybody_can_use_every_view(device: Device, operator: Operator) -> None:
     device.start()
     end = device.stand_in()
@@ -45,9 +51,7 @@ def test_everybody_can_use_every_view(device: Device, operator: Operator) -> Non
     check_access(page, "off")
     page.click("#choose")
     expect(page.locator("#view-prepare")).to_be_visible()
-    for closed in page.locator("#view-prepare summary").all():
-        if not closed.evaluate("each => each.parentElement.open"):
-            closed.click()
+    unfold_all(page)
     page.click("#check summary")
     check_access(page, "prepare")
     page.fill("#birth_year", "12")
@@ -56,8 +60,7 @@ def test_everybody_can_use_every_view(device: Device, operator: Operator) -> Non
     check_access(page, "problem")
     page.fill("#birth_year", "")
     page.click("#start")
-    device.until_answers(3)
-    answers_of(page, 3)
+    await_answers(page, device, 3)
     page.click("#pause")
     expect(page.locator("#now-state")).to_have_text("PAUSED")
     check_access(page, "live")
@@ -107,15 +110,12 @@ def test_every_language_has_room_on_the_page(
     expect(page.locator("html")).to_have_attribute("lang", language)
     page.click("#choose")
     expect(page.locator("#view-prepare")).to_be_visible()
-    for closed in page.locator("#view-prepare summary").all():
-        if not closed.evaluate("each => each.parentElement.open"):
-            closed.click()
+    unfold_all(page)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.click("#start")
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     page.click("#pause")
     expect(page.locator("body")).to_have_attribute("data-status", "paused")
     for width, height in SIZES:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,8 +12,8 @@ from firmware_py.operator.commands import COMMANDS
 from firmware_py.sessions.archive import recorded_result
 from host_tools.catalogue import catalogue_of
 from tests.host.commands.page.conftest import Operator
-from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, NeverSet, StandIn, Stranger
-from tests.host.commands.page.test_whole import answers_of, enter_pin
+from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, NeverSet, Stranger
+from tests.host.commands.page.test_whole import await_answers, enter_pin
 
 pytestmark = pytest.mark.xdist_group("page-words")
 MARKUP = "<img/src=x/onerror=document.title='run'>"
@@ -42,13 +41,6 @@ def is_off(page: Page) -> None:
         expect(page.locator(view)).to_be_hidden()
 
 
-def strange(answer: Callable[[bytes], bytes], undo: ExitStack) -> tuple[StandIn, Stranger]:
-    other = Stranger(answer)
-    end = StandIn(other)
-    undo.callback(end.close)
-    return end, other
-
-
 def firmware_with(commands: list[Command]) -> Callable[[bytes], bytes]:
     """Return a console with these commands only, as an older firmware has it."""
 
@@ -64,15 +56,15 @@ def firmware_with(commands: list[Command]) -> Callable[[bytes], bytes]:
     return lambda data: "".join(f"{line}\r\n" for line in console.receive(data)).encode()
 
 
-def test_an_older_firmware_is_refused_before_anything_is_done(operator: Operator) -> None:
+def test_an_older_firmware_is_refused_before_anything_is_done(
+    device: Device, operator: Operator
+) -> None:
     old = [row for row in COMMANDS if row.header != "SESSion:STATe?"]
-    with ExitStack() as undo:
-        end, _ = strange(firmware_with(old), undo)
-        page = operator.connect(end)
-        expect(page.locator("#problems")).to_contain_text("does not fit this page")
-        is_off(page)
-        assert "GP-PTA,fitting device,0,0.0.1" in problems(page)
-        assert "SESSion:STATe?" in problems(page)
+    page = operator.connect(device.stand_in(Stranger(firmware_with(old))))
+    expect(page.locator("#problems")).to_contain_text("does not fit this page")
+    is_off(page)
+    assert "GP-PTA,fitting device,0,0.0.1" in problems(page)
+    assert "SESSion:STATe?" in problems(page)
 
 
 def test_a_question_to_a_socket_that_closes_does_not_hide_why(
@@ -94,25 +86,19 @@ def test_a_question_to_a_socket_that_closes_does_not_hide_why(
 def test_a_clock_that_was_never_set_is_told_with_what_to_do(
     device: Device, operator: Operator
 ) -> None:
-    device.start()
-    with ExitStack() as undo:
-        end = StandIn(NeverSet(device.cable))
-        undo.callback(end.close)
-        page = operator.connect(end)
-        expect(page.locator("#view-prepare")).to_be_visible()
-        clock = page.locator("#parts li").last
-        expect(clock).to_contain_text("Clock FAULT never set: it says 1970-01-01T00:00:05+00:00")
-        expect(clock).to_contain_text("sessions get a wrong date. Have it set before the test.")
-        expect(page.locator("#problems")).to_contain_text("The clock of the device says 1 Jan 1970")
-        parts = page.locator("#parts")
-        expect(parts).to_contain_text("button not yet checked not pressed since the start")
-        expect(parts).to_contain_text("Calibration works CALIBRATED (simulated board)")
-        expect(page.locator("#calibration")).to_have_text("CALIBRATED (simulated board)")
+    page = operator.join(device, NeverSet(device.cable))
+    expect(page.locator("#view-prepare")).to_be_visible()
+    clock = page.locator("#parts li").last
+    expect(clock).to_contain_text("Clock FAULT never set: it says 1970-01-01T00:00:05+00:00")
+    expect(clock).to_contain_text("sessions get a wrong date. Have it set before the test.")
+    expect(page.locator("#problems")).to_contain_text("The clock of the device says 1 Jan 1970")
+    parts = page.locator("#parts")
+    expect(parts).to_contain_text("button not yet checked not pressed since the start")
+    expect(parts).to_contain_text("Calibration works CALIBRATED (simulated board)")
+    expect(page.locator("#calibration")).to_have_text("CALIBRATED (simulated board)")
 
 
-def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Operator) -> None:
-    device.start()
-    page = operator.connect(device.stand_in())
+def test_markup_in_what_is_typed_acts_on_nothing(page: Page, device: Device) -> None:
     page.fill("#name", MARKUP)
     page.fill("#remarks", MARKUP)
     page.fill("#identifier", MARKUP[:32])
@@ -127,8 +113,7 @@ def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Opera
 
     page.fill("#identifier", "Zoë-7")
     page.click("#start")
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     expect(page.locator("#view-live")).to_be_visible()  # before that no key ends a test
     expect(page.locator("#problems")).to_be_empty()  # what was refused is no matter of the test
     page.keyboard.press("Shift+E")
@@ -144,8 +129,7 @@ def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Opera
 def test_a_wrong_pin_is_told_and_nothing_is_done_without_the_right_one(
     device: Device, operator: Operator
 ) -> None:
-    device.start(LOCKED)
-    page = operator.connect(device.stand_in())
+    page = operator.join(device, configuration=LOCKED)
     page.fill("#identifier", "P-17")
     page.click("#start")
     enter_pin(page, "0000")
@@ -164,28 +148,6 @@ def test_a_wrong_pin_is_told_and_nothing_is_done_without_the_right_one(
 
 
 @pytest.mark.thorough
-def test_a_test_begun_before_the_last_start_is_told_after_the_pin(
-    device: Device, operator: Operator
-) -> None:
-    device.start(LOCKED)
-    page = operator.connect(device.stand_in())
-    page.click("#start")
-    device.until_answers(3)
-    answers_of(page, 3)
-    page.click("#pause")
-    expect(page.locator("#now-state")).to_have_text("PAUSED")
-    device.start(LOCKED)
-
-    page.reload()
-    expect(page.locator("#live-locked")).to_be_visible()
-    expect(page.locator("#live-ears")).to_be_hidden()
-    page.click("#live-unlock")
-    enter_pin(page)
-    expect(page.locator("#live-ears")).to_be_visible()
-    expect(page.locator("#now-state")).to_have_text("PAUSED")
-
-
-@pytest.mark.thorough
 def test_a_clock_that_is_apart_is_said(device: Device, operator: Operator) -> None:
     device.start()
     end = device.stand_in()
@@ -198,13 +160,10 @@ def test_a_clock_that_is_apart_is_said(device: Device, operator: Operator) -> No
 
 
 def test_a_lost_tone_generator_is_said_and_the_test_goes_on_when_it_is_back(
-    device: Device, operator: Operator
+    page: Page, device: Device
 ) -> None:
-    device.start()
-    page = operator.connect(device.stand_in())
     page.click("#start")
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     device.pull_board()
     expect(page.locator("#board")).to_have_text("tone generator lost")
     expect(page.locator("#status")).to_contain_text("The tone generator is lost. The test waits")
@@ -218,17 +177,14 @@ def test_a_lost_tone_generator_is_said_and_the_test_goes_on_when_it_is_back(
     expect(page.locator("#board")).to_have_text("tone generator ready")
     expect(page.locator("#now-left")).to_have_text(re.compile(r"^\d+:\d\d$"))
     before = page.locator("#answers tr").count()
-    device.until_answers(2)
-    answers_of(page, before + 2)
+    await_answers(page, device, 2, before)
 
 
 @pytest.mark.thorough
 def test_a_laptop_that_slept_finds_the_test_where_it_is(device: Device, operator: Operator) -> None:
-    device.start()
-    page = operator.connect(device.stand_in())
+    page = operator.join(device)
     page.click("#start")
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     assert operator.context is not None
     session = operator.context.new_cdp_session(page)
     session.send("Page.setWebLifecycleState", {"state": "frozen"})
@@ -242,11 +198,7 @@ def test_a_laptop_that_slept_finds_the_test_where_it_is(device: Device, operator
     "year",
     ["58", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("1800", "2999", "x"))],
 )
-def test_a_year_of_birth_that_cannot_be_is_refused(
-    year: str, device: Device, operator: Operator
-) -> None:
-    device.start()
-    page = operator.connect(device.stand_in())
+def test_a_year_of_birth_that_cannot_be_is_refused(year: str, page: Page, device: Device) -> None:
     field, told = page.locator("#birth_year"), page.locator("#birth_year-wrong")
     field.fill(year)
     page.click("#start")
@@ -296,8 +248,7 @@ def test_the_language_changes_at_once_in_every_state_and_nothing_is_lost(
     assert page.input_value("#name") == LONG[:200]
     page.fill("#birth_year", "1957")
     page.click("#start")
-    device.until_answers(3)
-    answers_of(page, 3)
+    await_answers(page, device, 3)
     speak("de")
     expect(page.locator("#pause-words")).to_have_text(german["pause"])
     assert page.locator("#answers tr").count() == 3
@@ -324,17 +275,12 @@ def test_the_language_changes_at_once_in_every_state_and_nothing_is_lost(
 
 
 @pytest.mark.parametrize("language", ["en", pytest.param("de", marks=pytest.mark.thorough)])
-def test_a_test_under_way_is_seen_at_one_glance(
-    language: str, device: Device, operator: Operator
-) -> None:
-    device.start()
-    page = operator.connect(device.stand_in())
+def test_a_test_under_way_is_seen_at_one_glance(language: str, page: Page, device: Device) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.select_option("#language", language)
     page.fill("#name", "Zoë Konstantinopoulou")
     page.click("#start")
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     drawn = page.locator("#live-ears svg")
     for seen in ("#whose", "#now-tone", "#now-left", "#now-so-far", "#pause", "#abort"):
         expect(page.locator(seen)).to_be_in_viewport(ratio=1)
@@ -343,35 +289,3 @@ def test_a_test_under_way_is_seen_at_one_glance(
     expect(page.locator("#now-presses")).to_have_text(re.compile(r"^0 \w+ \d+$"))
     expect(page.locator("#answers").first).to_be_hidden()  # folded away
     expect(page.locator("#view-live .legend")).to_be_visible()
-
-
-@pytest.mark.thorough
-def test_a_reload_in_any_state_finds_what_the_device_does(
-    device: Device, operator: Operator
-) -> None:
-    device.start()
-    page = operator.connect(device.stand_in())
-    expect(page.locator("#view-prepare")).to_be_visible()
-    page.fill("#identifier", "P-17")
-    page.reload()
-    expect(page.locator("#view-prepare")).to_be_visible()
-    assert page.input_value("#identifier") == "", "who was typed may be gone"
-    page.click("#start")
-    device.until_answers(2)
-    answers_of(page, 2)
-    page.reload()
-    expect(page.locator("#view-live")).to_be_visible()
-    device.pull_board()
-    expect(page.locator("#board")).to_have_text("tone generator lost")
-    page.reload()
-    expect(page.locator("#view-live")).to_be_visible()
-    device.plug_board()
-    device.until_board()
-    page.keyboard.press("Escape")
-    expect(page.locator("#now-state")).to_have_text("PAUSED")
-    page.reload()
-    expect(page.locator("#check-question")).to_have_text("Paused. Is it still the same person?")
-    page.click("#another-end")
-    expect(page.locator("#result-outcome")).to_have_text("NOT FINAL: aborted")
-    page.reload()
-    expect(page.locator("#result-outcome")).to_have_text("NOT FINAL: aborted")

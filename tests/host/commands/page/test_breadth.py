@@ -33,8 +33,8 @@ from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator
-from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held, StandIn
-from tests.host.commands.page.test_whole import answers_of, enter_pin
+from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held
+from tests.host.commands.page.test_whole import await_answers, enter_pin
 from tests.host.journals import GOLDEN, GpPta
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -84,18 +84,14 @@ def test_a_tone_by_hand_has_its_limit(page: Page, device: Device) -> None:
 def test_a_tone_that_is_over_before_the_page_hears_that_it_was_taken_is_over(
     device: Device, operator: Operator
 ) -> None:
-    device.start()
     cable = Gathered(device.cable)
-    with ExitStack() as undo:
-        end = StandIn(cable)
-        undo.callback(end.close)
-        page = operator.connect(end)
-        page.locator("#view-prepare > details.card summary").click()
-        cable.gather()
-        page.click("#tone-form button[type=submit]")
-        device.until_told("! manual-tone-over")
-        cable.give()
-        expect(page.locator("#tone-told")).to_have_text("The tone is over.")
+    page = operator.join(device, cable)
+    page.locator("#view-prepare > details.card summary").click()
+    cable.gather()
+    page.click("#tone-form button[type=submit]")
+    device.until_told("! manual-tone-over")
+    cable.give()
+    expect(page.locator("#tone-told")).to_have_text("The tone is over.")
 
 
 def save(page: Page, button: str) -> dict[str, Any]:
@@ -209,8 +205,7 @@ def test_the_page_is_one_paper_with_the_report(
 ) -> None:
     device.directory.mkdir(exist_ok=True)
     shutil.copy(GOLDEN / f"{name}.journal", device.journal())
-    device.start()
-    page = operator.connect(device.stand_in())
+    page = operator.join(device)
     expect_result(page)
     check_paper(page, read_session(device.journal()))
 
@@ -218,13 +213,9 @@ def test_the_page_is_one_paper_with_the_report(
 def test_what_is_saved_is_what_an_export_of_the_journal_has(
     page: Page, device: Device, gp_pta: GpPta
 ) -> None:
-    for name, text in {
-        "name": "Zoë",
-        "tester": "A. Meyer",
-        "place": "Room 4",
-        "remarks": "None.",
-    }.items():
-        page.fill(f"#{name}", text)
+    for name in ("name", "tester", "place"):
+        page.fill(f"#{name}", getattr(HEADING, name))
+    page.fill("#remarks", HEADING.comments)
     start_short(page)
     device.until_over()
     expect_result(page)
@@ -254,8 +245,7 @@ def test_earlier_sessions_of_this_person_are_laid_over(device: Device, operator:
         world = World(device.directory, device.listener)
         world.begin(Settings(ears="right", tones_max=20), Person(identifier=identifier))
         world.end()
-    device.start()
-    page = operator.connect(device.stand_in())
+    page = operator.join(device)
     expect_result(page)
     page.click("#find-earlier")
     expect(page.locator("#earlier-list")).to_contain_text("There is no earlier session")
@@ -282,8 +272,7 @@ def test_a_test_is_run_by_keys_alone(page: Page, device: Device) -> None:
     page.locator("#identifier").focus()
     page.keyboard.type("K-1")
     page.keyboard.press("Enter")  # of the form: it starts the test
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     expect(page.locator("#live-heading")).to_be_focused()
     page.keyboard.press("Space")
     page.keyboard.press("Space")
@@ -321,8 +310,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
     expect(page.locator("#instruction")).to_contain_text("press the other button")
     page.click("#start")
     expect(page.locator("#view-live")).to_be_visible()
-    device.until_answers(1)
-    answers_of(page, 1)
+    await_answers(page, device, 1)
     header = device.journal().read_text("utf-8").split("\n", 1)[0]
     for wanted in ('"conduct":"clinical"', '"level_max_db_hl":110', '"unsure_button":true'):
         assert wanted in header.replace(" ", ""), wanted
@@ -341,8 +329,7 @@ def test_limits_beyond_the_usual_need_a_word_and_reach_the_device(
 
 
 def test_a_hearing_aid_is_tuned_by_comparison(device: Device, operator: Operator) -> None:
-    device.start(aid=SimulatedAid())
-    page = operator.connect(device.stand_in())
+    page = operator.join(device, aid=SimulatedAid())
     expect(page.locator("#tuning")).to_be_visible()
     expect(page.locator("#tune-fit")).to_contain_text("The hearing aid is ready")
     page.fill("#tune-count", "5")
@@ -369,8 +356,7 @@ def test_what_is_laid_over_stays_when_the_page_looks_at_the_device_again(
     world = World(device.directory, device.listener)
     world.begin(Settings(ears="right", tones_max=20), Person(identifier="P-17"))
     world.end()
-    device.start()
-    page = operator.connect(device.stand_in())
+    page = operator.join(device)
     expect_result(page)
     page.click("#next-person")
     start_short(page, "P-17")
@@ -390,13 +376,10 @@ def test_what_is_laid_over_stays_when_the_page_looks_at_the_device_again(
 def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
     device: Device, operator: Operator
 ) -> None:
-    device.start(LOCKED)
     held = Held(device.cable, b"SESS:IDEN?")
+    page = operator.join(device, held, configuration=LOCKED)
     with ExitStack() as undo:
-        end = StandIn(held)
-        undo.callback(end.close)
         undo.callback(held.release)
-        page = operator.connect(end)
         page.click("#unlock")
         enter_pin(page)
         start_short(page)
@@ -416,8 +399,7 @@ def test_an_unanswered_listener_is_shown_with_arrows_and_without_numbers(
     device: Device, operator: Operator
 ) -> None:
     device.listener = a_listener("N7", lapse_rate=1.0)
-    device.start()
-    page = operator.connect(device.stand_in())
+    page = operator.join(device)
     page.check("input[name=ears][value=RIGHT]")
     start_short(page)
     device.until_over()

@@ -1,7 +1,6 @@
 """While nobody seems to listen the page says so, and the operator can say what is true."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -45,49 +44,45 @@ def begin(operator: Operator, device: Device, language: str = "en") -> Page:
     ],
 )
 def test_a_check_is_told_in_words_and_ends_at_a_click(
-    tmp_path: Path, quick_disk: None, operator: Operator,
+    device: Device, operator: Operator,
     language: str, question: str, why: str, offered: list[str],
 ) -> None:  # fmt: skip
-    listener = Leaves(a_listener("S2"))
-    with Device(tmp_path / "data", listener) as device:
-        page = begin(operator, device, language)
-        expect(page.locator(SHOWN)).to_be_hidden()
-        device.until_answers(12)
-        listener.away = True
-        device.until_told("! listener-check ")
-        expect(page.locator("#check-question")).to_have_text(question)
-        expect(page.locator("#check-why")).to_have_text(re.compile(why))
-        assert check_buttons(page) == offered
-        assert page.get_attribute("body", "data-status") == "checking"
+    device.listener = listener = Leaves(a_listener("S2"))
+    page = begin(operator, device, language)
+    expect(page.locator(SHOWN)).to_be_hidden()
+    device.until_answers(12)
+    listener.away = True
+    device.until_told("! listener-check ")
+    expect(page.locator("#check-question")).to_have_text(question)
+    expect(page.locator("#check-why")).to_have_text(re.compile(why))
+    assert check_buttons(page) == offered
+    assert page.get_attribute("body", "data-status") == "checking"
 
-        page.reload()
-        expect(page.locator("#check-why")).to_have_text(re.compile(why))
-        assert check_buttons(page) == offered
+    page.reload()
+    expect(page.locator("#check-why")).to_have_text(re.compile(why))
+    assert check_buttons(page) == offered
 
-        listener.away = False
-        page.click("#check-passed")
-        expect(page.locator(SHOWN)).to_be_hidden()
-        expect(page.locator("#view-live")).to_be_visible()
-        assert page.get_attribute("body", "data-status") == "under_way"
-        device.until_over()
-        expect(page.locator("#view-result")).to_be_visible()
-        (remark, *_) = recorded_result(device.journal()).result.remarks
-        assert say(remark).startswith("right ear: the test was broken off, checks: 1; none of ")
+    listener.away = False
+    page.click("#check-passed")
+    expect(page.locator(SHOWN)).to_be_hidden()
+    expect(page.locator("#view-live")).to_be_visible()
+    assert page.get_attribute("body", "data-status") == "under_way"
+    device.until_over()
+    expect(page.locator("#view-result")).to_be_visible()
+    (remark, *_) = recorded_result(device.journal()).result.remarks
+    assert say(remark).startswith("right ear: the test was broken off, checks: 1; none of ")
 
 
-def test_who_comes_back_goes_on_without_a_click(
-    tmp_path: Path, quick_disk: None, operator: Operator
-) -> None:
-    listener = Leaves(a_listener("S2"))
-    with Device(tmp_path / "data", listener) as device:
-        page = begin(operator, device)
-        device.until_answers(12)
-        listener.away = True
-        device.until_told("! listener-check ")
-        expect(page.locator(SHOWN)).to_be_visible()
-        listener.away = False
-        device.until_told("! continued")
-        expect(page.locator(SHOWN)).to_be_hidden()
+def test_who_comes_back_goes_on_without_a_click(device: Device, operator: Operator) -> None:
+    device.listener = listener = Leaves(a_listener("S2"))
+    page = begin(operator, device)
+    device.until_answers(12)
+    listener.away = True
+    device.until_told("! listener-check ")
+    expect(page.locator(SHOWN)).to_be_visible()
+    listener.away = False
+    device.until_told("! continued")
+    expect(page.locator(SHOWN)).to_be_hidden()
 
 
 @pytest.mark.parametrize(
@@ -103,20 +98,20 @@ def test_who_comes_back_goes_on_without_a_click(
     ],
 )
 def test_the_operator_says_who_hears_the_tones(
-    tmp_path: Path, quick_disk: None, operator: Operator, button: str, remark: str | None
+    device: Device, operator: Operator, button: str, remark: str | None
 ) -> None:
-    with Device(tmp_path / "data", Leaves(a_listener("S2"), away=True)) as device:
-        page = begin(operator, device)
-        device.until_told("! equipment-check ")
-        expect(page.locator("#check-question")).to_have_text("Right ear: who hears the tones?")
-        page.reload()
-        expect(page.locator("#check-why")).to_contain_text("nothing was heard in this ear: hold ")
-        assert check_buttons(page) == ["I hear it", "The other ear hears it", "Nobody hears it"]
+    device.listener = Leaves(a_listener("S2"), away=True)
+    page = begin(operator, device)
+    device.until_told("! equipment-check ")
+    expect(page.locator("#check-question")).to_have_text("Right ear: who hears the tones?")
+    page.reload()
+    expect(page.locator("#check-why")).to_contain_text("nothing was heard in this ear: hold ")
+    assert check_buttons(page) == ["I hear it", "The other ear hears it", "Nobody hears it"]
 
-        page.click(button)
-        expect(page.locator("#view-result")).to_be_visible()
-        result = recorded_result(device.journal()).result
-        heard = [say(each) for each in result.remarks if each.code == Code.EQUIPMENT_HEARD]
-        assert heard == ([remark] if remark else [])
-        shown = page.locator("#result-verdicts").inner_text()
-        assert ("COULD NOT BE TESTED" in shown) == (remark is None)
+    page.click(button)
+    expect(page.locator("#view-result")).to_be_visible()
+    result = recorded_result(device.journal()).result
+    heard = [say(each) for each in result.remarks if each.code == Code.EQUIPMENT_HEARD]
+    assert heard == ([remark] if remark else [])
+    shown = page.locator("#result-verdicts").inner_text()
+    assert ("COULD NOT BE TESTED" in shown) == (remark is None)

@@ -106,9 +106,8 @@ def recording(
     board = None if is_calibrated else SimulatedBoard(listener, boot=1, serial=UNKNOWN_BOARD)
     world = World(tmp_path_factory.mktemp("pair"), listener, board=board)
     world.begin(Settings(ears="both", seed=5, confirm=confirm), person)
-    world.finish()
-    world.close()
-    return Recording(request.param, world.journal(), read_session(world.journal()))
+    journal = world.end()
+    return Recording(request.param, journal, read_session(journal))
 
 
 def flat(text: str) -> str:

@@ -1,7 +1,6 @@
 """The page asks which ear is which, without saying which it could be, and tells what was said."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -33,19 +32,19 @@ def ear_of_last_tone(device: Device) -> str:
 
 
 def test_it_is_ticked_in_a_clinical_test_and_offered_in_a_brisk_one(
-    tmp_path: Path, quick_disk: None, operator: Operator
+    device: Device, operator: Operator
 ) -> None:
-    with Device(tmp_path / "data", a_listener("N1")) as device:
-        page = operator.prepare(device)
-        expect(page.locator("#ear_check")).not_to_be_checked()
-        page.select_option("#conduct", "clinical")
-        expect(page.locator("#ear_check")).to_be_checked()
-        expect(page.locator("#instruction")).to_contain_text("say in which ear you hear it")
-        page.select_option("#conduct", "brisk")
-        expect(page.locator("#ear_check")).not_to_be_checked()
-        expect(page.locator("#instruction")).not_to_contain_text("say in which ear you hear it")
-        page.check("input[name=ears][value=LEFT]")
-        expect(page.locator("#ear_check")).to_be_hidden()
+    device.listener = a_listener("N1")
+    page = operator.prepare(device)
+    expect(page.locator("#ear_check")).not_to_be_checked()
+    page.select_option("#conduct", "clinical")
+    expect(page.locator("#ear_check")).to_be_checked()
+    expect(page.locator("#instruction")).to_contain_text("say in which ear you hear it")
+    page.select_option("#conduct", "brisk")
+    expect(page.locator("#ear_check")).not_to_be_checked()
+    expect(page.locator("#instruction")).not_to_contain_text("say in which ear you hear it")
+    page.check("input[name=ears][value=LEFT]")
+    expect(page.locator("#ear_check")).to_be_hidden()
 
 
 @pytest.mark.parametrize(
@@ -67,41 +66,40 @@ def test_it_is_ticked_in_a_clinical_test_and_offered_in_a_brisk_one(
     ],
 )
 def test_the_question_does_not_say_which_ear_it_could_be(
-    tmp_path: Path, quick_disk: None, operator: Operator,
-    language: str, question: str, named: list[str], told: str,
-) -> None:  # fmt: skip
-    with Device(tmp_path / "data", a_listener("N1")) as device:
-        page = operator.prepare(device, language)
-        ear = begin_asking(page, device)
-        expect(page.locator("#check-question")).to_have_text(question)
-        assert check_buttons(page) == named
-        assert page.locator("#answers td:nth-child(2)").all_text_contents() == ["–"]
-        page.reload()
-        expect(page.locator("#check-question")).to_have_text(question)
-        assert check_buttons(page) == named
+    device: Device, operator: Operator, language: str, question: str, named: list[str], told: str
+) -> None:
+    device.listener = a_listener("N1")
+    page = operator.prepare(device, language)
+    ear = begin_asking(page, device)
+    expect(page.locator("#check-question")).to_have_text(question)
+    assert check_buttons(page) == named
+    assert page.locator("#answers td:nth-child(2)").all_text_contents() == ["–"]
+    page.reload()
+    expect(page.locator("#check-question")).to_have_text(question)
+    assert check_buttons(page) == named
 
-        page.click(f"#ear-{ear}")
-        expect(page.locator(SHOWN)).to_be_hidden()
-        device.until_over()
-        expect(page.locator("#view-result")).to_be_visible()
-        expect(page.locator("#result-about")).to_contain_text(told)
-        assert recorded_result(device.journal()).result.which_ear == "confirmed"
+    page.click(f"#ear-{ear}")
+    expect(page.locator(SHOWN)).to_be_hidden()
+    device.until_over()
+    expect(page.locator("#view-result")).to_be_visible()
+    expect(page.locator("#result-about")).to_contain_text(told)
+    assert recorded_result(device.journal()).result.which_ear == "confirmed"
 
 
 def test_the_other_ear_holds_the_test_until_the_earphones_were_looked_at(
-    tmp_path: Path, quick_disk: None, operator: Operator
+    device: Device, operator: Operator
 ) -> None:
-    with Device(tmp_path / "data", a_listener("N1")) as device:
-        page = operator.prepare(device)
-        ear = begin_asking(page, device)
-        page.click(f"#ear-{OTHER[ear]}")
-        expect(page.locator("#check-question")).to_contain_text("the wrong way round?")
-        expect(page.locator("#check-why")).to_contain_text("turn the earphones round if the red")
-        assert check_buttons(page) == ["Continue"]
-        assert page.get_attribute("body", "data-status") == "paused"
+    device.listener = a_listener("N1")
+    page = operator.prepare(device)
+    ear = begin_asking(page, device)
+    page.click(f"#ear-{OTHER[ear]}")
+    expect(page.locator("#check-question")).to_contain_text("the wrong way round?")
+    expect(page.locator("#check-why")).to_contain_text("turn the earphones round if the red")
+    assert check_buttons(page) == ["Continue"]
+    assert page.get_attribute("body", "data-status") == "paused"
 
-        page.click("#check-passed")
-        device.until_told("! ear-check ")
-        expect(page.locator("#check-question")).to_have_text("In which ear is the tone?")
-        page.click("#ear-unsure")
-        expect(page.locator(SHOWN)).to_be_hidden()
+    page.click("#check-passed")
+    device.until_told("! ear-check ")
+    expect(page.locator("#check-question")).to_have_text("In which ear is the tone?")
+    page.click("#ear-unsure")
+    expect(page.locator(SHOWN)).to_be_hidden()

@@ -34,9 +34,10 @@ def enter_pin(page: Page, pin: str = PIN) -> None:
     page.click("#pin-dialog button.main")
 
 
-def answers_of(page: Page, count: int) -> None:
-    """Wait until so many answers are listed."""
-    page.locator("#answers tr").nth(count - 1).wait_for(state="attached")
+def await_answers(page: Page, device: Device, count: int, before: int = 0) -> None:
+    """Let so many tones be answered, and wait until they are listed after those of before."""
+    device.until_answers(count)
+    page.locator("#answers tr").nth(before + count - 1).wait_for(state="attached")
 
 
 def shown_levels(page: Page) -> dict[str, list[str]]:
@@ -81,8 +82,7 @@ def run_whole_test(
     page.click("#start")
     enter_pin(page)
     expect(page.locator("#view-live")).to_be_visible()
-    device.until_answers(3)
-    answers_of(page, 3)
+    await_answers(page, device, 3)
 
     page.click("#pause")
     expect(page.locator("#now-state")).to_have_text("PAUSED")
@@ -95,8 +95,7 @@ def run_whole_test(
 
     page.click("#pause")
     expect(page.locator("#now-state")).not_to_have_text("PAUSED")
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     device.until_told("! tone ")
     expect(page.locator("#now-tone")).to_contain_text("Hz at")  # a tone sounds
     end.pull()
@@ -173,20 +172,3 @@ def test_a_whole_test_by_clicks_through_the_served_bridge(
     page = operator.open(url=address)
     run_whole_test(page, device, end, end.plug)
     check_result(page, device.journal())
-
-
-@pytest.mark.thorough
-def test_a_test_goes_on_to_its_end_without_a_page(device: Device, operator: Operator) -> None:
-    device.start()
-    end = device.stand_in()
-    page = operator.connect(end)
-    page.check("input[name=ears][value=RIGHT]")
-    page.click("#start")
-    device.until_answers(2)
-    answers_of(page, 2)
-    page.close()
-    device.until_over()
-
-    page = operator.connect(end)
-    expect(page.locator("#view-result")).to_be_visible()
-    assert shown_levels(page) == recorded_levels(recorded_result(device.journal()))

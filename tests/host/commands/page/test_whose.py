@@ -12,7 +12,7 @@ from host_tools.catalogue import LANGUAGES, catalogue_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device
 from tests.host.commands.page.test_breadth import expect_result, save, start_short
-from tests.host.commands.page.test_whole import answers_of, enter_pin
+from tests.host.commands.page.test_whole import await_answers, enter_pin
 
 pytestmark = pytest.mark.xdist_group("page-words")
 TYPED = ("identifier", "birth_year", "sex", "name", "tester", "place", "remarks")
@@ -129,8 +129,7 @@ def test_a_test_of_before_is_gone_on_with_only_when_it_is_said_whose_it_is(
     enter_pin(page)
     # Time that passes before the page has begun the test is silence, after which the PIN is due.
     expect(page.locator("#whose")).to_have_text("Anna · P-A · session 1")
-    device.until_answers(2)
-    answers_of(page, 2)
+    await_answers(page, device, 2)
     device.today.ahead = timedelta(hours=3, minutes=5)
     device.start(LOCKED)
 
@@ -140,9 +139,11 @@ def test_a_test_of_before_is_gone_on_with_only_when_it_is_said_whose_it_is(
     expect(page.locator("#check-whose")).to_have_text("session 1")
     assert "P-A" not in page.content()
     expect(page.locator("#pause")).to_be_disabled()
+    expect(page.locator("#live-ears")).to_be_hidden()
     page.keyboard.press("Escape")
     page.click("#live-unlock")
     enter_pin(page)
+    expect(page.locator("#live-ears")).to_be_visible()
     expect(page.locator("#check-whose")).to_contain_text("Anna · P-A · session 1 · begun ")
     expect(page.locator("#now-state")).to_have_text("PAUSED")
     page.click("#same-go-on")
@@ -160,8 +161,7 @@ def test_one_identifier_is_of_one_person(device: Device, operator: Operator) -> 
     world = World(device.directory, device.listener)
     world.begin(Settings(ears="right", tones_max=20), Person(40.0, "F", "P-A"))
     world.end()
-    device.start()
-    page = operator.connect(device.stand_in())
+    page = operator.join(device)
     expect_result(page)
     page.click("#next-person")
     expect(page.locator("#view-prepare")).to_be_visible()
@@ -194,12 +194,7 @@ def test_one_identifier_is_of_one_person(device: Device, operator: Operator) -> 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_whose_it_is_is_asked_in_every_language(
-    language: str, device: Device, operator: Operator
-) -> None:
-    device.start()
-    page = operator.connect(device.stand_in())
-    expect(page.locator("#view-prepare")).to_be_visible()
+def test_whose_it_is_is_asked_in_every_language(language: str, page: Page, device: Device) -> None:
     page.select_option("#language", language)
     expect(page.locator("html")).to_have_attribute("lang", language)
     expect(page.locator("#view-prepare")).to_be_visible()

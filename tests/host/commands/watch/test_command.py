@@ -53,12 +53,6 @@ def test_a_growing_journal_is_followed_to_its_end(tmp_path: Path) -> None:
     assert 0.0 < measured[-1].half_width_db <= 8.0
 
 
-def test_the_newest_session_is_the_one_to_see(tmp_path: Path) -> None:
-    (tmp_path / "session-000001.journal").write_bytes(LEFT_S2.read_bytes())
-    (tmp_path / "session-000002.journal").write_bytes((GOLDEN / "silent-ear.journal").read_bytes())
-    assert DirectoryWatch(tmp_path).look().name == "session-000002.journal"
-
-
 def test_a_journal_that_never_got_its_header_is_passed_over(tmp_path: Path) -> None:
     first, second = (tmp_path / f"session-00000{number}.journal" for number in (1, 2))
     second.touch()
