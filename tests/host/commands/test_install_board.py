@@ -7,8 +7,8 @@ import os
 import threading
 import tty
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -97,10 +97,7 @@ def test_what_is_on_a_board_is_asked_for_there(
 
 @pytest.mark.parametrize(
     ("on_board", "limits_dbfs", "output"),
-    [
-        (BEFORE, (-35.0, -30.0), "pwm"),
-        ("", (-20.0, -30.0), "i2s"),
-    ],
+    [(BEFORE, (-35.0, -30.0), "pwm"), ("", (-20.0, -30.0), "i2s")],
 )
 def test_an_update_raises_no_limit_that_it_does_not_name(
     on_board: str, limits_dbfs: tuple[float, float], output: str
@@ -147,29 +144,13 @@ def test_a_port_that_is_not_there_is_named() -> None:
 
 
 @contextmanager
-def a_peer(answers: dict[bytes, bytes]) -> Iterator[str]:
-    """Something at a pty that answers a line that ends like a key."""
-    master, slave = os.openpty()
-    tty.setraw(slave)
-    stop = threading.Event()
-
-    def talk() -> None:
-        while not stop.is_set():
-            line = os.read(master, 4096)
-            for ending, answer in answers.items():
-                if ending in line:
-                    os.write(master, answer)
-
-    thread = threading.Thread(target=talk, daemon=True)
-    thread.start()
+def a_peer(answer: Callable[[bytes], bytes] = lambda _: b"") -> Iterator[str]:
+    """Something at a port that answers what comes, or nothing."""
+    peer = Peer(answer)
     try:
-        yield os.ttyname(slave)
+        yield peer.port
     finally:
-        stop.set()
-        os.write(slave, b"\n")
-        thread.join()
-        os.close(slave)
-        os.close(master)
+        peer.stop()
 
 
 @pytest.fixture
@@ -180,7 +161,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_what_has_no_repl_is_told_apart() -> None:
     with (
-        a_peer({}) as port,
+        a_peer() as port,
         pytest.raises(HostError, match=r"no MicroPython REPL at '/dev/pts/"),
     ):
         install(port, SETTINGS, repl_timeout_s=0.1)
@@ -193,15 +174,15 @@ def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
             return "GP-PTA,fitting device,0,0.1.0"
 
     _, console = connect(recorder=Instrument())
-    peer = Peer(lambda come: "".join(f"{line}\r\n" for line in console.receive(come)).encode())
-    try:
-        with pytest.raises(HostError) as refusal:
-            install(peer.port, SETTINGS, repl_timeout_s=0.1)
-    finally:
-        peer.stop()
+    with (
+        a_peer(
+            lambda come: "".join(f"{line}\r\n" for line in console.receive(come)).encode()
+        ) as port,
+        pytest.raises(HostError) as refusal,
+    ):
+        install(port, SETTINGS, repl_timeout_s=0.1)
     assert str(refusal.value) == (
-        f"a GP-PTA firmware answers at '{peer.port}': this is the operator's console; "
-        f"{BOARD_WANTED}"
+        f"a GP-PTA firmware answers at '{port}': this is the operator's console; {BOARD_WANTED}"
     )
 
 
@@ -217,7 +198,7 @@ def test_a_tone_generator_without_a_repl_is_told_apart(capsys: pytest.CaptureFix
 
 
 def test_a_port_that_another_program_has_is_named_with_the_one_that_is_wanted() -> None:
-    with a_peer({}) as port:
+    with a_peer() as port:
         other = Port(port, "tone generator")
         other.open()
         with pytest.raises(HostError) as refusal:
@@ -249,48 +230,38 @@ def test_a_board_that_is_unplugged_meanwhile_is_told() -> None:
 
 def test_a_pico_2_is_refused_by_name() -> None:
     """Its watchdog is elsewhere, and where the program would write is a PLL."""
-    master, slave = os.openpty()
-    tty.setraw(slave)
     kind = b"Raspberry Pi Pico 2 with RP2350"
+    said, told = bytearray(), list[str]()
 
-    def board() -> None:
-        said = b""
-        with suppress(OSError):  # the end
-            while data := os.read(master, 4096):
-                said += data
-                if said.endswith(b"\r\x01"):
-                    os.write(master, b"raw REPL; CTRL-B to exit\r\n>")
-                elif said.endswith(b"\x05A\x01"):
-                    os.write(master, b"R\0")  # one command after the other
-                elif said.endswith(b"\x04"):
-                    os.write(master, b"OK" + (kind if b"_machine" in said else b"rp2"))
-                    os.write(master, b"\r\n\x04\x04>")
-                else:
-                    continue
-                said = b""
+    def board(come: bytes) -> bytes:
+        said.extend(come)
+        if said.endswith(b"\r\x01"):
+            answer = b"raw REPL; CTRL-B to exit\r\n>"
+        elif said.endswith(b"\x05A\x01"):
+            answer = b"R\0"  # one command after the other
+        elif said.endswith(b"\x04"):
+            answer = b"OK" + (kind if b"_machine" in said else b"rp2") + b"\r\n\x04\x04>"
+        else:
+            return b""
+        said.clear()
+        return answer
 
-    thread = threading.Thread(target=board, daemon=True)
-    thread.start()
-    told: list[str] = []
     words = f"the board is a '{kind.decode()}', wanted is one with an RP2040; nothing was installed"
-    with pytest.raises(HostError, match=words):
-        install(os.ttyname(slave), SETTINGS, told.append)
-    os.close(slave)
-    thread.join()
-    os.close(master)
+    with a_peer(board) as port, pytest.raises(HostError, match=words):
+        install(port, SETTINGS, told.append)
     assert told == []
 
 
 def test_a_board_that_answers_hello_is_there() -> None:
     answer = encode(1, "ok", (("wire", 1), ("board", "pico"), ("version", "1")))
-    with a_peer({b"hello": b"garbage\n" + answer}) as port:
+    with a_peer(lambda come: b"garbage\n" + answer if b"hello" in come else b"") as port:
         assert _greet(port, 5.0) == decode(answer)[2]
 
 
 def test_a_board_that_refuses_hello_is_told() -> None:
     answer = encode(1, "error", (("code", "version"), ("wire", 2)))
     with (
-        a_peer({b"hello": answer}) as port,
+        a_peer(lambda come: answer if b"hello" in come else b"") as port,
         pytest.raises(HostError, match=r"installed, but refused hello: version"),
     ):
         _greet(port, 5.0)
@@ -298,7 +269,7 @@ def test_a_board_that_refuses_hello_is_told() -> None:
 
 def test_a_board_that_says_nothing_is_told() -> None:
     with (
-        a_peer({}) as port,
+        a_peer() as port,
         pytest.raises(HostError, match=r"did not answer within 0\.2 s of its start"),
     ):
         _greet(port, 0.2)

@@ -24,6 +24,4 @@ def forty_tones(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the journal of a session of forty tones, of a man of 65."""
     world = World(tmp_path_factory.mktemp("forty"), a_listener("N3", lapse_rate=0.3))
     world.begin(Settings.from_record(dict(FORTY_TONES)), Person(65, "M", "P-17"))
-    world.finish()
-    world.close()
-    return world.journal()
+    return world.end()

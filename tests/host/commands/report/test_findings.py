@@ -2,14 +2,15 @@
 
 import re
 import statistics
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from device.simulator.audiograms import audiogram_named
-from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.listener import Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.procedure.given import Given, ResponseTimes
@@ -19,7 +20,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdic
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.procedure.results import ConfirmedThreshold, SessionResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
@@ -91,19 +92,10 @@ class _LateListener(SimulatedListener):
         super().__init__(audiogram_named("N1"), lapse_rate=0.0, seed=3)
         self._tones: set[str] = set()
 
-    def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
-        noise: Noise | None = None,
-    ) -> Press | None:
+    def answer(self, tone_id: str, *about: Any, **more: Any) -> Press | None:
         """Answer every tone but the first."""
         self._tones.add(tone_id)
-        if len(self._tones) == 1:
-            return None
-        return super().answer(tone_id, ear, frequency_hz, level_db_hl, noise)
+        return super().answer(tone_id, *about, **more) if len(self._tones) > 1 else None
 
 
 @pytest.mark.usefixtures("quick_disk")
@@ -316,9 +308,7 @@ def test_frequencies_that_were_not_in_the_test_are_named(
 ) -> None:
     world = World(tmp_path, a_listener("N2"))
     world.begin(Settings(ears="left", tones_max=20, frequency_max_hz=3000.0, retest=False))
-    world.finish()
-    world.close()
-    (ear,) = findings_of(read_session(world.journal())).ears
+    (ear,) = findings_of(read_session(world.end())).ears
     assert ear.pta4_missing == "4000 Hz were not in the test"
 
 
@@ -359,27 +349,24 @@ def test_what_was_inferred_stands_in_brackets_and_says_nothing_of_peers() -> Non
     assert not found.wide, "how wide it is was never wanted"
 
 
-def with_means(ears: list[EarResult], session: RecordedSession) -> tuple[EarResult, ...]:
-    """Return ears that were changed, with the means that follow."""
-    tests = session.test.ears
-    return tuple(
-        replace(e, pta4=mean_threshold(e, tests[Route(e.route.ear)].estimator)) for e in ears
-    )
+def with_thresholds(
+    session: RecordedSession, change: Callable[[str, ThresholdResult], ThresholdResult]
+) -> SessionResult:
+    """Return the result with its thresholds changed, by ear, and the means that follow."""
+    ears = []
+    for ear in session.result.ears:
+        found = replace(ear, thresholds=tuple(change(ear.route.ear, t) for t in ear.thresholds))
+        mean = mean_threshold(found, session.test.ears[ear.route].estimator)
+        ears.append(replace(found, pta4=mean))
+    return replace(session.result, ears=tuple(ears))
 
 
 def test_a_grade_of_what_the_other_ear_may_have_heard_is_a_bound(tmp_path: Path) -> None:
     session = read_session(GOLDEN / "both-ears-n3.journal")
-    ears = [
-        replace(
-            ear,
-            thresholds=tuple(
-                replace(t, masking=MaskingMark.UNCERTAIN) if t.frequency_hz == 1000 else t
-                for t in ear.thresholds
-            ),
-        )
-        for ear in session.result.ears
-    ]
-    session.state.result = replace(session.result, ears=with_means(ears, session))
+    session.state.result = with_thresholds(
+        session,
+        lambda _, t: replace(t, masking=MaskingMark.UNCERTAIN) if t.frequency_hz == 1000 else t,
+    )
     right, left, person = words.grades(findings_of(session))
 
     for said in (right, left):
@@ -391,22 +378,12 @@ def test_a_grade_of_what_the_other_ear_may_have_heard_is_a_bound(tmp_path: Path)
 
 def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Path) -> None:
     session = read_session(GOLDEN / "both-ears-n3.journal")
-    ears = [
-        replace(
-            ear,
-            thresholds=tuple(
-                replace(
-                    t, mark=Outcome.INFERRED, masking=None, air_bone_gap_db=None, limit_db_hl=None
-                )
-                if ear.route.ear == "left" and t.frequency_hz == 2000
-                else t
-                for t in ear.thresholds
-            ),
-        )
-        for ear in session.result.ears
-    ]
+    blank: dict[str, Any] = {"mark": Outcome.INFERRED, "masking": None, "air_bone_gap_db": None}
     whole = findings_of(session)
-    session.state.result = replace(session.result, ears=with_means(ears, session))
+    session.state.result = with_thresholds(
+        session,
+        lambda ear, t: replace(t, **blank) if (ear, t.frequency_hz) == ("left", 2000) else t,
+    )
     partly = findings_of(session)
     right, left, person = words.grades(partly)
 
@@ -425,25 +402,13 @@ def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Pat
 def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
     session = session_of(GOLDEN / "both-ears-n3.journal")
 
-    def with_band(ear: EarResult, frequency_hz: int, half_db: float) -> EarResult:
-        def widen(t: ThresholdResult) -> ThresholdResult:
-            low, high = 40.0 - half_db, 40.0 + half_db
-            return (
-                replace(t, low_db_hl=low, high_db_hl=high) if t.frequency_hz == frequency_hz else t
-            )
-
-        return replace(ear, thresholds=tuple(map(widen, ear.thresholds)))
-
     def say_with(frequency_hz: int, half_db: float) -> str:
-        right, left = session.result.ears
-        changed = replace(session.result, ears=(with_band(right, frequency_hz, half_db), left))
-        (found,) = [
-            ear
-            for ear in findings_of(
-                replace(session, state=replace(session.state, result=changed))
-            ).ears
-            if ear.route.ear == right.route.ear
-        ]
+        band: dict[str, Any] = {"low_db_hl": 40.0 - half_db, "high_db_hl": 40.0 + half_db}
+        place = ("right", frequency_hz)
+        changed = with_thresholds(
+            session, lambda ear, t: replace(t, **band) if (ear, t.frequency_hz) == place else t
+        )
+        found, _ = findings_of(replace(session, state=replace(session.state, result=changed))).ears
         assert (found.short_of_db is not None) == any(t.wide for t in found.thresholds)
         return ear_sentence(found, words)
 

@@ -55,9 +55,7 @@ def a_session(
         board = calibrations.CalibratedBoard(listener, calibrated.calibration)
     world = World(place, board=board, calibration=calibrated)
     world.begin(Settings.from_record({"ears": "left", "seed": number, "masking": "off"}), told)
-    world.finish()
-    world.close()
-    header, *records = read_journal(world.journal()).records
+    header, *records = read_journal(world.end()).records
     path = directory / f"session-{number:06d}.journal"
     write_again(path, {**on_day(header, day), "session": number, "device": device}, records)
     return path

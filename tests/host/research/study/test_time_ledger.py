@@ -35,13 +35,9 @@ class Known:
         self.heard: dict[int, bool] = {}  # by the number of the presentation
 
     def answer(
-        self,
-        tone_id: str,
-        ear: Ear,
-        frequency_hz: float,
-        level_db_hl: float,
+        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
         noise: Noise | None = None,
-    ) -> Press | None:
+    ) -> Press | None:  # fmt: skip
         heard = level_db_hl >= self._threshold_db_hl
         self.heard[int(tone_id)] = heard
         return Press(self._response_us, 100_000) if heard else None
