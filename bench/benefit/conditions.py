@@ -7,17 +7,18 @@ from typing import Final
 
 import numpy as np
 
-from bench.benefit.sessions import thresholds_after, thresholds_before
 from device.hearing_aid.electroacoustics import FREQUENCIES_HZ
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.prescription import fit_of_thresholds
 from device.simulator.preferences import drawn_wish_db
 from device.speech import FloatArray
 from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.settings import BRISK
 from firmware_py.procedure.tuning.space import DIMENSIONS, STEP_DB, Setting
 from host_tools.research.methods.names import METHODS_LEARNED, METHODS_USUAL
-from host_tools.research.methods.registry import Learned
-from host_tools.research.study.listener import Ear
+from host_tools.research.methods.registry import Learned, make_method
+from host_tools.research.study.listener import Answering, Ear, Listener
+from host_tools.research.study.session import SessionClock, task_of
 
 UNAIDED: Final = "unaided"
 UNTESTED: Final = "no test"  # the fit for what the estimator expects before the first tone
@@ -26,6 +27,8 @@ OWN: Final = "gp-pta-untold"  # what the device does: it is told nothing of the 
 COMPARED: Final = METHODS_USUAL  # all of them are told the listener's noise and rates
 COUNTS: Final = (10, 20, 30)
 SEED: Final = 1
+ANSWERING: Final = Answering(response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
+RESPONSE_TIME_S: Final = 0.4  # median
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class Aided:
 def own_conditions(ear: Ear, number: int) -> Iterator[Aided]:
     """Yield the conditions without other methods; person `number` has wishes of his own."""
     yield Aided(Condition(UNAIDED), None)
-    yield Aided(Condition(UNTESTED), _fit(thresholds_before(OWN, ear, SEED), UNTESTED))
+    untested = make_method(OWN, task_of(ear, SEED, ANSWERING, 1)).threshold(FREQUENCIES_HZ)[0]
+    yield Aided(Condition(UNTESTED), _fit(np.array(untested), UNTESTED))
     truth = np.array([ear.audiogram.threshold_db_hl(f) for f in FREQUENCIES_HZ])
     fit = _fit(truth, TRUE)
     yield Aided(Condition(TRUE), fit)
@@ -64,10 +68,25 @@ def own_conditions(ear: Ear, number: int) -> Iterator[Aided]:
 def tested_conditions(
     method: str, ear: Ear, counts: Sequence[int], learned: Learned
 ) -> Iterator[Aided]:
-    """Yield the fits from what a method has found after each number of tones."""
-    for found in thresholds_after(method, ear, counts, SEED, learned):
-        fit = _fit(found.thresholds_db_hl, f"{method}, {found.tones} tones")
-        yield Aided(Condition(method, found.tones), fit, found.seconds)
+    """Yield the fits from what a method has found after each number of tones, which rise.
+
+    The listener has the same luck with every method. Of one that ends before, what it ended with.
+    """
+    tested = make_method(method, task_of(ear, SEED, ANSWERING, counts[-1]), learned)
+    listener = Listener(ear, ANSWERING, SEED, counts[-1])
+    clock = SessionClock(ear.name, SEED, counts[-1], BRISK, RESPONSE_TIME_S)
+    ended = False
+    for tone in range(counts[-1]):
+        stimulus = None if ended else tested.next_stimulus()
+        ended = stimulus is None
+        if stimulus is not None:
+            at = (stimulus.frequency_hz, stimulus.level_db_hl)
+            heard = listener.hears(tone, *at)
+            tested.observe(*at, heard)
+            clock.play(tone, heard)
+        if tone + 1 in counts:
+            fit = _fit(np.array(tested.threshold(FREQUENCIES_HZ)[0]), f"{method}, {tone + 1} tones")
+            yield Aided(Condition(method, tone + 1), fit, clock.seconds)
 
 
 def compared_methods(has_learned: bool) -> tuple[str, ...]:
