@@ -36,7 +36,6 @@ class Command(Protocol):
 
     def run(self, arguments: argparse.Namespace, /) -> int:
         """Do it, and return the exit code."""
-        ...
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -70,41 +70,32 @@ class Model(Protocol):
     @property
     def log_evidence(self) -> float:
         """Return the log evidence of the answers, nats."""
-        ...
 
     @property
     def hyperparameters(self) -> Hyperparameters:
         """Return the hyperparameters that were inferred with the threshold."""
-        ...
 
     @property
     def nbytes(self) -> int:
         """Return the size of the workspace in bytes."""
-        ...
 
     def attention(self, n: int) -> Array:
         """Return the probability that each of the first n answers was given with attention."""
-        ...
 
     def answer_probabilities(self, n: int) -> Array:
         """Return the probability of each of the first n answers given the others; NaN: unknown."""
-        ...
 
     def doubts(self, n: int) -> Array:
         """Return for each answer by how far two explanations of it lie apart; NaN: unknown."""
-        ...
 
     def listener_shares(self) -> Array:
         """Return the posterior probability of each kind of listener."""
-        ...
 
     def expect_listener(self, shares: Array) -> None:
         """Begin with these probabilities of the kinds of listeners, before any answer."""
-        ...
 
     def reset(self) -> None:
         """Forget all answers."""
-        ...
 
     def observe(
         self,
@@ -115,42 +106,33 @@ class Model(Protocol):
         response_time_s: float | None,
     ) -> int:
         """Take in answer number n, counted from 0, and perhaps its time; return a status."""
-        ...
 
     def log_time(self, answer: int, response_time_s: float | None) -> float:
         """Return the log of a press's time in relation to a typical one; NaN: it is no evidence."""
-        ...
 
     def observe_silence(self, answered: bool) -> None:
         """Take in a catch trial: nothing was played, and it was answered all the same or not."""
-        ...
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
         """Return mean (dB HL) and SD (dB) of the threshold."""
-        ...
 
     def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
         """Return the central band of the threshold with this probability, dB HL."""
-        ...
 
     def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
         """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians."""
-        ...
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard."""
-        ...
 
     def rate(self, levels_db_hl: Array, seconds: Seconds) -> Array:
         """Return (candidates, levels) the information expected over the time, bits per second."""
-        ...
 
     def choose(
         self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds,
         strides_db: Sequence[float],
     ) -> Choice:  # fmt: skip
         """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
-        ...
 
 
 def spread(frequency_range_hz: tuple[float, float], count: int, scale: Scale) -> list[float]:

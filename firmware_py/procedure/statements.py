@@ -28,7 +28,6 @@ class Judged(Protocol):
     @property
     def verdict(self) -> Verdict:
         """Return whether there was a test."""
-        ...
 
 
 class Heard(Judged, Protocol):
@@ -37,7 +36,6 @@ class Heard(Judged, Protocol):
     @property
     def boards(self) -> Sequence[str]:
         """Return them, by names and serial numbers; none: nothing is known of them."""
-        ...
 
 
 def may_conclude(ear: Judged) -> bool:

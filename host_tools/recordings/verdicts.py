@@ -21,17 +21,14 @@ class JudgedEar(Protocol):
     @property
     def route(self) -> Route:
         """Return "left" or "right"."""
-        ...
 
     @property
     def verdict(self) -> Verdict:
         """Return whether there was a test."""
-        ...
 
     @property
     def reasons(self) -> Reasons:
         """Return why."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,9 @@ class Watch(Protocol):
 
     def look(self) -> "View":
         """Return what there is to see now."""
-        ...
 
     def close(self) -> None:
         """Leave everything as it was found."""
-        ...
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:

@@ -46,7 +46,6 @@ class Method(Protocol):
         Stimulus or None
             None: the method has ended, and takes no more answers.
         """
-        ...
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Take the answer to one tone into account.
@@ -59,7 +58,6 @@ class Method(Protocol):
         TypeError
             `heard` is not a bool.
         """
-        ...
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
         """Return what is known of the threshold curve; also before the first answer.
@@ -79,7 +77,6 @@ class Method(Protocol):
         ValueError
             A frequency lies outside the range of the task.
         """
-        ...
 
 
 @runtime_checkable
@@ -90,7 +87,6 @@ class Banded(Protocol):
         self, frequencies_hz: Iterable[float] | Array, probability: float
     ) -> tuple[Array, Array]:
         """Return the central band (low, high), (m,) each in dB HL, with this probability."""
-        ...
 
 
 @dataclass(frozen=True)
