@@ -27,32 +27,6 @@ BUILD: Final = (
 DEMO: Final = ("demo", "--ear", "left", "--speed", "100")
 
 
-def make_wheel(library: Path, out: Path) -> Path:
-    """Make the wheel that has this library, in a directory; return it.
-
-    Parameters
-    ----------
-    library : Path
-        In a directory that has the name of its target.
-    out : Path
-
-    Raises
-    ------
-    BuildError
-        If hatch does not make it, or it is larger than it may be.
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", BUILD, str(out)],
-        cwd=ROOT, env={**os.environ, LIBRARY_VARIABLE: str(library)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        raise BuildError(f"the wheel cannot be made: {done.stdout}{done.stderr}")
-    wheel = out / done.stdout.split()[-1]
-    refuse_more(f"{wheel.name} has", wheel.stat().st_size, WHEEL_BYTES_MAX)
-    return wheel
-
-
 def make_wheels(text: str, targets: Sequence[Target], place: Path, out: Path) -> list[Path]:
     """Make a wheel for each target.
 
@@ -69,14 +43,23 @@ def make_wheels(text: str, targets: Sequence[Target], place: Path, out: Path) ->
     Raises
     ------
     BuildError
-        If one cannot be made.
+        If hatch does not make one, or it is larger than it may be.
     """
     wheels = []
     for target in targets:
-        library = place / target.name / "kernels.so"
+        library = (place / target.name / "kernels.so").absolute()
         library.parent.mkdir(parents=True, exist_ok=True)
         make_library(text, target, library, commit())
-        wheels.append(make_wheel(library.absolute(), out.absolute()))
+        done = subprocess.run(
+            [sys.executable, "-c", BUILD, str(out.absolute())],
+            cwd=ROOT, env={**os.environ, LIBRARY_VARIABLE: str(library)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise BuildError(f"the wheel cannot be made: {done.stdout}{done.stderr}")
+        wheel = out.absolute() / done.stdout.split()[-1]
+        refuse_more(f"{wheel.name} has", wheel.stat().st_size, WHEEL_BYTES_MAX)
+        wheels.append(wheel)
     return wheels
 
 
@@ -109,10 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{wheel}: {wheel.stat().st_size} bytes")
             if target == target_of_this_machine() and not arguments.untried:
                 try_wheel(wheel, place / "environment")
-    except BuildError as error:
-        print(f"device.image.wheels: {error}", file=sys.stderr)
-        return 1
-    except subprocess.CalledProcessError as error:
+    except (BuildError, subprocess.CalledProcessError) as error:
         print(f"device.image.wheels: {error}", file=sys.stderr)
         return 1
     return 0

@@ -16,7 +16,7 @@ from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
 from device.image.targets import TARGETS, target_of_this_machine
-from device.image.wheels import WHEEL_BYTES_MAX, make_wheel, make_wheels
+from device.image.wheels import WHEEL_BYTES_MAX, make_wheels
 from tests.device.image.image import ROOT, Image
 
 PLAIN = {"numpy", "packaging", "pyserial", "rich"}
@@ -93,15 +93,11 @@ def test_a_wheel_asks_for_three_packages_and_has_its_kernels(small_wheel: Path) 
 
 
 @pytest.mark.thorough
-def test_the_same_library_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
-    target = target_of_this_machine()
-    assert target is not None
-    library = tmp_path / target.name / "kernels.so"
-    library.parent.mkdir()
-    with zipfile.ZipFile(wheel) as archive:
-        library.write_bytes(archive.read("firmware_py/inference/kernels.so"))
-    again = make_wheel(library, tmp_path)
-    digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in (wheel, again)}
+def test_the_same_kernels_give_the_same_bytes(
+    small_image: Image, small_wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    again = wheel_of(small_image, tmp_path_factory)
+    digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in (small_wheel, again)}
     assert len(digests) == 1
 
 
