@@ -130,7 +130,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "TuningVerdict") -> None:
-    """Write the tuned fit and the picture."""
     from device.hearing_aid.fit_file import read_fit
     from firmware_py.procedure.tuning.space import Setting
     from host_tools.commands.prescribe.exports import fit_as

@@ -245,7 +245,6 @@ def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _sizes(data: Path) -> dict[Path, int]:
-    """Return how large each journal is."""
     with suppress(OSError):
         return {path: path.stat().st_size for path in data.glob("session-*.journal")}
     return {}

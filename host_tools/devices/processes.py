@@ -138,7 +138,6 @@ class Simulator:
         return processor_s([self._process.pid])
 
     def _wait_until_served(self, wait: Wait, tell: Callable[[str], None]) -> str:
-        """Wait until it serves, and return its port."""
         port, last_words, serves = "", "", False
         while not (port and serves):
             wait.check()

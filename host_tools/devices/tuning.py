@@ -124,7 +124,6 @@ def _follow(
     aid: HearingAidProcess,
     person: Person,
 ) -> None:
-    """Show the tuning until it is over."""
 
     def next_line() -> Wait:
         return Wait(

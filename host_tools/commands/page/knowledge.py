@@ -175,7 +175,6 @@ def words_of(language: str) -> dict[str, str]:
 
 
 def _fhir() -> dict[str, Any]:
-    """Return the codes and words of a bundle."""
     terms = "http://terminology.hl7.org/CodeSystem"
     return {
         "systems": {

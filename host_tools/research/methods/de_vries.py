@@ -238,7 +238,6 @@ def entropy_bump(task: Task) -> Array:
 
 @kernel
 def _binary_entropy(p: float) -> float:
-    """Return H2(p) in bits."""
     q = 1.0 - p
     if p <= 0.0 or q <= 0.0:
         return 0.0

@@ -138,7 +138,6 @@ def _seconds(arguments: argparse.Namespace) -> int:
 
 
 def _refuse(arguments: argparse.Namespace, mode: str, why: str) -> None:
-    """Refuse options of a study of methods."""
     for option in ("figure", "out", "methods", "train", "dask"):
         if getattr(arguments, option) is not None:
             raise HostError(f"--{option} does not go with {mode}: {why}")

@@ -59,7 +59,6 @@ def _thompson(estimator: PreferenceEstimator, chance: np.random.Generator) -> Pa
 
 
 def _two(drawn: Callable[[], Array]) -> Pair:
-    """Return two settings that differ."""
     first = second = _setting(drawn())
     while second == first:
         second = _setting(drawn())

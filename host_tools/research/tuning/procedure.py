@@ -86,7 +86,6 @@ class SimulatedTuning:
         raise RuntimeError(f"the tuning is {self.tuning.state} after {STEPS_MAX} steps")
 
     def _step(self) -> None:
-        """Let the next thing happen."""
         due = [us for us in (self._press_us, self._ends_us, self._wait_us) if us is not None]
         self.now_us = max(self.now_us, min(due))
         if self._press_us is not None and self._press_us <= self.now_us:
