@@ -19,6 +19,7 @@ from prompt_toolkit.document import Document
 
 from firmware_py.console.pin import PinHash, PinLock
 from firmware_py.platform.program import INTERRUPTED
+from firmware_py.procedure.route import Route
 from host_tools.commands.console import command as console_module
 from host_tools.commands.console.command import history_path
 from host_tools.commands.console.lines import is_pin, words_of
@@ -154,7 +155,7 @@ def test_a_script_is_told_every_answer_and_nothing_else(server: Served, pipe: Pi
     assert said == ["state", *PICTURE, "OK", "OK", "threshold"]
     assert errors == ""
     assert server.instrument.calls == [
-        ("identify",), ("state",), ("audiogram", None), ("abort",), ("threshold", "left", None),
+        ("identify",), ("state",), ("audiogram", None), ("abort",), ("threshold", Route("left"), None),
     ]  # fmt: skip
 
 
