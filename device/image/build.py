@@ -122,28 +122,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--page", metavar="FILE", type=Path, help="the operator's page, of gp-pta page -o"
     )
     arguments = parser.parse_args(argv)
-    if arguments.page is not None and not arguments.page.is_file():
-        return _refuse(BuildError(f"--page is {str(arguments.page)!r}, which is no file"))
     try:
+        if arguments.page is not None and not arguments.page.is_file():
+            raise BuildError(f"--page is {str(arguments.page)!r}, which is no file")
         text = export()
-    except BuildError as error:
-        return _refuse(error)
-    for target in (TARGETS[name] for name in DEVICES):
-        if arguments.target not in (target.name, "all"):
-            continue
-        directory = arguments.out / f"gp-pta-device-{__version__}-{target.name}"
-        try:
+        for target in (TARGETS[name] for name in DEVICES):
+            if arguments.target not in (target.name, "all"):
+                continue
+            directory = arguments.out / f"gp-pta-device-{__version__}-{target.name}"
             packed = assemble(text, target, directory, commit(), arguments.page)
-        except BuildError as error:
-            return _refuse(error)
-        library = directory / "firmware_py" / "inference" / BESIDE.name
-        print(f"{packed}: {packed.stat().st_size} bytes; kernels {library.stat().st_size} bytes")
+            kernels = directory / "firmware_py" / "inference" / BESIDE.name
+            sizes = [path.stat().st_size for path in (packed, kernels)]
+            print(f"{packed}: {sizes[0]} bytes; kernels {sizes[1]} bytes")
+    except BuildError as error:
+        print(f"device.image.build: {error}", file=sys.stderr)
+        return 1
     return 0
-
-
-def _refuse(error: BuildError) -> int:
-    print(f"device.image.build: {error}", file=sys.stderr)
-    return 1
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from packaging.utils import parse_wheel_filename
 from device.image.targets import TARGETS, target_of_this_machine
 from device.image.wheels import WHEEL_BYTES_MAX, make_wheels
 from tests.device.image.image import ROOT, Image
+from tests.device.install.test_install import requirements_of
 
 PLAIN = {"numpy", "packaging", "pyserial", "rich"}
 
@@ -40,19 +41,6 @@ def wheel(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel_of(image, tmp_path_factory)
 
 
-def requirements_of(names: set[str]) -> set[str]:
-    """Return these packages and all that they need here."""
-    found: set[str] = set()
-    while names - found:
-        name = (names - found).pop()
-        found.add(name)
-        for line in distribution(name).requires or ():
-            requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                names = names | {requirement.name}
-    return found
-
-
 def environment_with(place: Path, wheel: Path) -> Path:
     """Make an environment with a wheel and what it asks for, and nothing else; without a network.
 
@@ -60,7 +48,7 @@ def environment_with(place: Path, wheel: Path) -> Path:
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     (packages,) = place.glob("lib/python*/site-packages")
-    for name in requirements_of(PLAIN):
+    for name in requirements_of([*PLAIN]):
         files = distribution(name).files or []
         for top in {file.parts[0] for file in files} - {".."}:
             (packages / top).symlink_to(Path(str(distribution(name).locate_file(top))))
