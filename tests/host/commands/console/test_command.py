@@ -155,7 +155,8 @@ def test_a_script_is_told_every_answer_and_nothing_else(server: Served, pipe: Pi
     assert said == ["state", *PICTURE, "OK", "OK", "threshold"]
     assert errors == ""
     assert server.instrument.calls == [
-        ("identify",), ("state",), ("audiogram", None), ("abort",), ("threshold", Route("left"), None),
+        ("identify",), ("state",), ("audiogram", None), ("abort",),
+        ("threshold", Route("left"), None),
     ]  # fmt: skip
 
 
