@@ -168,6 +168,9 @@ def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
 
     assert journal.is_relative_to(tmp_path)
     assert replay_journal(journal).code == IDENTICAL
+    assert summary_of(done)["rmse_db"] is None, "nobody answered"
+    assert "no tone was ever answered: check earphones and button" in done.stdout
+    assert "no-response" in done.stdout
 
 
 def test_a_journal_that_does_not_come_out_again_stays_to_be_looked_at(
@@ -339,13 +342,6 @@ def is_running(process: int) -> bool:
     except OSError:
         return False
     return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def test_a_listener_who_never_answers_has_no_thresholds(demo: Demo, tmp_path: Path) -> None:
-    done = demo("--lapse-rate", "1", "--ear", "left", "--out", tmp_path)
-    assert summary_of(done)["rmse_db"] is None
-    assert "no tone was ever answered: check earphones and button" in done.stdout
-    assert "no-response" in done.stdout
 
 
 @pytest.mark.thorough

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from host_tools.terminal import say
 from tests.console.instrument import PICTURE, Recorder, connect
 from tests.firmware.rig import Served as BoardServed
 from tests.firmware.whole_sessions import a_listener
+from tests.host.journals import GpPta
 from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, at_a_terminal
 
 PIN = "471108"
@@ -122,28 +123,22 @@ def test_an_answer_is_written_with_its_newline_at_once(monkeypatch: pytest.Monke
     assert [text for text in out.at_once if text] == ["HELP\nOK\n"]
 
 
-class Piped:
-    """`gp-pta console` as a script uses it, in this process: with a pipe for standard input."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch = monkeypatch
-        self._capsys = capsys
-
-    def __call__(
-        self, port: str, text: str | bytes, *options: str, code: int = 0
-    ) -> tuple[list[str], str]:
-        """Return what a script is told, and what is said on standard error."""
-        octets = io.BytesIO(text.encode() if isinstance(text, str) else text)
-        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(octets, encoding="utf-8"))
-        found = main(["console", port, *options])
-        said, errors = self._capsys.readouterr()
-        assert found == code, (said, errors)
-        return said.splitlines(), errors
+# `gp-pta console` as a script uses it, in this process: with a pipe for standard input.
+Piped = Callable[..., tuple[list[str], str]]
 
 
 @pytest.fixture
-def pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Piped:
-    return Piped(monkeypatch, capsys)
+def pipe(monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> Piped:
+    """Return what gives what a script is told, and what is said on standard error."""
+
+    def run(port: str, text: str | bytes, *options: str, code: int = 0) -> tuple[list[str], str]:
+        octets = io.BytesIO(text.encode() if isinstance(text, str) else text)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(octets, encoding="utf-8"))
+        found, said, errors = gp_pta("console", port, *options)
+        assert found == code, (said, errors)
+        return said.splitlines(), errors
+
+    return run
 
 
 # Scripts

@@ -19,13 +19,11 @@ from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import read_session
 from tests.budget import quick
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, session_of, write_again
+from tests.host.refusals import SHIPPED_PRIOR
 
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
 
 pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
-
-SHIPPED_PRIOR: Final = Path(__file__).parents[4] / "firmware_py/inference/mixture/nhanes_prior.json"
-
 
 # Of these nothing may be said: no ear could be tested.
 UNTESTABLE: Final = {"always-answering", "silent-ear"}

@@ -163,16 +163,14 @@ def test_only_a_finished_test_is_final(records: int | None, standing: str, tmp_p
     assert ("UNFINISHED" in text) == (records is not None)
 
 
-@pytest.mark.parametrize("outcome", quick(["aborted", "failed"], "failed"))
-def test_a_test_that_came_to_no_end_of_its_own_is_not_final(outcome: str) -> None:
+def test_a_test_that_came_to_no_end_of_its_own_or_does_not_replay_is_not_final() -> None:
     session = read_session(LEFT_S2)
-    session.state.result = replace(session.result, outcome=outcome)
-    document = paper_of(findings_of(session), session, NO_HEADING)
-    assert document.standing == f"NOT FINAL: {outcome}"
-
-
-def test_a_record_that_does_not_replay_is_not_final() -> None:
-    session = read_session(LEFT_S2)
+    complete = session.result
+    for outcome in ("aborted", "failed"):
+        session.state.result = replace(complete, outcome=outcome)
+        document = paper_of(findings_of(session), session, NO_HEADING)
+        assert document.standing == f"NOT FINAL: {outcome}"
+    session.state.result = complete
     session.state.differences.append(Any)  # type: ignore[arg-type]
     document = paper_of(findings_of(session), session, NO_HEADING)
     assert document.standing.startswith("NOT FINAL: NOT AS RECORDED")
