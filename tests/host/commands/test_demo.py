@@ -214,6 +214,8 @@ def test_what_the_emulated_board_lacks_is_named(
         "gp-pta: the emulated board needs MicroPython: MICROPYTHON_UF2 is '/none.uf2', and there "
         "is no such file\n"
     )
+    assert main(["simulate", "--board", "emulated", "--clock", str(tmp_path / "time")]) == 2
+    assert not (tmp_path / "time").exists(), "a time is gone with its board"
 
 
 def test_an_emulator_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

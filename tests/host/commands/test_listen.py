@@ -61,11 +61,6 @@ def first_tones(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     """The first tones of a test of a listener who presses space for what is above a level."""
     data = tmp_path_factory.mktemp("listen")
     found = Heard(data / "played.wav", data / "session-000001.journal")
-    a_part_of_a_test(found, data)
-    return found
-
-
-def a_part_of_a_test(found: Heard, data: Path) -> None:
     keys, press = os.pipe()
     output = WavOutput(found.wav)
     # The computer's board in virtual time: what it plays lasts as long on any machine.
@@ -88,6 +83,7 @@ def a_part_of_a_test(found: Heard, data: Path) -> None:
     output.close()
     os.close(keys)
     os.close(press)
+    return found
 
 
 def samples_of(path: Path) -> NDArray[np.float64]:

@@ -27,9 +27,8 @@ from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
 from tests.device.hearing_aid.refused import python_without_networks
 from tests.host.journals import GpPta
-from tests.host.terminal import Person, at_a_terminal
+from tests.host.terminal import REPO, Person, at_a_terminal
 
-REPO: Final = Path(__file__).parents[3]
 COUNT: Final = 5
 
 

@@ -36,9 +36,7 @@ class Piped:
     """`gp-pta workbench` in this process, with a script at its standard input."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta, benches: Benches) -> None:
-        self._monkeypatch = monkeypatch
-        self._gp_pta = gp_pta
-        self.benches = benches
+        self._monkeypatch, self._gp_pta, self.benches = monkeypatch, gp_pta, benches
         monkeypatch.setattr(console, "POLL_S", 0.001)  # between two looks at what costs no time
         monkeypatch.setattr(workbench, "POLL_S", 0.001)
 

@@ -34,16 +34,19 @@ class Worker:
             self.wait.check()
 
 
-def test_who_says_progress_is_waited_for_longer_than_silence_is() -> None:
-    worker = Worker()
+@pytest.fixture
+def worker() -> Worker:
+    return Worker()
+
+
+def test_who_says_progress_is_waited_for_longer_than_silence_is(worker: Worker) -> None:
     for kernel in range(1, 6):
         worker.pass_by(SILENT_S_MAX)
         worker.wait.hear(f"compiling kernel {kernel} of 14")
     assert worker.shown == [], "what it says is shown by who hears it"
 
 
-def test_who_is_silent_is_given_up_on_and_what_it_said_last_is_told() -> None:
-    worker = Worker()
+def test_who_is_silent_is_given_up_on_and_what_it_said_last_is_told(worker: Worker) -> None:
     worker.pass_by(30)
     worker.wait.hear("compiling kernel 3 of 14 with Numba: mixture_infer")
     worker.pass_by(SILENT_S_MAX)
@@ -56,15 +59,13 @@ def test_who_is_silent_is_given_up_on_and_what_it_said_last_is_told() -> None:
     )
 
 
-def test_who_never_said_anything_is_told_as_such() -> None:
-    worker = Worker()
+def test_who_never_said_anything_is_told_as_such(worker: Worker) -> None:
     with pytest.raises(HostError, match=r"for 62 s and does not work \(it never said an"):
         worker.pass_by(LOOK_S + SILENT_S_MAX + 1)
 
 
-def test_who_works_silently_is_waited_for_and_that_is_shown() -> None:
+def test_who_works_silently_is_waited_for_and_that_is_shown(worker: Worker) -> None:
     """Fifty busy loops beside it leave a fiftieth of a processor."""
-    worker = Worker()
     worker.pass_by(5 * SILENT_S_MAX, work_s_per_s=0.02)
     assert worker.shown[0] == (
         "the firmware has said nothing for 101 s, but it works; waiting"
@@ -72,29 +73,25 @@ def test_who_works_silently_is_waited_for_and_that_is_shown() -> None:
     assert 2 <= len(worker.shown) <= 4
 
 
-def test_who_comes_late_looks_before_he_judges() -> None:
+def test_who_comes_late_looks_before_he_judges(worker: Worker) -> None:
     """A machine that has no time for the one who waits has none for the other either."""
-    worker = Worker()
     worker.now_s += 5 * SILENT_S_MAX
     worker.wait.check()
     with pytest.raises(HostError, match="does not work"):
         worker.pass_by(SILENT_S_MAX + 1)
 
 
-def test_who_only_looks_up_now_and_then_does_not_work() -> None:
-    worker = Worker()
+def test_who_only_looks_up_now_and_then_does_not_work(worker: Worker) -> None:
     with pytest.raises(HostError, match="does not work"):
         worker.pass_by(2 * SILENT_S_MAX, work_s_per_s=0.9 * WORK_S / SILENT_S_MAX)
 
 
-def test_who_works_without_end_is_given_up_on_in_the_end() -> None:
-    worker = Worker()
+def test_who_works_without_end_is_given_up_on_in_the_end(worker: Worker) -> None:
     with pytest.raises(HostError, match=r"did not answer within 601 s: .* \(it never said"):
         worker.pass_by(LONGEST_S + 1, work_s_per_s=1.0)
 
 
-def test_a_worker_that_was_started_again_works_from_nothing() -> None:
-    worker = Worker()
+def test_a_worker_that_was_started_again_works_from_nothing(worker: Worker) -> None:
     worker.pass_by(10, work_s_per_s=10.0)
     worker.worked_s = 0.0
     worker.pass_by(2 * SILENT_S_MAX, work_s_per_s=0.05)

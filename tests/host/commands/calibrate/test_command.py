@@ -31,12 +31,9 @@ from tests.host.journals import Refused
 
 TODAY: Final = datetime.date(2026, 5, 6)
 TEXTS: Final = {
-    "--technician": "A. Meyer",
-    "--meter": "class 1",
-    "--meter-serial": "M-1",
-    "--serial-left": "L-1",
-    "--serial-right": "R-1",
-}
+    "--technician": "A. Meyer", "--meter": "class 1", "--meter-serial": "M-1",
+    "--serial-left": "L-1", "--serial-right": "R-1",
+}  # fmt: skip
 TRUTH: Final = {
     ear: dict(zip(BY_AIR.calibrated_hz, levels, strict=True)) for ear, levels in SENSITIVITY.items()
 }
@@ -138,14 +135,11 @@ def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path
 def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
     with device(tmp_path / "data") as bench:
-        technician = Technician(
-            bench,
-            {
-                "left 125 Hz at -10": ["", "x", "200", "60", "1080", "85"],
-                "left 500 Hz at -30": ["29.0"],
-                "right 8000 Hz at -10": ["softer"],
-            },
-        )
+        answers = {
+            "left 125 Hz at -10": ["", "x", "200", "60", "1080", "85"],
+            "left 500 Hz at -30": ["29.0"], "right 8000 Hz at -10": ["softer"],
+        }  # fmt: skip
+        technician = Technician(bench, answers)
         assert run(output, technician, "--loud", "-10") == 0
 
     said = "\n".join(technician.said)
@@ -423,10 +417,8 @@ def test_the_loud_tone_gets_softer_until_it_is_10_db_above_the_soft_one(
     device: Devices, tmp_path: Path
 ) -> None:
     with device(tmp_path / "data") as bench:
-        technician = Technician(
-            bench, {f"right 8000 Hz at {level}": ["softer"] for level in (-10, -15, -20)}
-        )
-
+        answers = {f"right 8000 Hz at {level}": ["softer"] for level in (-10, -15, -20)}
+        technician = Technician(bench, answers)
         assert run(tmp_path / "calibration.toml", technician, "--loud", "-10") == 0
 
     (refusal,) = (line for line in technician.said if "softest" in line)

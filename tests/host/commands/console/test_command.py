@@ -162,7 +162,7 @@ def test_a_line_that_was_not_done_is_in_the_exit_code(server: Served, pipe: Pipe
 
 
 def test_what_somebody_typed_by_half_is_forgotten(server: Served, pipe: Piped) -> None:
-    server.console.receive(b"SESS:ABO")
+    server.console.receive(b"SESS:ABOR")
     server.say("an old answer\r\nanother\r\n")
     said, _ = pipe(server.port, "*TST?\n")
 

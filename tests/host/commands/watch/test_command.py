@@ -20,6 +20,7 @@ from host_tools.commands.watch import port as port_module
 from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch, view_of
 from host_tools.commands.watch.port import PortWatch
 from host_tools.commands.watch.screen import draw
+from host_tools.commands.watch.view import blocks
 from host_tools.devices.greeting import IDENTITY
 from host_tools.errors import HostError
 from host_tools.main import main
@@ -309,3 +310,7 @@ def test_while_it_waits_only_words_are_shown(
     Console(width=300).print(draw(DirectoryWatch(tmp_path, awaits_next=True).look()))
     told = f"waiting for a test in {tmp_path}; there is no session yet\n"
     assert capsys.readouterr().out == told
+
+
+def test_blocks_have_the_height_of_their_values() -> None:
+    assert blocks([0.0, 0.5, 1.0, None, 7.0], 1.0) == "▁▅█ █"
