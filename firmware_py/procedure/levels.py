@@ -35,15 +35,11 @@ class Levels:
     def __init__(self, route: Route, settings: Settings, highest_db_hl: Highest) -> None:
         self.route = route
         self._settings = settings
+        self.floor_db_hl = max(settings.level_min_db_hl, route.kind.levels_db_hl[0])  # the lowest
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
         self._last_db_hl: float | None = None
         self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
-
-    @property
-    def floor_db_hl(self) -> float:
-        """Return the lowest level."""
-        return max(self._settings.level_min_db_hl, self.route.kind.levels_db_hl[0])
 
     def limit_db_hl(self, frequency_hz: float) -> float:
         """Return the highest level that may be asked at a frequency, and can be reached there."""
