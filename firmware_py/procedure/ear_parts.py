@@ -36,13 +36,10 @@ class EarParts:
     """
 
     def __init__(self, route: Route, settings: Settings, person: Person, highest: Highest) -> None:
-        self.route = route
         self.settings = settings
-        self.estimator = _estimator(settings, person)
-        self.levels = Levels(route, settings, highest)
-        self.tally = Tally()
+        levels = Levels(route, settings, highest)
+        self.audiogram = ThresholdEstimates(settings, _estimator(settings, person), levels, Tally())
         self.catch_trials = CatchTrials(settings, self.estimator)
-        self.audiogram = ThresholdEstimates(settings, self.estimator, self.levels, self.tally)
         self.attention = Attention(self.audiogram)
         self.rule = StoppingRule(settings, self.audiogram, self.catch_trials)
         self.familiarisation = Familiarisation(settings.familiar_level_db_hl, self.levels)
@@ -52,6 +49,26 @@ class EarParts:
         self.confirmation: Confirmation | None = None
         self.outcome: Outcome = Outcome.INCOMPLETE
         self.why: Reasons = ()
+
+    @property
+    def route(self) -> Route:
+        """Return the way to the ear that is tested."""
+        return self.levels.route
+
+    @property
+    def estimator(self) -> ThresholdEstimator:
+        """Return what infers the thresholds."""
+        return self.audiogram.estimator
+
+    @property
+    def levels(self) -> Levels:
+        """Return what levels may be asked."""
+        return self.audiogram.levels
+
+    @property
+    def tally(self) -> Tally:
+        """Return how many tones were asked and heard."""
+        return self.audiogram.tally
 
     @property
     def heard_nothing(self) -> bool:

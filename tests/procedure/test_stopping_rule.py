@@ -391,7 +391,7 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
             sds = NormalDist().inv_cdf(0.5 + 0.5 * probability)
             return mean_db_hl - sds * sd_db, mean_db_hl + sds * sd_db
 
-    ear.estimator = cast(Any, Sure())
+    ear.audiogram.estimator = cast(Any, Sure())
     ear.audiogram = ThresholdEstimates(Settings(), ear.estimator, ear.levels, ear.tally)
     for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
         for level_db_hl, heard in ((95.0, True), (100.0, False), (100.0, False)):
