@@ -75,9 +75,8 @@ class HearingTest:
         earphones: Earphones = ANY_EARPHONES,
     ) -> None:
         self.settings = settings
-        self.person = person
         self.ears = {
-            route: EarTest(route, settings, self.person, highest_db_hl) for route in settings.routes
+            route: EarTest(route, settings, person, highest_db_hl) for route in settings.routes
         }
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})

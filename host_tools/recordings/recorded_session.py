@@ -108,7 +108,7 @@ class RecordedSession:
     @property
     def person(self) -> Person:
         """Return who was tested."""
-        return self.test.person
+        return self.header.person
 
     @property
     def calibration(self) -> CalibrationInForce:

@@ -33,7 +33,7 @@ def a_session() -> RecordedSession:
     again = (ConfirmedThreshold(1000, CONFIRMED_DB_HL, Outcome.MEASURED, 9),)
     ears = tuple(replace(ear, confirmed=again) for ear in session.result.ears)
     session.state.result = replace(session.result, ears=ears)
-    session.test.person = Person(60.0, "F", "P-1")
+    session.state.header = replace(session.header, person=Person(60.0, "F", "P-1"))
     return session
 
 

@@ -102,7 +102,6 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
         started="2026-01-20T10:00:00+01:00", device="10000000abcdef01",
     )  # fmt: skip
     session.state.header = header
-    session.test.person = header.person
     made = paper(session, HEADING)
     text = made.text
     assert made.title.endswith(", 20 January 2026 and 21 January 2026")
