@@ -60,25 +60,16 @@ class ThresholdEstimates:
         """Return what is known at each frequency; computed once between two answers."""
         answers = (self.estimator.changes, self.tally.tones)
         if self._estimated is None or self._estimated[0] != answers:
-            self._estimated = answers, self._estimate_all()
+            asked_hz = self.frequencies_hz
+            mean_db_hl, sd_db = self.estimator.threshold(asked_hz)
+            band_db_hl = self.estimator.threshold_band(asked_hz, BAND_PROBABILITY)
+            # What each lies above with the probability that no response needs.
+            both = 1.0 - 2.0 * (1.0 - NO_RESPONSE_PROBABILITY)
+            above_db_hl, _ = self.estimator.threshold_band(asked_hz, both)
+            figures = zip(asked_hz, mean_db_hl, sd_db, *band_db_hl, above_db_hl, strict=True)
+            found = [self._estimate(f, *map(float, each)) for f, *each in figures]
+            self._estimated = answers, found
         return [*self._estimated[1]]
-
-    def _estimate_all(self) -> list[Estimate]:
-        figures = zip(
-            self.frequencies_hz,
-            *self.estimator.threshold(self.frequencies_hz),
-            *self.estimator.threshold_band(self.frequencies_hz, BAND_PROBABILITY),
-            self._lower_ends_db_hl(),
-            strict=True,
-        )
-        return [self._estimate(f, *map(float, found)) for f, *found in figures]
-
-    def _lower_ends_db_hl(self) -> list[float]:
-        """Return what each threshold lies above with the probability that no response needs."""
-        both = 1.0 - 2.0 * (1.0 - NO_RESPONSE_PROBABILITY)
-        low_db_hl, _ = self.estimator.threshold_band(self.frequencies_hz, both)
-        found: list[float] = low_db_hl.tolist()
-        return found
 
     def widest(self) -> Estimate:
         """Return the estimate with the widest band for its frequency, of those looked at."""
