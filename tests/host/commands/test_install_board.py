@@ -153,12 +153,11 @@ def a_peer(answer: Callable[[bytes], bytes] = lambda _: b"") -> Iterator[str]:
         peer.stop()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raw_repl, "QUIET_S", 0.0)
 
 
-@pytest.mark.usefixtures("impatient")
 def test_what_has_no_repl_is_told_apart() -> None:
     with (
         a_peer() as port,
@@ -167,7 +166,6 @@ def test_what_has_no_repl_is_told_apart() -> None:
         install(port, SETTINGS, repl_timeout_s=0.1)
 
 
-@pytest.mark.usefixtures("impatient")
 def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
     class Instrument(Recorder):
         def take_call(self, name: str, *values: object) -> str:
@@ -186,7 +184,6 @@ def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
     )
 
 
-@pytest.mark.usefixtures("impatient")
 def test_a_tone_generator_without_a_repl_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     served = Served(a_listener())
     try:

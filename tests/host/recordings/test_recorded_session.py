@@ -6,6 +6,7 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.route import Route
 from host_tools.recordings.recorded_session import Trial, read_session
+from tests.firmware.whole_sessions import records_of
 from tests.host.journals import GOLDEN, LEFT_S2
 
 
@@ -24,22 +25,10 @@ def test_the_trials_are_those_that_the_result_counts() -> None:
 
 
 def test_a_trial_is_the_last_tone_with_its_number_and_its_press() -> None:
-    records = read_journal(LEFT_S2).records
-    played = {
-        record["action"]["number"]: record["action"]
-        for record in records
-        if record.get("action", {}).get("what") == "play"
-    }
-    onsets_us = {
-        record["event"]["number"]: record["event"]["onset_us"]
-        for record in records
-        if record.get("event", {}).get("what") == "tone-on"
-    }
-    presses_us = {
-        record["event"]["at_us"]
-        for record in records
-        if record.get("event", {}).get("what") == "button-down"
-    }
+    events, actions = records_of(LEFT_S2, "input"), records_of(LEFT_S2, "output")
+    played = {action["number"]: action for action in actions if action["what"] == "play"}
+    onsets_us = {e["number"]: e["onset_us"] for e in events if e["what"] == "tone-on"}
+    presses_us = {event["at_us"] for event in events if event["what"] == "button-down"}
     heard = [t for t in read_session(LEFT_S2).trials if t.heard and t.frequency_hz is not None]
 
     assert len(heard) > 10
