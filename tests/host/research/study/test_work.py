@@ -62,28 +62,30 @@ def assert_same(directory: Path, other: Path) -> None:
         assert (directory / name).read_bytes() == (other / name).read_bytes(), name
 
 
-def test_a_small_study_goes_on_after_an_interrupt(
-    table: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(_chunks: Iterator[Chunk]) -> Iterator[Any]:
+    def interrupt(chunks: Iterator[Chunk]) -> Iterator[Any]:
+        yield run_chunk(next(chunks))
         raise KeyboardInterrupt
 
     words = [
-        "study", "--audiograms", str(table), "--methods", "quest", "--ears", "1", "--seeds", "1",
+        "study", "--audiograms", str(table), "--methods", "quest", "--ears", "1", "--seeds", "4",
         "--trials", "3", "--workers", "0", "-o", str(tmp_path), "--json",
     ]  # fmt: skip
     with monkeypatch.context() as patch:
         patch.setattr(work, "run_here", interrupt)
         assert main(words) == 130
     said = capsys.readouterr().err
-    assert f"interrupted; 0 of 4 sessions are kept in {str(tmp_path)!r}" in said
+    assert f"interrupted; 8 of 16 sessions are kept in {str(tmp_path)!r}" in said
+    assert not (tmp_path / "study.csv").exists()
+    (kept,) = (tmp_path / "parts").iterdir()
+    before = kept.stat()
 
     assert main(words) == 0
+    assert kept.stat() == before, "what is kept is not run again"
     about = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (about["ears"], about["sessions"]) == (4, 4)
+    assert (about["ears"], about["sessions"]) == (4, 16)
     assert [line["method"] for line in about["methods"]] == ["quest"]
     assert all((tmp_path / name).stat().st_size for name in OUTPUTS)
 
@@ -228,31 +230,6 @@ def test_after_a_kill_the_same_command_goes_on(table: Path, alone: Path, tmp_pat
     child.send_signal(signal.SIGKILL)
     child.wait()
     assert list(tmp_path.glob("parts/*.parquet"))
-
-    assert study(table, tmp_path, "--workers", "0") == 0
-    assert_same(tmp_path, alone)
-
-
-@pytest.mark.thorough
-def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
-    table: Path,
-    alone: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def interrupt(chunks: Iterator[Chunk]) -> Iterator[Any]:
-        for chunk in chunks:
-            if chunk.index == 3:
-                raise KeyboardInterrupt
-            yield run_chunk(chunk)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(work, "run_here", interrupt)
-        assert study(table, tmp_path, "--workers", "0") == 130
-    said = capsys.readouterr().err
-    assert f"interrupted; 24 of 40 sessions are kept in {str(tmp_path)!r}" in said
-    assert not (tmp_path / "study.csv").exists()
 
     assert study(table, tmp_path, "--workers", "0") == 0
     assert_same(tmp_path, alone)
