@@ -9,7 +9,7 @@ from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.command_row import Command, Pin, When, page_lines
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.inference.preference.thurstone import Answer
+from firmware_py.inference.preference.answer import Answer
 from firmware_py.installation.configuration import Configuration
 from firmware_py.link.aid import AidGreeted
 from firmware_py.operator.refusals import refusing

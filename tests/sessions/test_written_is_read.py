@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from device.simulator.virtual_clock import STARTED, VirtualClock
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.inference.preference.thurstone import Answer
+from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import JournalRecordError, JournalWriter, read_journal
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.link.frames import SEQUENCE_MAX

@@ -15,7 +15,7 @@ from device.simulator.aid import SimulatedAid
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from firmware_py.calibration.simulated import SERIAL
-from firmware_py.inference.preference.thurstone import Answer
+from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import TUNING
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused

@@ -12,6 +12,7 @@ from firmware_py.inference.elementary import log, normal_cdf
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array
 from firmware_py.inference.one_at_a_time import OneAtATime
+from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.arrays import Lines
 from firmware_py.inference.preference.doubts import (
     log_by_chance,
@@ -23,7 +24,7 @@ from firmware_py.inference.preference.points import standard_points, weigh_point
 from firmware_py.inference.preference.posterior import infer_wish
 from firmware_py.inference.preference.regret import UNIT_DB
 from firmware_py.inference.preference.selection import BITS, CHECK, GAIN, select_pair
-from firmware_py.inference.preference.thurstone import ANSWERS, CODES, FIRST, SAME, SECOND, Answer
+from firmware_py.inference.preference.thurstone import ANSWERS, CODES, FIRST, SAME, SECOND
 from firmware_py.inference.preference.workspace import Workspace
 
 STEP_DB: Final = 0.5  # of a setting: nobody hears less

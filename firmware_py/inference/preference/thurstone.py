@@ -9,20 +9,11 @@ t (Glenn & David, Biometrics 16 (1960) 86-109). l is the rate of answers that me
 """
 
 import math
-from enum import StrEnum
 from typing import Final
 
 from firmware_py.inference.elementary import INV_SQRT_2PI, exp, normal_cdf
 from firmware_py.inference.kernel import kernel
-
-
-class Answer(StrEnum):
-    """Which of two sounds is better, by the order in which they were heard."""
-
-    FIRST = "first"
-    SECOND = "second"
-    SAME = "same"  # no difference
-
+from firmware_py.inference.preference.answer import Answer
 
 FIRST, SECOND, SAME = range(3)
 CODES: Final = {Answer.FIRST: FIRST, Answer.SECOND: SECOND, Answer.SAME: SAME}

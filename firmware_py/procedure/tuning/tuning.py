@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
+from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.estimator import PreferenceEstimator
-from firmware_py.inference.preference.thurstone import Answer
 from firmware_py.procedure import events
 from firmware_py.procedure.events import HEARD_BUTTON, Action, Event
 from firmware_py.procedure.outcomes import SessionOutcome

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.inference.preference.thurstone import Answer
+from firmware_py.inference.preference.answer import Answer
 from firmware_py.procedure import events
 from firmware_py.procedure.events import HEARD_BUTTON, UNSURE_BUTTON
 from firmware_py.procedure.tuning.events import PlaySpeech, SpeechEnded, StopSpeech

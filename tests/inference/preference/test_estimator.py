@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from firmware_py.inference.estimator import TrialLimitError
 from firmware_py.inference.library import JIT, VARIABLE
+from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.doubts import LISTENS, log_by_chance
 from firmware_py.inference.preference.estimator import (
     KINDS,
@@ -23,7 +24,6 @@ from firmware_py.inference.preference.estimator import (
     PreferenceEstimator,
 )
 from firmware_py.inference.preference.regret import UNIT_DB
-from firmware_py.inference.preference.thurstone import Answer
 from tests.budget import either, quick
 
 RANGES_DB = [(-12.0, 12.0)] * 4
