@@ -372,7 +372,7 @@ class SimulatedTest:
     @property
     def purpose(self) -> str:
         """The purpose of the presentation under way."""
-        presentation = self.test.presenter.presentation
+        presentation = self.test.presenter.trial.presentation
         return presentation.purpose if presentation else ""
 
 

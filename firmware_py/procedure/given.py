@@ -11,8 +11,9 @@ from typing import Self
 from firmware_py.procedure.asked import is_at
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.presenter import Answer, Presenter
+from firmware_py.procedure.presenter import Presenter
 from firmware_py.procedure.route import Route
+from firmware_py.procedure.trial import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,12 @@ class AnswersGiven:
         of_ear_check: bool = False,
     ) -> None:  # fmt: skip
         """Take the answer to the presentation of this number, which is over."""
-        assert presenter.presentation is not None, "it is over"
+        assert presenter.trial.presentation is not None, "it is over"
         due = presenter.noise.due
         noise_db_hl = None if due is None else due.level_db_hl
         self.all.append(Given(
-            presenter.route, presenter.presentation, noise_db_hl, number, answer.heard, now_us,
-            answer.response_us, of_ear_check,
+            presenter.trial.route, presenter.trial.presentation, noise_db_hl, number, answer.heard,
+            now_us, answer.response_us, of_ear_check,
         ))  # fmt: skip
 
     @property

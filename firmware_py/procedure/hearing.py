@@ -21,20 +21,14 @@ from firmware_py.procedure.objective import objective_of
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Presentation
-from firmware_py.procedure.presenter import (
-    FINISHED,
-    PAUSE_BEFORE,
-    PAUSED,
-    READY,
-    Answer,
-    Presenter,
-)
+from firmware_py.procedure.presenter import FINISHED, PAUSE_BEFORE, PAUSED, READY, Presenter
 from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.remarks import remarks_on
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import BETTER, Settings
 from firmware_py.procedure.time_to_go import TimeToGo
+from firmware_py.procedure.trial import Answer
 from firmware_py.procedure.which_ear import EarCheck
 
 ANY_EARPHONES: Final = Earphones()
@@ -102,7 +96,7 @@ class HearingTest:
     @property
     def number(self) -> int:
         """Return the number of the presentation under way or due."""
-        return self.presenter.number
+        return self.presenter.trial.number
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
         """Take in one event at a time of the session, and say what to do.
@@ -188,7 +182,7 @@ class HearingTest:
     @property
     def ear(self) -> EarTest:
         """Return the ear that is tested now."""
-        return self.ears[self.presenter.route]
+        return self.ears[self.presenter.trial.route]
 
     def _continue(self, now_us: int) -> list[Action]:
         self.waits_why = ()
@@ -202,7 +196,7 @@ class HearingTest:
             return self._end_check(now_us)
         if self.state != PAUSED:
             return []
-        if self.presenter.presentation is None:  # paused before it began
+        if self.presenter.trial.presentation is None:  # paused before it began
             return [tells.GoingOnTold(), *self._next(now_us)]
         return [tells.GoingOnTold(), *self.presenter.go_on(now_us)]
 
@@ -276,7 +270,7 @@ class HearingTest:
             ear.expect_listener(others[0], self.cross_hearing.crossed_answers(ear.route))
 
     def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
-        presentation, ear = self.presenter.presentation, self.ears[self.presenter.route]
+        presentation, ear = self.presenter.trial.presentation, self.ears[self.presenter.trial.route]
         assert presentation is not None
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
@@ -312,7 +306,7 @@ class HearingTest:
 
     def _clear_tone_answered(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
         """Take the answer to a tone of the ear check, which tells of nothing else."""
-        route, to_go_s = self.presenter.route, round(self.time_to_go.seconds())
+        route, to_go_s = self.presenter.trial.route, round(self.time_to_go.seconds())
         self.presenter.silent_time.take()
         self.given.add(now_us, self.number, self.presenter, answer, of_ear_check=True)
         told = tells.AnswerTold(self.number, route, tone.purpose, answer.heard, None, to_go_s)

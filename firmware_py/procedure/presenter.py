@@ -17,21 +17,19 @@ is a second press for the same tone (`silent_time.py`).
 Where there is no second button its presses mean nothing.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.inference.estimator import RESPONSE_TIME_LIMITS_S
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.events import UNSURE_BUTTON, Action, Event
 from firmware_py.procedure.noise import MaskingNoise
-from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
+from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.silent_time import SilentTime
+from firmware_py.procedure.trial import Answer, Trial, TrialTimes
 
 # States.
 READY: Final = "ready"
@@ -48,40 +46,6 @@ TIME_TIMEOUT_US: Final = 1_000_000  # the board's time is asked for again after
 SILENT_STATES: Final = (PAUSE_BEFORE, LATE)  # nothing sounds, and a press of nothing may be heard
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The answer to a presentation, at `at_us` of the board's time.
-
-    `response_us`: from the onset to the press; None for a catch trial, or without a press.
-    """
-
-    heard: bool | None
-    at_us: int
-    response_us: int | None = None
-
-    @property
-    def response_s(self) -> float | None:
-        """Return the same in seconds; None of a time that is no evidence, of a press or without."""
-        low_s, high_s = RESPONSE_TIME_LIMITS_S
-        response_s = (self.response_us or 0) / 1e6
-        return response_s if low_s <= response_s <= high_s else None
-
-
-@dataclass
-class _Tries:
-    """What came of one presentation so far."""
-
-    starts: int = 0
-    early_presses: int = 0
-    void_why: Reason | None = None  # of the last start that came to nothing
-
-    def failure(self, number: int) -> Reason:
-        """Say that the test fails at this presentation."""
-        if self.void_why is None:
-            return reason(Code.NOT_PLAYED, number=number)
-        return reason(Code.NOT_PLAYED_BUT, number=number, why=self.void_why)
-
-
 class Presenter:
     """Presents one stimulus after the other.
 
@@ -89,15 +53,13 @@ class Presenter:
     ----------
     state : str
         One of the states above.
-    number, route, presentation
-        What is under way or due.
+    trial, times
+        What is under way or due, and its times.
     answer : Answer or None
         When there is one the presentation is over, and waits for `begin`.
     failure : reasons, why the test cannot go on; none: it can.
     silent_time, pace
         What the pauses tell of presses without a tone, and the times of this test.
-    onset_us, pause_since_us : int
-        On the board's clock: when the tone or silence began (None: not known yet), and the pause.
     """
 
     def __init__(self, settings: Settings, route: Route, cross_hearing: CrossHearing) -> None:
@@ -107,19 +69,12 @@ class Presenter:
         self.pace = Pace(settings)
         self.silent_time = SilentTime(self.pace)
         self.state = READY
-        self.number = 0
-        self.route = route
-        self.presentation: Presentation | None = None
+        self.trial = Trial(0, route)
+        self.times = TrialTimes()
         self.answer: Answer | None = None
         self.failure: Reasons = ()
-        self.onset_us: int | None = None
-        self.pause_since_us = 0
-        self._pause_began_us = 0
-        self._deadline_us = 0
-        self._tries = _Tries()
         self.board_ready = True  # the tone generator answers
         self._doubted = False  # whether nothing that the board tells of the tone counts
-        self._time_asked = False
 
     # From the hearing test
 
@@ -133,23 +88,21 @@ class Presenter:
         self, now_us: int, route: Route, presentation: Presentation, since_us: int | None
     ) -> list[Action]:
         """Begin the next presentation; `since_us`: the board's time of the answer before."""
-        if route != self.route:
+        if route != self.trial.route:
             self.noise.due = None
-        self.route = route
-        self.number += 1
-        self.presentation = presentation
+        number = self.trial.number + 1
+        self.trial = Trial(number, route, presentation)
         # A late answer is followed by a pause as any other.
         heard = self.answer is not None and self.answer.heard is not False
         waited = self.state == LATE and self.answer is not None and not heard
         self.answer = None
-        self._tries = _Tries()
-        noise = self.noise.begin(self.number, route, presentation)
+        noise = self.noise.begin(number, route, presentation)
         self.silent_time.begin(since_us if heard else None)
         if waited and not self.noise.changed:
             # The pause has been: nothing of the last tone was heard that this one could follow.
-            self.onset_us = self.pause_since_us = since_us or 0
+            self.times.onset_us = self.times.pause_since_us = since_us or 0
             return [*noise, *self._present(now_us)]
-        self.silent_time.pass_time(pause_us := self.pace.pause_us(self.number))
+        self.silent_time.pass_time(pause_us := self.pace.pause_us(number))
         return [*noise, *self._wait_for_it(now_us, pause_us, since_us)]
 
     def pause(self) -> list[Action]:
@@ -157,18 +110,18 @@ class Presenter:
         if self.state == PAUSED:
             return []
         self.state = PAUSED
-        self.onset_us = None
+        self.times.onset_us = None
         return [self._silence(), tells.PauseTold()]
 
     def go_on(self, now_us: int) -> list[Action]:
         """Begin the presentation again that was under way."""
-        self._tries.starts = 0  # a pause is no failure of the board
+        self.trial.starts = 0  # a pause is no failure of the board
         return self._pause_again(now_us)
 
     def fall_silent(self, state: str) -> events.Silence:
         """Give up what is under way: for ever (`FINISHED`), or until `begin` (`PAUSE_BEFORE`)."""
         self.state = state
-        self.onset_us = self.noise.due = None
+        self.times.onset_us = self.noise.due = None
         return self._silence()
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
@@ -191,7 +144,7 @@ class Presenter:
             case events.BoardReady(tone_known, can_mask):
                 actions = self._board_is_ready(now_us, tone_known, can_mask)
             case events.NoiseRefused(why):
-                actions = self.noise.take_refusal(self.number, why)
+                actions = self.noise.take_refusal(self.trial.number, why)
             case events.NoiseEnded() if self.state == STARTING and self.noise.due is not None:
                 actions = self._void(now_us, Code.NOISE_ENDED)
         return actions
@@ -199,58 +152,60 @@ class Presenter:
     # Events
 
     def _time_passed(self, now_us: int) -> list[Action]:
-        if now_us < self._deadline_us or not self.board_ready:
+        if now_us < self.times.deadline_us or not self.board_ready:
             return []
         if self.state == PAUSE_BEFORE:
             return self._present(now_us)
-        if self.state == LISTENING and not self._is_catch():
+        if self.state == LISTENING and not self.trial.is_catch:
             self.state = LATE
-            self._pause_began_us = now_us
-            return self._wait(now_us + self.pace.pause_after_us(self.number + 1))
+            self.times.pause_began_us = now_us
+            return self._wait(now_us + self.pace.pause_after_us(self.trial.number + 1))
         return self._ask_time(now_us) if self.state in (STARTING, LISTENING, LATE) else []
 
     def _ask_time(self, now_us: int) -> list[Action]:
         waiting = self._wait(now_us + TIME_TIMEOUT_US)
-        self._time_asked = True
+        self.times.asked = True
         return [events.AskBoardTime(), *waiting]
 
     def _board_time(self, now_us: int, at_us: int) -> list[Action]:
-        if self.state == STARTING and self._time_asked:
-            if self._is_catch():
-                self.pause_since_us = self.onset_us = at_us
+        if self.state == STARTING and self.times.asked:
+            if self.trial.is_catch:
+                self.times.pause_since_us = self.times.onset_us = at_us
                 return self._begin_silence(now_us)
             return self._void(now_us, Code.NOT_BEGUN)
         # A tone's pause may not be over yet when the board tells its time, asked for before.
-        waited = self.state == LATE and self._time_asked
-        listened = self.state == LISTENING and self._is_catch()
-        if self.onset_us is None or not (waited or listened):
+        waited = self.state == LATE and self.times.asked
+        listened = self.state == LISTENING and self.trial.is_catch
+        if self.times.onset_us is None or not (waited or listened):
             return []
-        over_us = self.onset_us + self._listening_us()
+        over_us = self.times.onset_us + self._listening_us()
         # A press in the last microsecond counts, so that has to be over as well.
         left_us = over_us + 1 - at_us
         if left_us > 0:
             return self._wait(now_us + left_us)
         if waited:
-            pause_us = self.pace.pause_after_us(self.number + 1)
+            pause_us = self.pace.pause_after_us(self.trial.number + 1)
             self.silent_time.pass_time(self.pace.window_us + pause_us - self.pace.late_us)
         self.answer = Answer(False, at_us if waited else over_us)
         return []
 
     def _tone_started(self, now_us: int, number: int, onset_us: int) -> list[Action]:
-        if self.state != STARTING or number != self.number:
+        if self.state != STARTING or number != self.trial.number:
             return []
         self.state = LISTENING
-        self.onset_us = onset_us
+        self.times.onset_us = onset_us
         return self._wait(now_us + self._listening_us())
 
     def _tone_ended(self, now_us: int, number: int, offset_us: int, cut: bool) -> list[Action]:
-        if self._is_catch():
+        if self.trial.is_catch:
             # The tone before may have gone on after its answer.
-            if self.onset_us is not None and offset_us > self.pause_since_us:
-                self.pause_since_us = offset_us
-                self.onset_us = max(self.onset_us, offset_us + self.pace.pause_us(self.number))
+            if self.times.onset_us is not None and offset_us > self.times.pause_since_us:
+                self.times.pause_since_us = offset_us
+                self.times.onset_us = max(
+                    self.times.onset_us, offset_us + self.pace.pause_us(self.trial.number)
+                )
             return []
-        ended = cut and number == self.number and self.state in (LISTENING, LATE)
+        ended = cut and number == self.trial.number and self.state in (LISTENING, LATE)
         return self._void(now_us, Code.CUT_SHORT) if ended else []
 
     def _take_press(self, now_us: int, at_us: int, button: int) -> list[Action]:
@@ -260,11 +215,11 @@ class Presenter:
         if self.silent_time.again(at_us):
             return []
         heard = None if unsure else True
-        if self._is_catch():
+        if self.trial.is_catch:
             return self._take_press_without_tone(now_us, at_us, heard)
-        if self.state not in (LISTENING, LATE) or self.onset_us is None:
+        if self.state not in (LISTENING, LATE) or self.times.onset_us is None:
             return self._stray_press(now_us)
-        since_onset_us = at_us - self.onset_us
+        since_onset_us = at_us - self.times.onset_us
         if since_onset_us > self.pace.late_us:
             return self._stray_press(now_us)
         if since_onset_us < 1000 * self._settings.response_ms_min:
@@ -274,19 +229,21 @@ class Presenter:
 
     def _take_press_without_tone(self, now_us: int, at_us: int, heard: bool | None) -> list[Action]:
         """Judge a press before a silence or in it; the word of it may come before its time."""
-        if self.onset_us is None or at_us > self.onset_us + self._listening_us():
+        times = self.times
+        if times.onset_us is None or at_us > times.onset_us + self._listening_us():
             return self._stray_press(now_us)
-        if at_us < self.onset_us:
-            self.onset_us = max(self.onset_us, self.pace.anew_us(at_us, self.pause_since_us))
+        if at_us < times.onset_us:
+            times.onset_us = max(times.onset_us, self.pace.anew_us(at_us, times.pause_since_us))
             return self._stray_press(now_us)
         self.answer = Answer(heard, at_us)
-        return [tells.CatchTold(self.number, self.route)] if self.state == PAUSE_BEFORE else []
+        told = tells.CatchTold(self.trial.number, self.trial.route)
+        return [told] if self.state == PAUSE_BEFORE else []
 
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
         self.silent_time.count_press()
-        self._tries.early_presses += 1
-        return self._void(now_us, Code.TOO_EARLY) if self._tries.early_presses == 1 else []
+        self.trial.early_presses += 1
+        return self._void(now_us, Code.TOO_EARLY) if self.trial.early_presses == 1 else []
 
     def _stray_press(self, now_us: int) -> list[Action]:
         """Count a press without a tone, however late it is told; begin a pause that lasts anew."""
@@ -295,8 +252,8 @@ class Presenter:
         self.silent_time.count_press()
         if self.state not in SILENT_STATES:
             return []
-        until_us = self.pace.anew_us(now_us, self._pause_began_us)
-        return self._wait(until_us) if until_us > self._deadline_us else []
+        until_us = self.pace.anew_us(now_us, self.times.pause_began_us)
+        return self._wait(until_us) if until_us > self.times.deadline_us else []
 
     def _board_lost(self, why: Reasons) -> list[Action]:
         if not self.board_ready:
@@ -311,7 +268,7 @@ class Presenter:
         self.noise.note_silence()
         self._cross_hearing.can_mask = can_mask
         told = tells.BoardReadyTold()
-        whole = tone_known and not (self._doubted or self._is_catch()) and self.noise.due is None
+        whole = tone_known and not (self._doubted or self.trial.is_catch) and self.noise.due is None
         self._doubted = False
         if self.state in (STARTING, LISTENING, LATE) and whole:
             wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
@@ -324,77 +281,56 @@ class Presenter:
 
     def _pause_again(self, now_us: int) -> list[Action]:
         """Begin the presentation anew, with its noise and its pause."""
-        assert self.presentation is not None
+        assert self.trial.presentation is not None
         self.silent_time.disturb()
-        noise = self.noise.begin(self.number, self.route, self.presentation)
-        return [*noise, *self._wait_for_it(now_us, self.pace.pause_again_us(self.number))]
+        noise = self.noise.begin(self.trial.number, self.trial.route, self.trial.presentation)
+        return [*noise, *self._wait_for_it(now_us, self.pace.pause_again_us(self.trial.number))]
 
     def _wait_for_it(self, now_us: int, pause_us: int, since_us: int | None = None) -> list[Action]:
         """Begin the pause; `since_us`: the board's time of the answer before."""
         self.state = PAUSE_BEFORE
-        self._pause_began_us = now_us
-        self.onset_us = None
-        if since_us is not None and self._is_catch():
-            self.pause_since_us = since_us
-            self.onset_us = since_us + pause_us
+        self.times.pause_began_us = now_us
+        self.times.onset_us = None
+        if since_us is not None and self.trial.is_catch:
+            self.times.pause_since_us = since_us
+            self.times.onset_us = since_us + pause_us
         return self._wait(now_us + pause_us)
 
     def _present(self, now_us: int) -> list[Action]:
-        tone = self.presentation
-        if tone is None or self._is_catch():
+        tone = self.trial.presentation
+        if tone is None or self.trial.is_catch:
             return self._begin_silence(now_us)
-        self._tries.starts += 1
-        if self._tries.starts > STARTS_MAX:
-            self.failure = (self._tries.failure(self.number),)
+        self.trial.starts += 1
+        if self.trial.starts > STARTS_MAX:
+            self.failure = (self.trial.failure(),)
             return []
         self.state = STARTING
-        told = _to_tell(self.number, self.route, tone, self.noise)
-        play = _play(self.number, self.route, tone, self._settings, self.pace.pulses)
+        told = self.trial.tell(tone, self.noise)
+        play = self.trial.play(tone, self._settings, self.pace.pulses)
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
     def _begin_silence(self, now_us: int) -> list[Action]:
         """Listen to a catch trial, or ask the board first what time it is."""
-        if self.onset_us is None:
+        if self.times.onset_us is None:
             self.state = STARTING
             return self._ask_time(now_us)
         self.state = LISTENING
-        told = tells.CatchTold(self.number, self.route)
+        told = tells.CatchTold(self.trial.number, self.trial.route)
         return [told, *self._wait(now_us + self._listening_us())]
 
     def _void(self, now_us: int, code: Code) -> list[Action]:
-        self._tries.void_why = why = reason(code)
-        return [self._silence(), tells.VoidTold(self.number, why), *self._pause_again(now_us)]
+        self.trial.void_why = why = reason(code)
+        return [self._silence(), tells.VoidTold(self.trial.number, why), *self._pause_again(now_us)]
 
     def _silence(self) -> events.Silence:
         self.noise.note_silence()
         return events.Silence()
 
     def _wait(self, until_us: int) -> list[Action]:
-        self._deadline_us = until_us
-        self._time_asked = False  # what the board tells from now on is for another wait
+        self.times.deadline_us = until_us
+        self.times.asked = False  # what the board tells from now on is for another wait
         return [events.Wait(until_us)]
 
     def _listening_us(self) -> int:
         # A silence is as long as a tone may be answered.
-        return self.pace.late_us if self._is_catch() else self.pace.window_us
-
-    def _is_catch(self) -> bool:
-        return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
-
-
-def _to_tell(number: int, route: Route, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
-    due = noise.due
-    return tells.ToneTold(
-        number, route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
-        tone.information_bits,
-        noise_db_hl=due.level_db_hl if due else None,
-        unmasked=noise.cover.why if due is None else None,
-    )  # fmt: skip
-
-
-def _play(number: int, route: Route, tone: Presentation, s: Settings, pulses: int) -> events.Play:
-    return events.Play(
-        number, route, tone.frequency_hz, tone.level_db_hl,
-        s.pulse_on_ms, s.pulse_off_ms, pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
-        tone.why,
-    )  # fmt: skip
+        return self.pace.late_us if self.trial.is_catch else self.pace.window_us

@@ -63,7 +63,7 @@ def go_on_to(world: World, state: str) -> None:
         session = world.runner.session
         assert session is not None, f"the test was over before there was a tone {state}"
         presenter = session.test.presenter
-        return presenter.state == state and presenter.presentation != SILENCE
+        return presenter.state == state and presenter.trial.presentation != SILENCE
 
     world.run(12 * S)
     world.until(there)

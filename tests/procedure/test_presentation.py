@@ -23,12 +23,12 @@ from firmware_py.procedure.presenter import (
     STARTING,
     STARTS_MAX,
     TIME_TIMEOUT_US,
-    Answer,
 )
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CONDUCTS, Settings
+from firmware_py.procedure.trial import Answer
 from firmware_py.procedure.words import say
 from tests.budget import quick
 from tests.procedure.driver import (
@@ -591,8 +591,8 @@ def at_a_silence() -> Driver:
 def silence_us(driver: Driver) -> int:
     """When a catch trial begins, on the clock of the board."""
     assert driver.purpose == Purpose.CATCH
-    assert driver.test.presenter.onset_us is not None
-    return driver.test.presenter.onset_us
+    assert driver.test.presenter.times.onset_us is not None
+    return driver.test.presenter.times.onset_us
 
 
 def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
@@ -667,7 +667,7 @@ def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> N
 def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_late() -> None:
     driver = at_a_silence()
     begin_us = silence_us(driver)
-    pause_us = begin_us - driver.test.presenter.pause_since_us
+    pause_us = begin_us - driver.test.presenter.times.pause_since_us
     for offset_us in (begin_us - pause_us, begin_us - pause_us - 1, begin_us - pause_us + 70 * MS):
         driver.feed(events.ToneEnded(driver.test.number - 1, offset_us, cut=True))
 

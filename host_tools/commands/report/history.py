@@ -154,13 +154,13 @@ def _trial(trial: Trial, session: RecordedSession, snapshot: int) -> dict[str, A
 
 def _pending(session: RecordedSession) -> dict[str, Any] | None:
     """Return the presentation that was due when the record ended."""
-    presentation = session.test.presenter.presentation
+    presentation = session.test.presenter.trial.presentation
     if session.state.result is not None or presentation is None:
         return None
     catch = presentation.frequency_hz == 0.0
     return {
         "number": session.test.number,
-        **session.test.presenter.route.parts(),
+        **session.test.presenter.trial.route.parts(),
         "purpose": presentation.purpose,
         "frequency_hz": None if catch else presentation.frequency_hz,
         "level_db_hl": None if catch else presentation.level_db_hl,

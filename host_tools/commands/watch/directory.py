@@ -194,5 +194,5 @@ def _state(session: RecordedSession) -> str:
     if state.test.outcome:
         return state.test.outcome
     waits = f": {say(state.test.waits_why)}" if state.test.waits_why else ""
-    what = f"{state.test.state}{waits or f', {state.test.presenter.route.words}'}"
+    what = f"{state.test.state}{waits or f', {state.test.presenter.trial.route.words}'}"
     return under_way(what, lost=not state.test.presenter.board_ready)
