@@ -27,7 +27,6 @@ def memory_mb(pid: int) -> tuple[float, float]:
 
 
 def trace(rig: Rig, process: Process, where: Path) -> str:
-    """Return what the process says that its objects have."""
     os.kill(process.pid, signal.SIGUSR1)
     rig.wait(where.exists)
     words = where.read_text()

@@ -179,7 +179,6 @@ class OfFile(argparse.Action):
         values: object,
         _option_string: str | None = None,
     ) -> None:
-        """Do it and end."""
         from firmware_py.installation.configuration import ConfigurationError
         from firmware_py.platform.keys import KeyFileError
 
@@ -190,7 +189,6 @@ class OfFile(argparse.Action):
         parser.exit(0)
 
     def do(self, path: Path) -> None:
-        """Do it."""
         raise NotImplementedError
 
 

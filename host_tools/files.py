@@ -68,7 +68,6 @@ def user_directory(variable: str, otherwise: str) -> Path:
 
 
 def cannot_be_read(directory: Path, error: OSError) -> HostError:
-    """Return the error for a directory that cannot be read."""
     return HostError(f"{str(directory)!r} cannot be read: {error.strerror}")
 
 

@@ -68,7 +68,6 @@ COMMANDS: Final[tuple[Command, ...]] = (
 
 
 def parser() -> CommandParser:
-    """Return the parser of the command line."""
     return parser_of(COMMANDS)
 
 

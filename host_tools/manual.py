@@ -85,7 +85,6 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Print it."""
     print(manual(), end="")
 
 

@@ -147,7 +147,6 @@ def _count(target: str, directory: Path, arguments: list[str]) -> int:
 
 
 def read_counts(file: Path = FILE) -> dict[str, Counts]:
-    """Return the counts of the file, by target."""
     counts: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     return counts
 

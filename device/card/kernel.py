@@ -83,7 +83,6 @@ def with_needs(names: Iterable[str], needs: Mapping[str, Sequence[str]]) -> set[
 
 
 def read_modules(*whens: str) -> list[str]:
-    """Return the modules of the list that are marked so."""
     names = []
     for line in MODULES.read_text(encoding="ascii").splitlines():
         when, _, some = line.partition(":")

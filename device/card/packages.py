@@ -63,7 +63,6 @@ class Package:
 
 
 def read_packages() -> list[Package]:
-    """Return the packages of the list."""
     lines = LOCK.read_text(encoding="ascii").splitlines()
     return [Package(*line.split()) for line in lines if not line.startswith("#")]
 

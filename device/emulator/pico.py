@@ -106,7 +106,6 @@ class EmulatedPico:
 
     @property
     def flash(self) -> bytes:
-        """What the flash holds."""
         return bytes(self._chip.flash[:FLASH_BYTES])
 
     def write_flash(self, offset: int, data: bytes) -> int:

@@ -185,7 +185,6 @@ def hostile_sounds(chance: np.random.Generator) -> Iterator[FloatArray]:
 
 
 def random_setting(fit: Fit, chance: np.random.Generator) -> Setting:
-    """Return any setting that the fit allows."""
     ranges = fit.ranges_db()
     steps = {
         d.name: (math.ceil(ranges[d.name][0] / STEP_DB), math.floor(ranges[d.name][1] / STEP_DB))

@@ -70,7 +70,6 @@ def fit_digest(fit: Fit) -> str:
 
 
 def fit_text(fit: Fit) -> str:
-    """Return a fit as it is in a file."""
     record = _fit_record(fit)
     whole = {"format": FORMAT, "version": VERSION, "checksum": checksum(record), "fit": record}
     return json.dumps(whole, indent=1) + "\n"

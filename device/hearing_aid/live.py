@@ -117,7 +117,6 @@ class LiveAid:
         return heard
 
     def close(self) -> None:
-        """Hang up."""
         self._sound.close()
 
     def _glide(self) -> None:

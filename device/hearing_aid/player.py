@@ -90,7 +90,6 @@ class FilePlayer(Player):
         """Do nothing: what was begun is kept."""
 
     def close(self) -> None:
-        """Write the file."""
         if self._played:
             write_wav(self._path, np.concatenate(self._played))
 

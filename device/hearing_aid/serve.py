@@ -205,7 +205,6 @@ class Server:
                     self._hang_up(selector)
 
     def close(self) -> None:
-        """Close the sockets."""
         self._listener.close()
         if self._line is not None:
             self._line.close()

@@ -46,7 +46,6 @@ def formula(profile: str) -> str:
 
 
 def table_lines() -> list[str]:
-    """Return the lines of the table."""
     sizes = " | ".join(f"N = {size}" for size in SIZES)
     fixed = " | " * (len(SIZES) - 1)
     lines = [

@@ -109,7 +109,6 @@ class DuePress:
     lasting: bool = False  # it comes whatever begins or ends before
 
     def next_one(self) -> "DuePress":
-        """Return the one that follows it."""
         again_us = self.again_us if self.for_good else 0
         return replace(self, at_us=self.at_us + self.again_us, again_us=again_us, lasting=True)
 

@@ -129,12 +129,10 @@ class Board:
                 self._tone_over(at_us, cut=True)
 
     def tell(self, at_us: int, event: events.Event) -> None:
-        """Tell what happens."""
         arrives_us = self.clock.session_us(at_us) + self.wire_us
         heapq.heappush(self._coming, (arrives_us, next(self._order), event))
 
     def play(self, play: events.Play, onset_us: int, end_us: int) -> None:
-        """Play a tone."""
         noise: Noise | None = None
         if (told := self.noise) is not None:
             noise = Noise(ear_named(told.route.ear), told.frequency_hz, told.level_db_hl)
@@ -182,7 +180,6 @@ class Operators:
         return self._word[0] if self._word else None
 
     def say(self) -> events.Event:
-        """Give it."""
         assert self._word is not None
         (_, word), self._word = self._word, None
         return word

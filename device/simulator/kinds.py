@@ -182,7 +182,6 @@ class Course:
         return self._moment(Asked(number % NUMBERS_MAX, frequency_hz, above_db, last))
 
     def take_answer(self, number: int, pressed: bool) -> None:
-        """Take in the answer to a tone."""
         if self._remembers:
             self._pressed[number] = pressed
 

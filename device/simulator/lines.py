@@ -85,7 +85,6 @@ class SimulatedLine(Port):
         self._unsent.clear()
 
     def read(self) -> bytes:
-        """Return what has come."""
         self._touch()
         come = bytes(self.incoming)
         self.incoming.clear()

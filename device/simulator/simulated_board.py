@@ -93,7 +93,6 @@ class SimulatedOutput:
         self.noise = PlayedNoise(_EARS[ear], frequency_hz, level_dbfs)
 
     def unmask(self) -> None:
-        """End it."""
         self.noise = None
 
     def advance(self, now_us: int) -> None:
@@ -159,12 +158,10 @@ class SimulatedBoard:
 
     @property
     def noise(self) -> PlayedNoise | None:
-        """The noise that sounds, if any."""
         return self._output.noise
 
     @property
     def tone(self) -> PlayedTone | None:
-        """The tone that sounds, if any."""
         return None if self._output.end_us is None else self._played[-1]
 
     @property

@@ -175,7 +175,6 @@ class Surroundings:
     # Bytes
 
     def board_us(self) -> int:
-        """Return the time of the board."""
         return int((self.clock.us - self.board_began_us) * self.clock.speed)
 
     def is_anything_ready(self) -> bool:

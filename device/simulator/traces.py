@@ -70,7 +70,6 @@ def read_traces(path: Path) -> Traces:
 
 
 def traces_of(runs: Iterable[Run]) -> Traces:
-    """Return the trace of each run."""
     smoothed = [_smooth(run) for run in runs]
     moved = np.concatenate([each[0] for each in smoothed])
     by_chance = np.concatenate([each[1] for each in smoothed])

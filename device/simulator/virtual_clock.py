@@ -45,7 +45,6 @@ class VirtualClock(SteadyClock):
 
     @property
     def seconds(self) -> float:
-        """Return the same in seconds."""
         return self.us / S
 
     def now_us(self) -> int:
@@ -59,17 +58,14 @@ class VirtualClock(SteadyClock):
         return slow
 
     def world_s(self) -> float:
-        """Return the time of the world."""
         return self.seconds
 
     def waiting(self) -> Waiting:
-        """Return what a firmware waits with."""
         if self.waits is None:
             raise ValueError("nobody waits by this clock")
         return self.waits
 
     def date(self) -> datetime.datetime:
-        """Return the date at this time."""
         return STARTED + datetime.timedelta(microseconds=self.us)
 
     def date_known_s(self) -> float:

@@ -164,7 +164,6 @@ class World(Surroundings):
         return self.journal()
 
     def journal(self) -> Path:
-        """Return the newest journal."""
         return self.data.journals()[-1]
 
     def ask(self, line: str) -> list[str]:

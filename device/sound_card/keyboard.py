@@ -45,7 +45,6 @@ class KeyButton:
         return not self._repeated
 
     def is_released(self, now_us: int) -> bool:
-        """Return whether the button has come up by now."""
         wait_us = NEXT_REPEAT_US if self._repeated else FIRST_REPEAT_US
         if not self.down or now_us - self._told_us < wait_us:
             return False

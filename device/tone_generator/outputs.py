@@ -201,7 +201,6 @@ class Pulses:
         self._begun_ticks = self.next_ticks = 0
 
     def begin(self, ticks: int) -> None:
-        """Begin a pulse."""
         self._begun_ticks = ticks
         self._direction = 1
         self.next_ticks = ticks_add(ticks, self._rise_us // self.steps)

@@ -95,7 +95,6 @@ class Losses:
 
     @property
     def words(self) -> str:
-        """Say how many there were."""
         if self.count < LOSSES_MAX <= self._disbelieved:
             return f"{self._disbelieved} losses for a word that could not be true"
         return f"{self.count} losses in a row"

@@ -35,7 +35,6 @@ class Part:
 
     @property
     def told_state(self) -> str:
-        """Return the word on it."""
         return self.state if self.works else FAULT
 
     @property
@@ -82,7 +81,6 @@ def disk_part(data: DataDirectory, *, write: bool) -> Part:
 
 
 def clock_part(now: datetime.datetime) -> Part:
-    """Return what is known of the clock."""
     time, set_once = now.isoformat(timespec="seconds"), now.year >= YEAR_MIN
     code = Code.CLOCK_SAYS if set_once else Code.NEVER_SET
     return Part("clock", set_once, reason(code, time=time))

@@ -19,7 +19,6 @@ class Word:
     allowed: str = ""
 
     def value(self, text: str) -> str:
-        """Return the text."""
         return text
 
     def resembles(self, text: str) -> bool:
@@ -51,7 +50,6 @@ class Choice:
         return self.choices[text.upper()]
 
     def resembles(self, text: str) -> bool:
-        """Return whether it is one of the words."""
         return text.isascii() and text.upper() in self.choices
 
 

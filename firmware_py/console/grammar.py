@@ -82,11 +82,9 @@ class ErrorQueue:
         return self._errors.pop(0)[0].answer if self._errors else f'{NO_ERROR},"No error"'
 
     def clear(self) -> None:
-        """Forget all errors."""
         self._errors.clear()
 
     def forget_lines(self) -> None:
-        """Forget what answered lines."""
         self._errors = [each for each in self._errors if not each[1]]
 
 

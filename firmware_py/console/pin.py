@@ -190,7 +190,6 @@ class PinLock:
         return min(DELAY_S_FIRST * 2.0 ** min(wrong - 1, 30), DELAY_S_MAX) if wrong else 0.0
 
     def lock(self) -> None:
-        """Lock again."""
         self._unlocked_until_s = None
 
 

@@ -47,7 +47,6 @@ def short_verdict(verdicts: Mapping[str, str]) -> str:
 
 
 def verdict_words(ear: EarResult) -> str:
-    """Return the verdict on an ear with its reasons."""
     return ": ".join(filter(None, (verdict_word(ear.verdict), say(ear.reasons))))
 
 

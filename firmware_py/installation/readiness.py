@@ -50,7 +50,6 @@ def check(parts: Iterable[Part]) -> int:
 
 
 def line(part: Part) -> str:
-    """Return a line on a part."""
     verdict = "ok" if part.works else "FAULT" if _code(part) else "warning"
     return printable(f"{verdict:8} {part.name:15} {part.words}")
 

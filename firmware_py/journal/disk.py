@@ -88,7 +88,6 @@ class Disk:
         os.rename(old, new)
 
     def remove(self, path: Path) -> None:
-        """Remove a file."""
         os.remove(path)
 
     def fsync_directory(self, directory: Path) -> None:
@@ -165,7 +164,6 @@ def open_or_create(disk: Disk, path: Path) -> int:
 
 @contextmanager
 def open_to_read(disk: Disk, path: Path) -> Iterator[int]:
-    """Have a file open to be read."""
     handle = disk.open(path, writable=False)
     try:
         yield handle

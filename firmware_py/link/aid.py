@@ -107,7 +107,6 @@ class AidClient:
         self._waiting.append("stop")
 
     def transmit(self, now_us: int) -> bytes:
-        """Return what is to be sent now."""
         if self._asked or not self._waiting:
             return b""
         self._asked = self._waiting.popleft()

@@ -86,7 +86,6 @@ class Commands:
         self._waiting.append((verb, values))
 
     def waits(self, verb: str) -> bool:
-        """Return whether such a command waits."""
         return any(waiting == verb for waiting, _ in self._waiting)
 
     def first(self, verb: str, values: dict[str, Any], *, instead_of: tuple[str, ...] = ()) -> None:

@@ -44,7 +44,6 @@ class ConsoleConnection:
         self._told.append(line)
 
     def serve(self) -> None:
-        """Do what was typed."""
         try:
             self._reopening.try_again()
             typed = self.port.read()

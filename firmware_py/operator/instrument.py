@@ -215,7 +215,6 @@ class Instrument:
         self.manual_tone.forget()
 
     def pause(self) -> None:
-        """Pause the test."""
         self._runner.feed(Paused())
 
     @property
@@ -252,7 +251,6 @@ class Instrument:
         _end_test(self._runner, Code.ABORTED)
 
     def state(self) -> str:
-        """Return where the test is."""
         runner, lost = self._runner, self._board.is_lost
         if (last := runner.last) is None:
             return idle_words(runner.calibration_today(), lost=lost)
@@ -302,11 +300,9 @@ class Instrument:
             self.manual_tone.play_for_meter(route, frequency_hz, level_dbfs, settings, today)
 
     def calibration_tone(self) -> str:
-        """Return what became of the calibration tone."""
         return self.manual_tone.for_meter.state
 
     def stop_calibration_tone(self) -> None:
-        """End the calibration tone."""
         self.manual_tone.for_meter.stop()
 
     # Settings
@@ -317,7 +313,6 @@ class Instrument:
             self.setting_desk.change(name, text)
 
     def setting(self, name: str | None) -> str:
-        """Return one setting as JSON, or all."""
         return self.setting_desk.tell(name)
 
     def _require_board(self) -> None:

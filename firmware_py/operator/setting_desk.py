@@ -46,7 +46,6 @@ class SettingDesk:
         self._forgotten = [each for each in self._forgotten if each != name]
 
     def tell(self, name: str | None) -> str:
-        """Return one setting as JSON, or all."""
         record = self.settings().as_record()
         # Whose word it is, and that nobody knows it yet
         record |= {LOUD: self._is_confirmed, SEED: self._seed()}

@@ -48,7 +48,6 @@ class TuningDesk:
         self._tuner = tuner
 
     def start(self, identifier: str | None, count: int | None, seed: int | None) -> None:
-        """Start a tuning."""
         greeted = self._tuner.aid.greeted
         if greeted is None:
             words = f"{NO_AID}: {self._tuner.aid.why}; {NOT_BEGUN}"
@@ -71,7 +70,6 @@ class TuningDesk:
         return recorded or aid.person
 
     def pause(self) -> None:
-        """Pause the tuning."""
         self._tuner.feed(Paused())
 
     @property
@@ -80,7 +78,6 @@ class TuningDesk:
         return self._tuner.session is not None and bool(self._tuner.session.test.waits_why)
 
     def go_on(self) -> None:
-        """Go on with a paused tuning."""
         tuning = self._tuner.last_test
         if tuning is None or tuning.state != State.PAUSED:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the tuning is not paused")
@@ -102,7 +99,6 @@ class TuningDesk:
         self._tuner.feed(Answered(answer))
 
     def state(self) -> str:
-        """Return where the tuning is."""
         aid = self._tuner.aid.greeted
         words = f"aid={'lost' if aid is None else 'ready'} fit={'-' if aid is None else aid.fit}"
         tuning = self._tuner.last_test

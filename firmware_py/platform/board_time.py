@@ -80,7 +80,6 @@ class BoardTime(AbstractContextManager["BoardTime"]):
             raise BoardTimeError(f"{str(path)!r} cannot be read: {_reason(error)}") from None
 
     def tell(self, us: float) -> None:
-        """Write the time."""
         _TIME.pack_into(self._memory, _FIRST, int(us))
         _TIME.pack_into(self._memory, _SECOND, int(us))
 
@@ -131,7 +130,6 @@ class BoardClock(SteadyClock):
         return None
 
     def now_us(self) -> int:
-        """Return the time."""
         told_us, world_s = self._board_us(), self._world_s()
         stood_s = world_s - self._moved_s
         if told_us != self._told_us:

@@ -80,7 +80,6 @@ class DataDirectory:
             ) from None
 
     def close(self) -> None:
-        """Release the directory."""
         self.disk.close(self._lock)
 
     def journals(self, kind: str = SESSION) -> list[Path]:

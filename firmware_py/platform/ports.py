@@ -45,7 +45,6 @@ class Port:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the port is open."""
         return self._serial is not None
 
     @property

@@ -50,7 +50,6 @@ class SystemWaiting:
         os.write(self._bell, b"!")
 
     def close(self) -> None:
-        """Close the descriptors."""
         os.close(self._rung)
         os.close(self._bell)
 

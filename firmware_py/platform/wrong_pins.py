@@ -18,7 +18,6 @@ class WrongPins:
         self._since_start = 0
 
     def count(self) -> int:
-        """Return how many there were."""
         return self._since_start
 
     def expect(self) -> bool:
@@ -55,7 +54,6 @@ class WrongPinsOnDisk(WrongPins):
         self._is_kept = True
 
     def count(self) -> int:
-        """Return how many there were."""
         return self._count() if self._is_kept else COUNT_MAX
 
     def expect(self) -> bool:

@@ -44,7 +44,6 @@ class Look:
         return sound and not self._ear.rule.exhausted
 
     def end(self, stop: Stop) -> None:
-        """End the ear."""
         self.stop, self.over = stop, True
 
     def first_of(self, reasons: "Iterable[ReasonToAsk]") -> "ReasonToAsk | None":

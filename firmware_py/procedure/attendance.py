@@ -24,7 +24,6 @@ def check_of(
 
 
 def why_checked(test: HearingTest) -> Reasons:
-    """Return what that check is for."""
     if check_of(test) == "identity":
         return test.waits_why
     if test.checking:

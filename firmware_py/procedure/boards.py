@@ -37,7 +37,6 @@ class Boards:
         return len({tuple(of_ear) for of_ear in self._by_route.values()}) > 1
 
     def remark(self) -> Reason:
-        """Say which ear had which."""
         by_ear = [
             reason(Code.BOARDS_OF_EAR, ear=str(route), boards=of)
             for route, of in self._by_route.items()

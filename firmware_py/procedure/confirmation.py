@@ -51,7 +51,6 @@ class Ascents:
         return self._outcome is not None
 
     def tone(self) -> Presentation:
-        """Return the next tone."""
         return self._levels.tone(Purpose.CONFIRM, self.frequency_hz, self._level_db_hl)
 
     def take_answer(self, level_db_hl: float, heard: bool | None) -> None:
@@ -67,7 +66,6 @@ class Ascents:
             self._outcome = Outcome.INCOMPLETE
 
     def result(self) -> ConfirmedThreshold:
-        """Return what was found."""
         mark = self._outcome or Outcome.INCOMPLETE
         threshold_db_hl = self._threshold_db_hl if mark == Outcome.MEASURED else None
         return ConfirmedThreshold(self.frequency_hz, threshold_db_hl, mark, self._tones)
@@ -119,7 +117,6 @@ class Confirmation:
         return self._number >= len(self._runs)
 
     def tone(self) -> Presentation:
-        """Return the next tone."""
         return self._runs[self._number].tone()
 
     def take_answer(self, level_db_hl: float, heard: bool | None) -> None:

@@ -57,12 +57,10 @@ class EarParts:
 
     @property
     def estimator(self) -> ThresholdEstimator:
-        """Return what infers the thresholds."""
         return self.audiogram.estimator
 
     @property
     def levels(self) -> Levels:
-        """Return what levels may be asked."""
         return self.audiogram.levels
 
     @property

@@ -59,7 +59,6 @@ def result_in(
 
 
 def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:
-    """Return a result with the marks of masking."""
     verdicts = cross_hearing.verdicts(ear.route)
     thresholds = []
     for each in result.thresholds:

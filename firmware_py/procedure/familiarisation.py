@@ -32,7 +32,6 @@ class Familiarisation:
         self.over = False
 
     def tone(self) -> Presentation:
-        """Return the next tone."""
         return self._levels.tone(
             Purpose.FAMILIARISE, self._levels.route.kind.familiar_hz, self._level_db_hl
         )

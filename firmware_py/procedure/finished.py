@@ -80,7 +80,6 @@ def mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any] 
 
 
 def person_as_json(person: PersonGrade | None) -> dict[str, Any] | None:
-    """Return the grade of a person."""
     if person is None:
         return None
     return {

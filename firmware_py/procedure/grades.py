@@ -69,7 +69,6 @@ class Spread:
 
     @property
     def mean_db_hl(self) -> float:
-        """Return the mean."""
         return sum(weight * mean for weight, mean, _ in self.parts)
 
     def above(self, level_db_hl: float) -> float:

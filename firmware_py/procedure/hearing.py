@@ -137,7 +137,6 @@ class HearingTest:
         return actions
 
     def result(self) -> SessionResult:
-        """Return the result so far."""
         which_ear, ears, boards = self.ear_check.found, self.ears.values(), self.boards
         return SessionResult(
             self.outcome,
@@ -181,7 +180,6 @@ class HearingTest:
 
     @property
     def ear(self) -> EarTest:
-        """Return the ear that is tested now."""
         return self.ears[self.presenter.trial.route]
 
     def _continue(self, now_us: int) -> list[Action]:

@@ -58,7 +58,6 @@ class Measurement:
         return self._asked.observations
 
     def tone(self, objective: Objective) -> Presentation:
-        """Return the best tone by an objective."""
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
         at_bound = self._asked.all_silent_at_limit() + self._asked.all_heard_at_floor()

@@ -66,7 +66,6 @@ class AgeNorm:
 
     @property
     def frequencies_hz(self) -> tuple[int, ...]:
-        """Return where there is one."""
         return tuple(frequency_hz for sex, frequency_hz in TABLE if sex == self.sex)
 
     @property

@@ -105,7 +105,6 @@ class Pace:
 
     @property
     def pause_s(self) -> float:
-        """Return the mean pause."""
         s = self._settings
         span_ms = s.pause_ms_max - s.pause_ms_min
         rest = exp(-PAUSE_MEANS)

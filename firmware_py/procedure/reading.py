@@ -96,7 +96,6 @@ class Reading:
 
 
 def read(found: ThresholdResult) -> Reading:
-    """Return what of a threshold may be shown."""
     masked, doubtful = (
         found.masking == mark for mark in (MaskingMark.MASKED, MaskingMark.UNCERTAIN)
     )

@@ -277,7 +277,6 @@ def in_nominal_db(value: Any) -> Any:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value, with all that is in it, as JSON values."""
     if isinstance(value, Reason):
         return value.to_record()
     if is_dataclass(value):

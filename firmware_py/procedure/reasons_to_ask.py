@@ -60,11 +60,9 @@ class Familiarise(ReasonToAsk):
     purpose = Purpose.FAMILIARISE
 
     def has_cause(self, ear: EarParts, _look: Look) -> bool:
-        """Return whether it is not over."""
         return self.goes_on(ear)
 
     def goes_on(self, ear: EarParts) -> bool:
-        """Return whether it is not over."""
         return not ear.familiarisation.over
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
@@ -118,7 +116,6 @@ class LimitOnceMore(ReasonToAsk):
         return None
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        """Return the tone at the limit."""
         assert self._frequency_hz is not None
         limit_db_hl = ear.levels.limit_db_hl(self._frequency_hz)
         return ear.levels.tone(self.purpose, self._frequency_hz, limit_db_hl)
@@ -149,7 +146,6 @@ class Bracket(ReasonToAsk):
         return ear.levels.tone(self.purpose, *self._tone)
 
     def take_answer(self, ear: EarParts, _observation: Observation) -> None:
-        """Count it."""
         assert self._tone is not None
         ear.measurement.bracketing.count_tone(self._tone[0])
 
@@ -170,7 +166,6 @@ class DoubtedAnswer(ReasonToAsk):
         return ear.levels.tone(self.purpose, tone.frequency_hz, tone.level_db_hl)
 
     def take_answer(self, ear: EarParts, _observation: Observation) -> None:
-        """Count it."""
         ear.measurement.doubted_tones += 1
 
 
@@ -184,7 +179,6 @@ class MostInformative(ReasonToAsk):
         return look.stop is None
 
     def presentation(self, ear: EarParts, objective: Objective) -> Presentation:
-        """Return that tone."""
         return ear.measurement.tone(objective)
 
 
@@ -238,7 +232,6 @@ class RetestDue(ReasonToAsk):
         return False
 
     def goes_on(self, ear: EarParts) -> bool:
-        """Return whether it is not over."""
         return ear.retest is not None and not ear.retest.over
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
@@ -268,12 +261,10 @@ class ClearTone(ReasonToAsk):
         return self._tone is not None
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
-        """Return it."""
         assert self._tone is not None
         return ear.levels.tone(self.purpose, *self._tone)
 
     def take_answer(self, ear: EarParts, observation: Observation) -> None:
-        """Count it."""
         ear.attention.take_check(observation)
 
 
@@ -295,7 +286,6 @@ class Confirm(ReasonToAsk):
     purpose = Purpose.CONFIRM
 
     def goes_on(self, ear: EarParts) -> bool:
-        """Return whether it is not over."""
         return ear.confirmation is not None and not ear.confirmation.over
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
@@ -304,7 +294,6 @@ class Confirm(ReasonToAsk):
         return ear.confirmation.tone()
 
     def take_answer(self, ear: EarParts, observation: Observation) -> None:
-        """Go on with it."""
         assert ear.confirmation is not None
         ear.confirmation.take_answer(observation.presentation.level_db_hl, observation.heard)
 

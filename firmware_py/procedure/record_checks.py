@@ -22,7 +22,6 @@ class ResultError(ValueError):
 
 
 def refusal(place: str, value: object, allowed: str) -> ResultError:
-    """Return the error for a value that is not allowed there."""
     return ResultError(f"{place} is {show(value)}; allowed {allowed}")
 
 

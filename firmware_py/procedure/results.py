@@ -251,5 +251,4 @@ class SessionResult(Result):
 
     @property
     def by_route(self) -> dict[Route, EarResult]:
-        """Return what was found, by route."""
         return {found.route: found for found in self.ears}

@@ -69,7 +69,6 @@ class Retest:
         return "rejected" if abs(self.difference_db) > RETEST_ACCEPTED_DB else "doubtful"
 
     def tone(self) -> Presentation:
-        """Return the next tone."""
         # The start first: in another order the sum may differ by a bit.
         start_db_hl = self._threshold_db_hl + RETEST_START_DB
         level_db_hl = start_db_hl + self._tones * RETEST_STEP_DB

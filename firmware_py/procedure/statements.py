@@ -98,7 +98,6 @@ def so_far(result: SessionResult, *, nominal: bool) -> SessionResult:
 
 
 def told_now(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:
-    """Return the result of a test, over or not, as it may be told."""
     if result.outcome:
         return as_told(result, settings, nominal=nominal)
     return so_far(result, nominal=nominal)

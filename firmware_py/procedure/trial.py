@@ -45,7 +45,6 @@ class Trial:
 
     @property
     def is_catch(self) -> bool:
-        """Return whether it is a silence."""
         return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
 
     def failure(self) -> Reason:
@@ -55,7 +54,6 @@ class Trial:
         return reason(Code.NOT_PLAYED_BUT, number=self.number, why=self.void_why)
 
     def tell(self, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
-        """Return what the operator is told of its tone."""
         due = noise.due
         return tells.ToneTold(
             self.number, self.route, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.why,
@@ -65,7 +63,6 @@ class Trial:
         )  # fmt: skip
 
     def play(self, tone: Presentation, s: Settings, pulses: int) -> Play:
-        """Return the command to play its tone."""
         return Play(
             self.number, self.route, tone.frequency_hz, tone.level_db_hl,
             s.pulse_on_ms, s.pulse_off_ms, pulses, s.rise_ms, s.response_ms_min, s.press_buttons,

@@ -171,7 +171,6 @@ class Driver(Generic[First, Test]):
         return Identity.of_now(self._data.device)
 
     def _who_answers(self) -> Identity:
-        """Return what answers now."""
         return Identity.of_now(board=self._client.board)
 
     @property

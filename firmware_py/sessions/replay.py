@@ -158,7 +158,6 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
 
 
 def _take_input(state: Replay[Any, Any, Any], told: Input) -> list[Action]:
-    """Return what the procedure says to an input."""
     if told.resumed:
         state.breaks.append(Break(state.at_us, told.resumed))
     state.at_us, state.board = told.at_us, told.board

@@ -55,7 +55,6 @@ class Runner(Driver[SessionHeader, HearingTest]):
 
     @property
     def last_calibration(self) -> CalibrationInForce:
-        """Return that of the last test."""
         return self.last.header.calibration if self.last else CalibrationInForce()
 
     # Beginning, going on

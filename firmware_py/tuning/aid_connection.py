@@ -40,7 +40,6 @@ class AidConnection:
         return told
 
     def send(self) -> list[AidNotice]:
-        """Send what waits for the aid."""
         try:
             self.port.write(self.client.transmit(self._clock.now_us()))
         except PortError as error:

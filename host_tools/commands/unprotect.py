@@ -33,7 +33,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Decrypt."""
     identity = read_identity(arguments.identity)
     for path in arguments.files:
         say(str(unprotect(path, identity)))

@@ -157,7 +157,6 @@ class Simulator:
         return port
 
     def end(self) -> None:
-        """End the process."""
         end_process(self._process)
 
 

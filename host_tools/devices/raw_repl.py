@@ -171,7 +171,6 @@ class RawRepl:
             self._transport.exec_raw_no_follow("import machine; machine.reset()")
 
     def close(self) -> None:
-        """Close the port."""
         with suppress(OSError):
             self._transport.close()
 

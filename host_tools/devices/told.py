@@ -93,7 +93,6 @@ class Told(dict[str, str]):
 
     @property
     def route(self) -> Route:
-        """Return the route that it is of."""
         route = gather_routes(self).get(ROUTE)
         if not isinstance(route, Route):
             raise self._wrong(EAR, f"are {', '.join(ROUTE_NAMES)}")
@@ -119,7 +118,6 @@ def told_values(command: str, answer: str, *names: str) -> Told:
 
 
 def told_word(command: str, answer: str, allowed: Collection[str]) -> str:
-    """Take an answer of one word."""
     return Told(command, {"it": answer}).one_of("it", allowed)
 
 

@@ -177,7 +177,6 @@ def _show(told: Tell | None, screen: "Console") -> None:
 
 
 def setting_of(speech: tells.SpeechTold) -> list[float]:
-    """Return the setting of speech that is told of."""
     return [getattr(speech, dimension.name) for dimension in DIMENSIONS]
 
 

@@ -22,6 +22,5 @@ def table_as_json() -> str:
 
 
 def ear_colour(ear: str) -> str:
-    """Return the colour of an ear on paper."""
     colour: str = symbol_table()["ears"][ear]["colour"]
     return colour

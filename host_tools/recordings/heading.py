@@ -91,7 +91,6 @@ NO_HEADING: Final = Heading()
 
 
 def add_heading_argument(p: argparse.ArgumentParser) -> None:
-    """Add --heading to a command."""
     p.add_argument(
         "--heading", type=Path, metavar="FILE.toml",
         help="who was tested, by whom and where, for paper (.pdf, .png, .svg) alone",

@@ -77,7 +77,6 @@ class RecordedSession:
 
     @property
     def path(self) -> Path:
-        """Return the journal."""
         return self.recovered.path
 
     @property
@@ -97,7 +96,6 @@ class RecordedSession:
 
     @property
     def settings(self) -> Settings:
-        """Return the settings of the test."""
         return self.test.settings
 
     @property
@@ -107,7 +105,6 @@ class RecordedSession:
 
     @property
     def person(self) -> Person:
-        """Return who was tested."""
         return self.header.person
 
     @property
@@ -138,7 +135,6 @@ class RecordedSession:
         return as_told(result, self.settings, nominal=self.calibration.nominal)
 
     def trials_of(self, route: Route) -> list[Trial]:
-        """Return the trials by a route."""
         return [trial for trial in self.trials if trial.route == route]
 
 

@@ -132,7 +132,6 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
-    """Return the verdict as JSON values."""
     told = {
         "journal": str(verdict.journal),
         "replay_identical": verdict.identical,

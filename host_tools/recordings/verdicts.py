@@ -48,7 +48,6 @@ def told_verdicts(ears: Sequence[JudgedEar], catalogue: Catalogue) -> list[ToldV
 
 
 def verdict_word(verdict: Verdict | str, catalogue: Catalogue) -> str:
-    """Return a verdict in a word or two."""
     return catalogue.say(PLACE, _key(verdict))
 
 

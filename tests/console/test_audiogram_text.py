@@ -21,7 +21,6 @@ MARKS = ("measured", "no-response", "hears-all", "unreliable", "incomplete")
 
 
 def threshold_at(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> ThresholdResult:
-    """A threshold that was measured."""
     low_db_hl, high_db_hl = level_db_hl - 1.96 * sd_db, level_db_hl + 1.96 * sd_db
     return ThresholdResult(
         cast(int, frequency_hz), Outcome.MEASURED, level_db_hl, sd_db, low_db_hl, high_db_hl, None
@@ -29,7 +28,6 @@ def threshold_at(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) ->
 
 
 def threshold_without_number(frequency_hz: float, mark: str) -> ThresholdResult:
-    """A frequency without a number."""
     limit_db_hl = {"no-response": 120.0, "hears-all": -10.0}.get(mark)
     return replace(
         threshold_at(frequency_hz, 0.0).without_numbers(Outcome(mark)), limit_db_hl=limit_db_hl

@@ -118,7 +118,6 @@ class Update:
 
     @classmethod
     def by_chance(cls, chance: random.Random) -> "Update":
-        """Return another one."""
         return cls(MAGIC + chance.randbytes(BUNDLE_BYTES), chance.choice([*HANDED_OVER]))
 
     def handed_over(self, data: Path) -> bool:

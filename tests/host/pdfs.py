@@ -32,7 +32,6 @@ class ReadPdf:
 
     @property
     def pages(self) -> int:
-        """Return how many there are."""
         return len(self._reader.pages)
 
     @cached_property

@@ -321,7 +321,6 @@ class ExampleHost:
             self.ask("hello", wire=1, host="0000000a")
 
     def send(self, line: bytes) -> list[Frame]:
-        """Send a line as it is; return what comes."""
         self.board.receive(line, self.now_us)
         return self.read()
 

@@ -35,7 +35,6 @@ def form(verb: str, fields: tuple[Field, ...]) -> str:
 
 
 def values(field: Field) -> str:
-    """Return what the page says of the values of a field."""
     if field.kind == HEX:
         return "eight lower-case hex digits"
     if field.kind == CHOICE:

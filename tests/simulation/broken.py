@@ -296,8 +296,6 @@ def lock_at_once(parts: Parts) -> None:
 
 
 def taking_any_pin_for(pin: str) -> Spoil:
-    """Take any PIN for this one."""
-
     def spoil(parts: Parts) -> None:
         enter = parts.lock.enter
         have(parts.lock, enter=lambda _typed: enter(pin))

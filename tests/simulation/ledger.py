@@ -103,7 +103,6 @@ class Loudness:
         self._calibration = calibration
 
     def level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
-        """Return the level of a sound."""
         if self._calibration is None:
             return sound.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
         retspl_db_spl = _at(self._calibration["transducer"]["retspl_db_spl"], sound.frequency_hz)

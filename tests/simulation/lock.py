@@ -46,7 +46,6 @@ class Lock:
         self._begun = False  # a test, perhaps, since the last start
 
     def take_line(self, line: str) -> None:
-        """Take in what is asked for."""
         self._begun |= line.startswith(START)
 
     def restart(self) -> None:

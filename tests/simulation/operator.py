@@ -103,7 +103,6 @@ class Operator:
             self.say(now_us, self._chance.choice(LOOKS))
 
     def say(self, now_us: int, line: str) -> None:
-        """Send a line."""
         self.lines += 1
         if line == PAUSE or line.startswith(NAME_EAR):  # the wrong ear holds a test
             self.said_pause_us = now_us

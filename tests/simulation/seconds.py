@@ -85,7 +85,6 @@ class Seconds:
         self._typed_settings = False
 
     def take_line(self, line: str) -> None:
-        """Take in a line that was typed."""
         if line.startswith("SESS:STAR"):
             self.named = line.partition("ID=")[2].partition(",")[0] or None
         if line == "SESS:CONT":

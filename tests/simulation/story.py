@@ -207,7 +207,6 @@ class Story:
 
 
 def draw(seed: int) -> Story:
-    """Return the story of a seed."""
     chance, pace = random.Random(f"story {seed}"), random.Random(f"pace {seed}")
     safety_s = chance.uniform(*SAFETY_S)
     settings = _set_pace(_settings(chance), _pace(pace))

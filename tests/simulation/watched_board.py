@@ -58,7 +58,6 @@ class WornClock:
         return told_us % self._wraps_at_us if self._wraps_at_us else told_us
 
     def go(self, now_us: int, rate: float = 1.0, jump_us: int = 0, wraps_at_us: int = 0) -> None:
-        """Go at another rate from now on."""
         self._told_us, self._since_us = self(now_us) + jump_us, now_us
         self._rate, self._wraps_at_us = rate, wraps_at_us
 
@@ -153,7 +152,6 @@ class WatchedBoard(SimulatedBoard):
 
     @property
     def boot(self) -> str:
-        """Return its boot as the wire has it."""
         return self.server.boot
 
     @property

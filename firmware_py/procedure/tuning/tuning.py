@@ -174,7 +174,6 @@ class Tuning:
         return self._back(now_us, BOARD, BoardReadyTold())
 
     def result(self) -> TuningResult:
-        """Return the result so far."""
         wish_db, _ = self.estimator.wish()
         low_db, high_db = self.estimator.wish_band(BAND_PROBABILITY)
         return TuningResult(

@@ -204,7 +204,6 @@ class Talk:
         self._write(b"SYST:LOCK\r")
 
     def close(self) -> None:
-        """Hang up."""
         self._stop.set()
         self._reader.join(1.0)
         self._port.close()

@@ -52,7 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def as_json(findings: Findings, names: Iterable[str]) -> dict[str, Any]:
-    """Return the findings as JSON values."""
     found = asdict(findings)
     lacks = found.pop("lacks")
     commands = []

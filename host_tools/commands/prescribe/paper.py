@@ -43,7 +43,6 @@ class Frame:
 
     @property
     def words(self) -> PrescriptionWords:
-        """Return the words of the language."""
         return PrescriptionWords.of(self.language)
 
     def why_not_final(self) -> str:
@@ -55,7 +54,6 @@ class Frame:
         )
 
     def verdicts(self) -> list[Block]:
-        """Return whether there was a test."""
         told = told_verdicts(self.session.result.ears, self.words.catalogue)
         return [*map(document.verdict, told)]
 
@@ -150,7 +148,6 @@ class PrescriptionPaper:
         write_document(self.document(), path)
 
     def document(self) -> Document:
-        """Return it as a document."""
         frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
         particulars, words = frame.particulars, frame.words
         svg = prescription_svg(self.ears, self.fit, particulars.catalogue, self.against)

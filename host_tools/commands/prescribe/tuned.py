@@ -96,7 +96,6 @@ class TunedPaper:
         write_document(self.document(), path)
 
     def document(self) -> Document:
-        """Return it as a document."""
         frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
         particulars, words = frame.particulars, frame.words
         against = None if self._setting == PRESCRIPTION else self.prescribed

@@ -60,11 +60,9 @@ class PrescriptionWords:
 
     @classmethod
     def of(cls, language: str) -> "PrescriptionWords":
-        """Return the words of a language."""
         return cls(catalogue_of(language))
 
     def say(self, key: str, /, **parts: str) -> str:
-        """Return a sentence of a prescription."""
         return self.catalogue.say(PLACE, key, **parts)
 
     def ear(self, ear: str) -> str:
@@ -72,7 +70,6 @@ class PrescriptionWords:
         return self.catalogue.say("picture", f"{ear}_ear")
 
     def rule(self, name: str) -> str:
-        """Return what a rule is called."""
         return self.say(f"rule_{name.replace('-', '_')}")
 
     def rule_and_source(self, name: str, coupling: str) -> str:

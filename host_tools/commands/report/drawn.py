@@ -37,7 +37,6 @@ class Curve:
 
 
 def frequencies_hz(range_hz: tuple[float, float]) -> list[float]:
-    """Return the frequencies of a curve."""
     low_hz, high_hz = range_hz
     count = max(round(POINTS_PER_OCTAVE * np.log2(high_hz / low_hz)), 1) + 1
     inner = np.geomspace(low_hz, high_hz, count)[1:-1].tolist()
@@ -61,7 +60,6 @@ JsonObject = dict[str, Any]
 
 
 def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSession) -> JsonObject:
-    """Return the audiogram of an ear as it was found."""
     tested = session.test.ears[ear.route]
     drawn: JsonObject = {
         **ear.route.parts(),
@@ -109,7 +107,6 @@ def asked_tones(tested: EarTest) -> list[Presentation]:
 
 
 def threshold_as_drawn(found: ThresholdResult) -> JsonObject:
-    """Return what of a threshold is drawn."""
     reading = read(found)
     return {
         "frequency_hz": found.frequency_hz,
@@ -125,7 +122,6 @@ def _threshold_as_json(found: Threshold) -> JsonObject:
 
 
 def tone_as_json(trial: Trial, session: RecordedSession) -> JsonObject:
-    """Return what of a tone is drawn."""
     return {
         "number": trial.number,
         "frequency_hz": trial.frequency_hz,

@@ -27,7 +27,6 @@ FIRST: Final = {Outcome.UNRELIABLE: "part_unreliable", Outcome.INCOMPLETE: "part
 
 
 def ear_sentence(ear: EarFindings, words: Words) -> str:
-    """Return the sentence, in the language of the words."""
     name = words.ear(ear.route)
     return words.say(
         "ear_sentence", ear=name[:1].upper() + name[1:], parts="; ".join(_parts(ear, words))

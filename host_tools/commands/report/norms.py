@@ -61,7 +61,6 @@ def _difference(found: Difference, catalogue: Catalogue) -> str:
 
 
 def _name_sources(met: Iterable[Criterion], catalogue: Catalogue) -> Iterator[str]:
-    """Return each source with those of its criteria that are met."""
     by_source: dict[str, list[str]] = {}
     for criterion in met:
         words = catalogue.say("report", criterion.key)

@@ -50,7 +50,6 @@ def escape(text: str) -> str:
 def page_of(
     findings: Findings, session: RecordedSession, history: History, heading: Heading = NO_HEADING
 ) -> str:
-    """Return the page."""
     words = Words.of(findings)
     particulars = Particulars(session, heading, words.catalogue)
     ears = findings.ears

@@ -28,7 +28,6 @@ def write_paper(findings: Findings, session: RecordedSession, heading: Heading, 
 
 
 def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> Document:
-    """Return the report."""
     words = Words.of(findings)
     particulars = Particulars(session, heading, words.catalogue)
     return Document(

@@ -69,7 +69,6 @@ class Words:
         return self.catalogue.say("format", "or", one=one, other=last) if some else last
 
     def session(self, findings: Findings) -> str:
-        """Say which session this is."""
         return self.say(
             "session",
             session=str(findings.session),
@@ -78,7 +77,6 @@ class Words:
         )
 
     def person(self, findings: Findings) -> str:
-        """Say who was tested."""
         person = findings.person
         parts = [person.get("identifier") or self.say("no_identifier")]
         age_years = person.get("age_years")
@@ -267,7 +265,6 @@ class Words:
 
 
 def hertz(frequencies_hz: Iterable[float]) -> str:
-    """Return frequencies as a list."""
     return ", ".join(f"{f:g}" for f in frequencies_hz)
 
 

@@ -42,7 +42,6 @@ def clock_was_set(entry: Entry) -> bool:
 
 
 def in_order(entries: Iterable[Entry]) -> list[Placed]:
-    """Return sessions in their order."""
     by_device: dict[str, list[Entry]] = {}
     for entry in entries:
         by_device.setdefault(entry.device, []).append(entry)

@@ -96,7 +96,6 @@ class Entry:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Return the verdicts that there are, by ear."""
         told = {RIGHT: self.verdict_right, LEFT: self.verdict_left}
         return {ear: verdict for ear, verdict in told.items() if verdict}
 

@@ -52,7 +52,6 @@ class Visit:
 
     @classmethod
     def of(cls, entry: Entry, session: RecordedSession, at: float = 0.0) -> "Visit":
-        """Take a session."""
         by_route = session.result.by_route
         ears = {str(route): found for route, found in by_route.items()}
         posteriors = {
@@ -102,7 +101,6 @@ class Visit:
         }
 
     def identity_of(self, ear: str) -> Identity:
-        """Return with what an ear was measured."""
         boards = self.ears[ear].boards
         board = boards[0] if len(boards) == 1 else None
         kind = board.partition(" ")[0] if board else None
@@ -131,7 +129,6 @@ class Comparison:
 
     @property
     def overdue(self) -> bool:
-        """Return whether the calibration of one of them was overdue."""
         return OVERDUE in (self.first.entry.calibration, self.last.entry.calibration)
 
 

@@ -20,7 +20,6 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def people_page(people: Sequence[tuple[Person, Sequence[Comparison]]], words: PeopleWords) -> str:
-    """Return the page."""
     title = words.name(people[0][0]) if len(people) == 1 else words.say("heading")
     sections = "\n".join(
         _person(number, person, comparisons, words)

@@ -140,7 +140,6 @@ class PeopleWords:
         return f"{day}\n{word}".strip()
 
     def ears(self, entry: Entry) -> str:
-        """Return which ears were tested."""
         both = entry.ears == BOTH
         return self.say("both") if both else self.catalogue.say("report", entry.ears)
 
@@ -202,7 +201,6 @@ class PeopleWords:
         return self.catalogue.percent(self.catalogue.number(100.0 * share, ".1f"))
 
     def lines(self, person: Person, comparisons: Sequence[Comparison]) -> list[str]:
-        """Return a person as lines of a terminal."""
         lines = [self.say("line", name=self.name(person), sessions=self.sessions(person))]
         for visit in person.visits:
             entry = visit.entry

@@ -29,7 +29,6 @@ CATCH_WORDS: Final = {True: "pressed", False: "silent", None: "unsure"}
 
 
 def draw(view: View) -> RenderableType:
-    """Return a view as Rich draws it."""
     if not view.result:
         return _title(view)
     answers = Table.grid()

@@ -87,7 +87,6 @@ class _Limited:
         return self.level_db_hl <= self._low
 
     def note(self, heard: bool) -> None:
-        """Count what is not heard at the limit."""
         silent = not heard and self.level_db_hl >= self._high
         self._silent_at_limit = self._silent_at_limit + 1 if silent else 0
 

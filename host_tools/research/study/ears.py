@@ -140,7 +140,6 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
 
 
 def every_ear(population: Population) -> list[Ear]:
-    """Return all ears that can be scored."""
     whole = population.complete(censored=False)
     named = zip(unique_names(whole), whole.stratum, strict=True)
     return [_ear(whole, i, name, STRATA[int(stratum)]) for i, (name, stratum) in enumerate(named)]

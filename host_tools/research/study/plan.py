@@ -91,7 +91,6 @@ class Study:
 
     @property
     def sessions(self) -> int:
-        """Return how many sessions there are."""
         return len(self.methods) * len(self.ears) * self.seeds
 
     @property
@@ -106,7 +105,6 @@ class Study:
 
     @property
     def chunks(self) -> range:
-        """Return the indices of all chunks."""
         return range(-(-self.sessions // self.chunk_sessions))
 
     def numbers_in(self, index: int) -> range:
@@ -129,7 +127,6 @@ class Study:
         )
 
     def make(self, indices: range | list[int], learned: Learned) -> Iterator[Chunk]:
-        """Return chunks one by one."""
         return (self.chunk(index, learned) for index in indices)
 
 
@@ -249,7 +246,6 @@ def differences(before: Json, now: Json) -> list[str]:
 
 
 def digest(values: Json) -> str:
-    """Return a digest of JSON values."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 

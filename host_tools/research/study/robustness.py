@@ -211,7 +211,6 @@ def median_seconds(found: Sequence[Found]) -> float:
 
 
 def at_most_db(measure: Measure, what: str, high: float) -> Goal:
-    """Return the goal of an RMSE."""
     return Goal(what, measure, high=high, unit=" dB")
 
 

@@ -89,7 +89,6 @@ class Sitting:
     change: Change | None = None
 
     def test(self) -> SimulatedTest:
-        """Return a test that has not begun."""
         listener: Listener = self._listener(self.truths, self.seed)
         if self.change is not None:
             second = self._listener(self.change.truths, self.seed ^ 1)

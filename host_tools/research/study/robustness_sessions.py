@@ -112,7 +112,6 @@ def _ears_named(name: str, count: int) -> tuple[Ear, ...]:
 
 
 def units_of(case: Case, ears: tuple[Ear, ...], seeds: int) -> Iterator[Unit]:
-    """Return the sessions of a case."""
     others: tuple[Ear | None, ...] = (None,) * len(ears)
     if case.other is not None:
         others = _ears_named(case.other, len(ears))

@@ -68,7 +68,6 @@ class How:
 
     @property
     def words(self) -> str:
-        """Return its name."""
         more = ["both ears"] * self.both + ["perhaps"] * (self.unsure_half_width_db > 0.0)
         return ", ".join([self.conduct, *more])
 

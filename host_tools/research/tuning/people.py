@@ -79,6 +79,5 @@ def drawn_person(seed: int, kind: str = HONEST, sensitivity: float = SENSITIVITY
 
 
 def on_grid(values_db: SettingDb) -> SettingDb:
-    """Return the nearest setting that there is."""
     rounded = (STEP_DB * round(value_db / STEP_DB) for value_db in values_db)
     return tuple(min(max(each, -LIMIT_DB), LIMIT_DB) + 0.0 for each in rounded)

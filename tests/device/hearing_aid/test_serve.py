@@ -53,7 +53,6 @@ class Served:
         self.connect()
 
     def connect(self) -> None:
-        """Connect anew."""
         line = socket.create_connection(("127.0.0.1", self.port), ANSWER_S_MAX)
         self.line = self._stack.enter_context(line)
         self.read = self._stack.enter_context(line.makefile("r", newline="\n"))

@@ -55,7 +55,6 @@ class Host(ExampleHost):
 
 
 def verbs_and_times(frames: list[Frame]) -> list[tuple[str, int]]:
-    """Verbs and times of events."""
     return [(verb, int(fields["us"])) for _, verb, fields in frames]
 
 

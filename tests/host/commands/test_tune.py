@@ -34,7 +34,6 @@ COUNT: Final = 5
 
 @pytest.fixture
 def fit_and_speech(tmp_path: Path) -> list[str]:
-    """Return a fit and a speech, as options."""
     write_fit(tmp_path / "aid.fit", plain_fit(15.0))
     write_wav(tmp_path / "speech.wav", synthetic_speech(1.1, SAMPLE_RATE_HZ, 1))
     return ["--fit", str(tmp_path / "aid.fit"), "--speech", str(tmp_path / "speech.wav")]

@@ -275,7 +275,6 @@ def test_the_document_of_that_table_is_read() -> None:
 
 
 def _places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths to everything in a document."""
     if isinstance(document, dict):
         items: Any = document.items()
     elif isinstance(document, list):

@@ -34,7 +34,6 @@ def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
 
 
 def comparison_sheet(comparison: Comparison, title: str) -> Document:
-    """Return the sheet."""
     return Document(
         language=ENGLISH,
         title=comparison.words,
@@ -64,7 +63,6 @@ def _figure(ear: EarComparison, *, nominal: bool) -> Block:
 
 
 def _ear_as_json(ear: EarComparison, of: Callable[[Row], Estimate]) -> dict[str, Any]:
-    """Return an ear as one of the models has it."""
     return {
         **ear.route.parts(),
         "thresholds": [_threshold(row, of(row).mean_db_hl) for row in ear.rows],

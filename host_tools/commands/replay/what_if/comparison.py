@@ -104,7 +104,6 @@ class Comparison:
         return cls(model.words, ears, model.remarks, session.calibration.nominal)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         route, row = self.largest
         return {
             "supposed": self.words,

@@ -122,7 +122,6 @@ def operator(browser: Browser, html: Path) -> Iterator[Operator]:
 
 @pytest.fixture
 def bridge_says() -> SimpleQueue[str]:
-    """Return what a bridge says, as it says it."""
     return SimpleQueue()
 
 
@@ -139,5 +138,4 @@ def serve(bridge_says: SimpleQueue[str]) -> Iterator[Callable[[FarPort], str]]:
 
 @pytest.fixture
 def page(device: Device, operator: Operator) -> Page:
-    """Return the page, of a device that is ready."""
     return operator.prepare(device)

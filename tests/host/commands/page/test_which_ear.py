@@ -26,7 +26,6 @@ def begin_asking(page: Page, device: Device) -> str:
 
 
 def ear_of_last_tone(device: Device) -> str:
-    """Return the ear of the last tone."""
     *_, last = re.findall(rb"! tone [^\n]*ear=(left|right)", device.cable.told)
     return str(last.decode())
 

@@ -20,7 +20,6 @@ NOBODY = dict.fromkeys(TYPED, "")
 
 
 def fields_of_person(page: Page) -> dict[str, str]:
-    """Return what stands in the fields of a person."""
     return {name: page.input_value(f"#{name}") for name in TYPED}
 
 

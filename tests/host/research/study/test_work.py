@@ -139,7 +139,6 @@ class Completed:
 
 @pytest.fixture
 def scheduler(monkeypatch: pytest.MonkeyPatch) -> list[Scheduler]:
-    """Return the schedulers that are asked for."""
     distributed = pytest.importorskip("distributed")
     asked: list[Scheduler] = []
 
