@@ -23,13 +23,13 @@ class Command(Protocol):
     """
 
     @property
-    def NAME(self) -> str: ...  # noqa: D102, N802
+    def NAME(self) -> str: ...  # noqa: N802
     @property
-    def SUMMARY(self) -> str: ...  # noqa: D102, N802
+    def SUMMARY(self) -> str: ...  # noqa: N802
     @property
-    def EXAMPLE(self) -> str: ...  # noqa: D102, N802
+    def EXAMPLE(self) -> str: ...  # noqa: N802
     @property
-    def NEEDS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: D102, N802
+    def NEEDS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: N802
 
     def add_arguments(self, p: argparse.ArgumentParser, /) -> None:
         """Add the options of this command."""
