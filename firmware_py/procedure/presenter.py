@@ -306,7 +306,7 @@ class Presenter:
             return []
         self.state = STARTING
         told = self.trial.tell(tone, self.noise)
-        play = self.trial.play(tone, self._settings, self.pace.pulses)
+        play = self.trial.command(tone, self._settings, self.pace.pulses)
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
     def _begin_silence(self, now_us: int) -> list[Action]:

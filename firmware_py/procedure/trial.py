@@ -62,7 +62,7 @@ class Trial:
             unmasked=noise.cover.why if due is None else None,
         )  # fmt: skip
 
-    def play(self, tone: Presentation, s: Settings, pulses: int) -> Play:
+    def command(self, tone: Presentation, s: Settings, pulses: int) -> Play:
         return Play(
             self.number, self.route, tone.frequency_hz, tone.level_db_hl,
             s.pulse_on_ms, s.pulse_off_ms, pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
