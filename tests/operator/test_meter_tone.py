@@ -12,8 +12,8 @@ import firmware_py
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import MS
 from device.simulator.world import World
-from firmware_py.link.notices import Refused
-from firmware_py.operator.meter_tone import ON_MS, STEP_MS, ToneError
+from firmware_py.link.notices import Refused, ToneEnded
+from firmware_py.operator.meter_tone import ID_PREFIX, ON_MS, STEP_MS, ToneError
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
@@ -138,6 +138,16 @@ def test_a_loud_tone_is_climbed_to(world: World) -> None:
         onsets_us = [tone.onset_us for tone in played]
         steps_us = [late - soon for soon, late in itertools.pairwise(onsets_us)]
         assert all(each >= STEP_MS * MS for each in steps_us)
+
+
+def test_a_climb_is_over_where_the_start_of_a_step_was_not_told(world: World) -> None:
+    """The next step would be more than 20 dB above what is known to have sounded."""
+    tone = world.meter_tone
+    tone.play(Route("left"), 1000.0, -10.0, -70.0)
+    tone.notice(ToneEnded(1, f"{ID_PREFIX}1", 0, cut=False))
+    assert (tone.state, tone.sounds) == ("silent", False), "nobody waits for what does not come"
+    world.run(5 * STEP_MS * MS)
+    assert not world.board.played
 
 
 @pytest.mark.parametrize(

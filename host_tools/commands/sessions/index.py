@@ -23,7 +23,7 @@ from host_tools.files import cannot_be_read, user_directory
 FORMAT: Final = zlib.crc32(" ".join(["3", *Entry.__dataclass_fields__]).encode()) >> 1
 ENDING: Final = ".journal"
 BYTES_MAX: Final = 1 << 30  # half a million journals
-BATCH: Final = 2000  # read before they are kept: what is interrupted goes on from there
+BATCH: Final = 500  # read before they are kept: what is interrupted goes on from there
 
 # Size, time of change in ns, inode.
 State = tuple[int, int, int]

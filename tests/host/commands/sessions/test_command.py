@@ -1,5 +1,6 @@
 """`gp-pta sessions` lists whatever is there, the second time without reading it again."""
 
+import itertools
 import json
 import os
 import shutil
@@ -184,6 +185,19 @@ def test_only_what_is_new_or_changed_is_read(archive: Path) -> None:
 def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
     (tmp_path / "session-000001.journal").mkdir()
     assert read_files(tmp_path) == read_files(tmp_path) == ["session-000001.journal"]
+
+
+def test_what_was_read_before_an_interruption_is_not_read_again(tmp_path: Path) -> None:
+    for number in range(520):
+        (tmp_path / f"session-{number:06}.journal").write_text("no journal")
+
+    def interrupt(paths: Any, _total: int, _words: str) -> Any:
+        yield from itertools.islice(paths, 510)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        entries_of(tmp_path, interrupt)
+    assert read_files(tmp_path) == [f"session-{number:06}.journal" for number in range(500, 520)]
 
 
 def test_nothing_is_written_beside_the_journals(archive: Path, cache: Path) -> None:
