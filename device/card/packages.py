@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from time import sleep
 from typing import Final
 
 from device.card.errors import CardError
@@ -34,6 +35,8 @@ FIRMWARE_OF_THE_PI: Final = "raspi-firmware"
 MIRROR: Final = "http://deb.debian.org"
 # Debian keeps what it had on every day; a version that is on no mirror any more is there.
 SNAPSHOT: Final = "https://snapshot.debian.org/archive"
+TRIES: Final = 3  # of both: a name may not resolve for a moment
+PAUSE_S: Final = 5.0
 DOWNLOADS_AT_ONCE: Final = 4
 TIMEOUT_S: Final = 60.0
 
@@ -91,7 +94,9 @@ def _fetch_one(package: Package, place: Path) -> Path:
         f"{SNAPSHOT}/{package.archive}/{package.day}/{package.path}",
     )
     faults = []
-    for url in where:
+    for number, url in enumerate(where * TRIES):
+        if number in range(len(where), len(where) * TRIES, len(where)):
+            sleep(PAUSE_S)
         try:
             with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
                 part = file.with_suffix(".part")
@@ -103,7 +108,9 @@ def _fetch_one(package: Package, place: Path) -> Path:
         if (found := _sha256(part)) == package.sha256:
             return part.rename(file)
         faults.append(f"{url}: its SHA-256 is {found}, and not {package.sha256}")
-    raise CardError(f"the package {package.name} {package.version} cannot be had: {faults}")
+    raise CardError(
+        f"the package {package.name} {package.version} cannot be had: {faults[-len(where) :]}"
+    )
 
 
 def _sha256(file: Path) -> str:

@@ -28,6 +28,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         here = f"http://127.0.0.1:{server.server_address[1]}"
         monkeypatch.setenv("DEBIAN_MIRROR", here)
         monkeypatch.setattr(packages, "SNAPSHOT", f"{here}/snapshot")
+        monkeypatch.setattr(packages, "PAUSE_S", 0.0)
         yield place
         server.shutdown()
 
@@ -73,6 +74,15 @@ def test_a_package_comes_from_a_mirror_or_from_the_snapshot(
         found = fetch([package()], tmp_path / "got")
         assert found["a"].read_bytes() == CONTENT
         (mirror / f"{place}/pool/main/a/a/a_1+2_arm64.deb").unlink(missing_ok=True)
+
+
+def test_a_package_that_cannot_be_had_for_a_moment_is_asked_for_again(
+    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = package()
+    path = f"debian/{wanted.path.replace('%2b', '+')}"
+    monkeypatch.setattr(packages, "sleep", lambda _: put(mirror, path, CONTENT))
+    assert fetch([wanted], tmp_path)[wanted.name].read_bytes() == CONTENT
 
 
 def test_a_package_that_has_changed_is_refused_and_one_that_is_damaged_is_got_again(
