@@ -40,6 +40,7 @@ from firmware_py.sessions.session_record import SessionHeader
 
 UNKNOWN: Final = "-"
 SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
+QUOTED: Final = frozenset(" \"'\\")  # what has one of these is no word of a line by itself
 
 
 def version_words(board: BoardConnection, slot: str) -> str:
@@ -255,10 +256,11 @@ def unasked_line(what: str, about: Mapping[str, Any]) -> str:
 
 
 def _word(value: Any) -> str:
-    """Return a value for an unasked line: without spaces, or in quotes."""
+    """Return a value for an unasked line: without spaces and quotes, or in quotes."""
     if isinstance(value, Reason | tuple):
         value = say(value)
     if isinstance(value, float):
         return figure(value)
     text = str(value).lower() if isinstance(value, bool) else readable(str(value))
-    return json.dumps(text, ensure_ascii=False) if " " in text or text == "" else text
+    bare = text != "" and not QUOTED.intersection(text)
+    return text if bare else json.dumps(text, ensure_ascii=False)

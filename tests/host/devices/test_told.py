@@ -12,10 +12,11 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 from rich.console import Console
 
+from firmware_py.operator.replies import pairs
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome, Why
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.tells import Tell
+from firmware_py.procedure.tells import BoardLostTold, Tell
 from host_tools.commands import update
 from host_tools.commands.console.command import Talk
 from host_tools.commands.console.visit import events_as_found, unlock
@@ -37,7 +38,7 @@ STRANGE = st.one_of(
             st.sampled_from(["ear", "purpose", "heard", "number", "why", "state", "half_width_db"]),
             st.sampled_from(["left", "measure", "true", "1", "-1", "nan", "", '"', "9" * 400]),
         )
-    ).map(lambda pairs: " ".join(f"{name}={value}" for name, value in pairs)),
+    ).map(lambda told: " ".join(f"{name}={value}" for name, value in told)),
 )
 
 
@@ -168,3 +169,11 @@ def test_what_is_told_unasked_is_read_as_it_was_told(what: str) -> None:
     kind = Tell.KINDS[what]
     told = kind(**{each.name: TOLD[each.type] for each in fields(kind)})
     assert told_unasked(line_of(told)) == (what, told)
+
+
+@pytest.mark.parametrize("words", ["", "it's", '"', "a\\b", "two words", 'a "b" c\\', "ä#=b"])
+def test_words_of_others_are_read_as_they_were_told(words: str) -> None:
+    """A board or a hearing aid says what it likes, and its words stand beside ours."""
+    told = BoardLostTold((reason(Code.BOARD_LOST, told=words),))
+    assert told_unasked(line_of(told)) == (told.WHAT, told)
+    assert told_pairs("TUNE:STAT?", pairs({"aid": words, "state": "paused"}))["aid"] == words
