@@ -214,7 +214,8 @@ class EarTest(EarParts):
 
         Once, and not if its answers mean nothing. Return whether there is something to ask.
         """
-        chosen_hz = self.settings.confirmed_hz
+        known_hz = self.route.kind.frequencies_hz
+        chosen_hz = [f for f in self.settings.confirmed_hz if f in known_hz]
         if not chosen_hz or self.confirmation is not None or self.outcome == Outcome.UNRELIABLE:
             return False
         self.confirmation = confirmation_of(chosen_hz, self.estimator, self.levels)

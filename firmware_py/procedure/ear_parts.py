@@ -13,7 +13,7 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.retest import Retest
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import Route, RouteKind
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
 from firmware_py.procedure.tally import Tally
@@ -38,7 +38,8 @@ class EarParts:
     def __init__(self, route: Route, settings: Settings, person: Person, highest: Highest) -> None:
         self.settings = settings
         levels = Levels(route, settings, highest)
-        self.audiogram = ThresholdEstimates(settings, _estimator(settings, person), levels, Tally())
+        estimator = _estimator(settings, person, route.kind)
+        self.audiogram = ThresholdEstimates(settings, estimator, levels, Tally())
         self.catch_trials = CatchTrials(settings, self.estimator)
         self.attention = Attention(self.audiogram)
         self.rule = StoppingRule(settings, self.audiogram, self.catch_trials)
@@ -86,7 +87,8 @@ def _trials_max(settings: Settings) -> int:
     return settings.tones_max + again + ATTENTION_TONES_MAX
 
 
-def _estimator(settings: Settings, person: Person) -> ThresholdEstimator:
+def _estimator(settings: Settings, person: Person, kind: RouteKind) -> ThresholdEstimator:
+    lowest_hz, highest_hz = kind.calibrated_hz[0], kind.calibrated_hz[-1]
     try:
         return ThresholdEstimator(
             settings.profile,
@@ -96,7 +98,10 @@ def _estimator(settings: Settings, person: Person) -> ThresholdEstimator:
             age_years=person.age_years,
             sex=person.sex,
             level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),
-            frequency_range_hz=(settings.frequency_min_hz, settings.frequency_max_hz),
+            frequency_range_hz=(
+                max(settings.frequency_min_hz, lowest_hz),
+                min(settings.frequency_max_hz, highest_hz),
+            ),
         )
     except ValueError as error:
         raise SettingError(str(error)) from None

@@ -1,14 +1,17 @@
 """Routes: each is told from all others wherever it is written, and its table is whole."""
 
+from dataclasses import replace
 from itertools import chain
 
 import pytest
 
 from firmware_py.link.messages import TRANSDUCERS
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.record_checks import ResultError, one_route
 from firmware_py.procedure.route import (
+    BY_AIR,
     EARS,
     HIGHEST_DB_HL,
     LEFT,
@@ -21,6 +24,7 @@ from firmware_py.procedure.route import (
     gather_routes,
     spell_routes,
 )
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import EarTold
 
 kinds = pytest.mark.parametrize("kind", ROUTE_KINDS, ids=lambda kind: kind.transducer)
@@ -77,3 +81,21 @@ def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
 def test_noise_goes_to_the_other_ear_by_air(route: Route) -> None:
     assert route.noise.ear != route.ear
     assert route.noise in map(Route, EARS)
+
+
+def test_nothing_is_asked_beyond_the_frequencies_at_which_its_kind_is_calibrated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    octaves_hz = (500, 1000, 2000, 4000)
+    narrow = replace(BY_AIR, frequencies_hz=octaves_hz, calibrated_hz=octaves_hz)
+    monkeypatch.setattr(Route, "kind", property(lambda _: narrow))
+    settings = Settings(confirm="hughson-westlake", confirm_frequencies_hz=(2000, 8000))
+    ear = EarTest(Route(LEFT), settings)
+
+    candidates_hz = ear.estimator.candidate_frequencies_hz
+    assert (min(candidates_hz), max(candidates_hz)) == (500.0, 4000.0)
+    assert ear.begin_confirmation()
+    while not ear.over:
+        tone = ear.next_presentation(1)
+        assert tone.frequency_hz == 2000.0
+        ear.answer(tone, heard=True)

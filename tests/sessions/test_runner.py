@@ -21,7 +21,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, as_json, reason
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RouteKind
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
@@ -250,9 +250,9 @@ def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.Monk
     told: list[Person] = []
     real = ear_parts._estimator
 
-    def estimator(settings: Settings, person: Person) -> Any:
+    def estimator(settings: Settings, person: Person, kind: RouteKind) -> Any:
         told.append(person)
-        return real(settings, UNKNOWN)
+        return real(settings, UNKNOWN, kind)
 
     monkeypatch.setattr(ear_parts, "_estimator", estimator)
     (tmp_path / "before").mkdir()
