@@ -93,8 +93,14 @@ class Calibration:
         level_dbfs = level_db_spl - self.sensitivity_db_spl[route].at(frequency_hz)
         return math.floor(level_dbfs * _HUNDREDTHS + ROUNDING_DB) / _HUNDREDTHS
 
+    def has(self, route: Route) -> bool:
+        """Return whether it was measured by this route."""
+        return route in self.sensitivity_db_spl
+
     def highest_db_hl(self, route: Route, frequency_hz: float) -> float:
-        """Return the highest level that can be reached, whole dB HL."""
+        """Return the highest level that can be reached, whole dB HL; none by a route it lacks."""
+        if not self.has(route):
+            return -math.inf
         level_max_db_spl = self.level_max_db_spl[route].at(frequency_hz)
         reach_db_hl = level_max_db_spl - self.retspl_db_spl[route.transducer].at(frequency_hz)
         return float(math.floor(reach_db_hl + ROUNDING_DB))

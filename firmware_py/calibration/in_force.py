@@ -61,8 +61,8 @@ class CalibrationInForce:
         return serial_of(board) == self.calibration.board_serial
 
     def level_dbfs(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
-        """Return what the tone generator is told for a level in dB HL."""
-        if self.calibration is None:
+        """Return what the tone generator is told for a level in dB HL; nominal if not measured."""
+        if self.calibration is None or not self.calibration.has(route):
             return level_db_hl - self.full_scale_db_hl
         return self.calibration.level_dbfs(route, frequency_hz, level_db_hl)
 

@@ -280,11 +280,15 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         Raises
         ------
         SettingError
-            If there can be no such test of this person.
+            If there can be no such test of this person, or with this calibration.
         """
         from firmware_py.procedure.hearing import HearingTest
 
         calibration = self.calibration
+        made = calibration.calibration
+        for route in self.settings.routes:
+            if made is not None and not made.has(route):
+                raise SettingError(f"the calibration has no levels of the {route.words}")
         return HearingTest(
             self.settings, self.person, calibration.highest_db_hl, calibration.earphones
         )

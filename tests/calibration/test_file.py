@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,14 @@ from firmware_py.calibration.in_force import (
 )
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.procedure.boards import serial_of
+from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import AIR, BY_AIR, Route
+from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
 
+RIGHT, LEFT = Route("right"), Route("left")
 DAY = datetime.timedelta(days=1)
 EXAMPLE = Path(__file__).parents[2] / "device" / "calibration" / "example.toml"
 
@@ -322,6 +327,22 @@ def test_a_calibration_is_due_within_two_years() -> None:
 
     with pytest.raises(CalibrationError, match=r"due is 2028-01-04; allowed is .* up to 731 days"):
         calibration_from(content({"calibration.due": "2028-01-04"}))
+
+
+def test_by_a_route_that_it_lacks_nothing_can_be_reached_and_no_test_begins() -> None:
+    made = calibration()
+    lacking = replace(made, sensitivity_db_spl={LEFT: made.sensitivity_db_spl[LEFT]})
+    in_force = CalibrationOnFile(lacking).judge(MADE)
+
+    assert in_force.highest_db_hl(LEFT, 1000.0) > 0.0
+    assert in_force.highest_db_hl(RIGHT, 1000.0) == -math.inf
+    assert in_force.level_dbfs(RIGHT, 1000.0, 40.0) == NO_CALIBRATION.judge(MADE).level_dbfs(
+        RIGHT, 1000.0, 40.0
+    )
+    about = 1, "2026-01-02T03:04:05+00:00", Settings(ears="left"), UNKNOWN, in_force
+    assert [*SessionHeader(*about).new_test().ears] == [LEFT]
+    with pytest.raises(SettingError, match=r"^the calibration has no levels of the right ear$"):
+        replace(SessionHeader(*about), settings=Settings()).new_test()
 
 
 def test_the_simulated_boards_calibration_knows_its_digest() -> None:
