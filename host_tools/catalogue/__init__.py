@@ -50,7 +50,10 @@ class Catalogue:
         KeyError
             There is no such sentence, or a part of it is not given.
         """
-        return self.tables[place][key].format_map(parts)
+        table = self.tables[place]
+        if key not in table:
+            raise KeyError(f"{self.language}.toml has no {key!r} in [{place}]")
+        return table[key].format_map(parts)
 
     def count(self, place: str, key: str, count: int, /, **parts: str) -> str:
         """Return a sentence about so many things, `count` among its parts; 1 has one of its own."""

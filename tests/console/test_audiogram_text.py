@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import ROUTES, Route
+from firmware_py.procedure.route import EARS, Route
 
-RIGHT, LEFT = ROUTES
+RIGHT, LEFT = map(Route, EARS)
 
 WIDTH_MAX = 60
 LINES = 28  # the frequencies, and -10 to 120 dB HL by 5 dB

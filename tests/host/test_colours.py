@@ -17,7 +17,7 @@ from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import SessionResult, ThresholdResult
-from firmware_py.procedure.route import BY_AIR, ROUTES, Route
+from firmware_py.procedure.route import BY_AIR, EARS, Route
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
 from firmware_py.procedure.words import say
 from host_tools.colours import (
@@ -40,7 +40,7 @@ from tests.said import line_of
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 UNTESTED: Final = "silent-ear"
 JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", UNTESTED, "two-buttons")
-RIGHT, LEFT = ROUTES
+RIGHT, LEFT = map(Route, EARS)
 RED, BLUE, GREEN, YELLOW = 31, 34, 32, 33
 COLOUR: Final = {RIGHT: RED, LEFT: BLUE}
 OTHER: Final = {RIGHT: LEFT, LEFT: RIGHT}

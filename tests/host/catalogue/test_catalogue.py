@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from firmware_py.procedure.reasons import DATES, Code
+from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.words import SENTENCES, say
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.catalogue.remarks import say_reasons
@@ -79,6 +80,18 @@ def test_the_sentence_of_one_thing_has_one_of_many(language: str) -> None:
     for place, key in names:
         if key.endswith("_one"):
             assert (place, key.removesuffix("_one")) in names
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_every_route_has_its_words(route: Route) -> None:
+    """Its remarks are those of the firmware, below; other languages have what English has."""
+    wanted = {("report", str(route)), ("report", f"{route}_ear"), ("picture", f"{route}_ear")}
+    assert wanted - _sentences(ENGLISH).keys() == set()
+
+
+def test_a_sentence_that_is_missing_is_named_with_its_place() -> None:
+    with pytest.raises(KeyError, match=r"de\.toml has no 'middle_ear' in \[picture\]"):
+        catalogue_of("de").say("picture", "middle_ear")
 
 
 def _room_taken(text: str) -> int:

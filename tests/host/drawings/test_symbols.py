@@ -24,7 +24,7 @@ def test_no_two_things_have_the_same_character() -> None:
     characters += [console.INFERRED, console.TRUTH, ":"]
     assert "   : 95 % band" in console.legend({Route(LEFT): []})
 
-    assert len({*characters}) == len(characters) == 12
+    assert len({*characters}) == len(characters) == len(MaskingMark) * len(ROUTES) + 6
 
 
 def test_the_paper_of_the_console_has_the_numbers_of_the_table() -> None:
