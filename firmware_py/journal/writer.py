@@ -260,8 +260,8 @@ class JournalWriter:
                 self.sync()
         finally:
             self._refusal = self._refusal or "the writer is closed; resume the journal"
-            self._disk.close(self._handle)
-            self._handle = CLOSED
+            handle, self._handle = self._handle, CLOSED  # before: a second time it may be another's
+            self._disk.close(handle)
 
     def __enter__(self) -> Self:
         return self

@@ -249,6 +249,23 @@ def test_closing_syncs_and_a_closed_writer_refuses() -> None:
             act()
 
 
+def test_a_journal_that_closes_badly_is_closed_all_the_same() -> None:
+    """The system has let go of the file then, and may give its number to another one."""
+    closed = []
+
+    class BadlyClosing(SimulatedDisk):
+        def close(self, handle: int) -> None:
+            super().close(handle)
+            closed.append(handle)
+            raise OSError(errno.EIO, "it does not close well")
+
+    writer = JournalWriter.create(PATH, {}, disk=BadlyClosing())
+    with pytest.raises(OSError, match="it does not close well"):
+        writer.close()
+    writer.close()
+    assert len(closed) == 1
+
+
 @pytest.mark.parametrize("call", ["write", "fsync"])
 def test_a_failed_sync_names_the_loss_cuts_back_and_ends_the_writer(call: str) -> None:
     """The message tells file, reason, what is lost, what is safe and what to do."""
