@@ -72,7 +72,7 @@ class Readings:
             return cls(str(content["transducer"]), texts, points)
         except OSError as error:
             raise HostError(f"{path}: cannot be read: {error.strerror}") from None
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise HostError(f"{path}: these are no readings: {error}") from None
 
 

@@ -96,7 +96,7 @@ def _read_kept(place: Path) -> dict[str, tuple[State, Entry]]:
         told = json.loads(content_of(place, BYTES_MAX))
         entries = told["entries"] if told["format"] == FORMAT else {}
         return {name: (tuple(state), Entry(**entry)) for name, (state, entry) in entries.items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
 
 

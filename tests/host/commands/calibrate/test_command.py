@@ -321,6 +321,7 @@ def test_readings_of_another_tone_generator_are_not_gone_on_with(
     ("spoil", "words"),
     [
         (lambda text: text[:-20], "these are no readings"),
+        (lambda _: "[" * 200_000, "these are no readings: maximum recursion depth exceeded"),
         (lambda text: text.replace('"format": 1', '"format": 9'), "format is 9; allowed is 1"),
         (lambda text: text.replace('"250"', '"300"'), r"they are at [125, 300] Hz"),
     ],

@@ -224,7 +224,9 @@ def test_a_cache_directory_that_is_relative_is_ignored(
     assert len(list((tmp_path / "home" / ".cache" / "gp-pta").iterdir())) == 1
 
 
-@pytest.mark.parametrize("content", [b"no index", b"[]", b'{"format": 1', b"\xff" * 4000])
+@pytest.mark.parametrize(
+    "content", [b"", b"no index", b"[]", b'{"format": 1', b"\xff" * 4000, b"[" * 200_000]
+)
 def test_a_damaged_index_is_made_anew(archive: Path, cache: Path, content: bytes) -> None:
     read_files(archive)
     (kept,) = (cache / "gp-pta").iterdir()
