@@ -17,6 +17,7 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import read_journal
+from firmware_py.link.notices import ButtonPressed, Missed, Refused, TimeTold
 from firmware_py.platform import clock
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.person import Person
@@ -297,6 +298,14 @@ def test_another_kind_of_board_never_goes_on_with_a_test_nor_one_the_calibration
     world.until(lambda: world.client.connected)
     world.run(MINUTE_US)
     assert world.board.played == []
+    recorded = world.journal().read_bytes()
+    told_us = world.board.now_us
+    for notice in (
+        Missed(3, 7), ButtonPressed(8, told_us, 1), TimeTold(told_us), Refused("mask", "limit", "")
+    ):  # fmt: skip
+        world.runner.notice(notice)
+    world.runner.settle()
+    assert world.journal().read_bytes() == recorded, "what that one tells is not of the test"
     (refused,) = world.ask("SESS:CONT")
     assert refused == f'ERROR -221,"{why}: use the one it began with, or end the test"'
     world.swap_board(SimulatedBoard(a_listener("S2"), boot=3))

@@ -17,6 +17,7 @@ from device.simulator.virtual_clock import S
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.journal import read_journal
+from firmware_py.link import notices
 from firmware_py.platform.data_directory import TUNING
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
 from firmware_py.procedure.outcomes import SessionOutcome
@@ -253,8 +254,13 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
     records = read_journal(JOURNAL, disk=bench.simulated_disk).records
     assert replay_from(TuningHeader, records).differences == []
-    pressed = [r for r in records if r.get("event", {}).get("what") == "button"]
-    assert pressed == [], "the presses are those of the test"
+    test = read_journal(DATA / "session-000001.journal", disk=bench.simulated_disk).records
+    in_test, in_tuning = (
+        [r for r in each if r.get("event", {}).get("what") == ButtonPressed.WHAT]
+        for each in (test, records)
+    )
+    assert in_test != []
+    assert in_tuning == [], "the presses are those of the test"
 
 
 def test_a_tuning_waits_for_the_operator_by_the_rule_of_a_test() -> None:
@@ -306,6 +312,18 @@ def test_after_a_pause_because_nobody_pressed_a_press_goes_on() -> None:
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     bench.go_on()
     assert bench.tuner.last_test.outcome == SessionOutcome.COMPLETE
+
+
+def test_a_press_after_a_long_standstill_of_the_device_is_not_believed_either() -> None:
+    bench = Bench()
+    bench.tune(comparisons_max=FEW)
+    bench.go_on()
+    bench.step()
+    bench.clock.us += AWAY_US  # nothing is looked at meanwhile, and the press is told first
+    bench.tuner.notice(notices.ButtonPressed(bench.client.last_event + 1, bench.board.now_us, 1))
+    assert bench.tuner.last_test is not None
+    assert bench.tuner.last_test.state == State.PAUSED
+    assert bench.tuner.last_test.waits_why != ()
 
 
 def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
