@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 BOARD_NAME = "pico"
 BOARD_VERSION = "1"
+PLAYED_VIA = (0,)  # the transducers of an ear that this program has an output for: the earphone
 
 
 class Conversation:
@@ -273,6 +274,8 @@ class ToneGenerator:
         return {"serial": self._serial, "press_ends": 1}
 
     def _play(self, values: "Values") -> "Values":
+        if values["via"] not in PLAYED_VIA:  # nothing else plays in its place
+            raise FieldError("via")
         self._check_limit(values)
         self.sounds.play(values)
         return {}

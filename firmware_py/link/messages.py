@@ -104,7 +104,7 @@ class Field:
 _EAR = Field("ear", "l|r", CHOICE, choices=("l", "r"))
 # An old board refuses a field that it does not know: so it plays nothing in place of a transducer
 # that it lacks.
-_TRANSDUCER = Field("transducer", "N", WHOLE, 0, TRANSDUCERS - 1, default=0)
+_TRANSDUCER = Field("via", "N", WHOLE, 0, TRANSDUCERS - 1, default=0)
 _HZ = Field("hz", "F", DECIMAL, 100, 16000)
 _EVENT = Field("event", "N", WHOLE, 0, SEQUENCE_MAX)
 _ID = Field("id", "ID", TEXT, 1, ID_CHARACTERS_MAX, choices=(NO_TONE,))

@@ -33,7 +33,7 @@ class RouteKind:
 
     transducer: str
     measured: str
-    wire_number: int  # of the transducer: `transducer` of the wire
+    wire_number: int  # of the transducer: `via` of the wire
     frequencies_hz: tuple[int, ...]  # of its audiogram, rising
     # It is calibrated at these: all it may play lies between the first and the last.
     calibrated_hz: tuple[int, ...]
@@ -122,7 +122,7 @@ class Route:
     @property
     def wire(self) -> dict[str, int]:
         """Return its parts as the numbers of the wire."""
-        return {"ear": WIRE_EARS.index(self.ear), "transducer": self.kind.wire_number}
+        return {"ear": WIRE_EARS.index(self.ear), "via": self.kind.wire_number}
 
     @property
     def kind(self) -> RouteKind:

@@ -6,6 +6,7 @@ import pytest
 
 from device.tone_generator.outbox import FRAMES_MAX
 from device.tone_generator.server import ToneGenerator
+from firmware_py.link.messages import COMMANDS
 from tests.link.example import TONE, ExampleHost
 
 
@@ -70,6 +71,19 @@ def test_the_limit_is_one_for_each_ear(
 ) -> None:
     host = ExampleHost(Line(limits_dbfs))
     assert host.answer("tone", **{**TONE, "ear": ear, "dbfs": level}) == answer
+
+
+def test_nothing_plays_in_place_of_a_transducer_for_which_there_is_no_output(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Though hosts and messages know of it."""
+    (via,) = (field for field in COMMANDS["tone"][0] if field.key == "via")
+    monkeypatch.setattr(via, "high", 1)
+    line = Line()
+    host = ExampleHost(line)
+    assert host.answer("tone", **TONE, via=1) == ("error", {"code": "field", "name": "via"})
+    assert line.output.done == []
+    assert host.answer("tone", **TONE, via=0) == ("ok", {})
 
 
 def test_the_output_is_told_what_to_play_and_when_to_stop() -> None:
