@@ -18,6 +18,7 @@ from firmware_py.procedure.route import (
     LOWEST_DB_HL,
     RIGHT,
     ROUTE_KINDS,
+    ROUTE_NAMES,
     ROUTES,
     Route,
     RouteKind,
@@ -51,9 +52,12 @@ def test_what_is_written_in_parts_is_gathered_again(route: Route) -> None:
     assert one_route("ear", gather_routes(spell_routes(values))["route"]) is route
 
 
-@pytest.mark.parametrize("parts", [{"ear": "middle"}, {"ear": "left", "transducer": "bone"}])
+ALL = ", ".join(ROUTE_NAMES) + "$"
+
+
+@pytest.mark.parametrize("parts", [{"ear": "middle"}, {"ear": "left", "transducer": "horn"}])
 def test_parts_of_no_route_are_refused_by_what_they_are(parts: dict[str, str]) -> None:
-    with pytest.raises(ResultError, match=r"^ear is .*(middle|bone).*; allowed are left, right$"):
+    with pytest.raises(ResultError, match=r"^ear is .*(middle|horn).*; allowed are " + ALL):
         one_route("ear", gather_routes(parts)["route"])
     assert gather_routes({"number": 3}) == {"number": 3}
 
@@ -63,7 +67,7 @@ def test_each_is_told_from_all_others() -> None:
     codes = [*chain.from_iterable(k.loinc[ear].values() for k in ROUTE_KINDS for ear in EARS)]
     wire = {(kind.transducer, kind.wire_number) for kind in ROUTE_KINDS}
     for each in ([*map(str, ROUTES)], [route.words for route in ROUTES], characters, codes):
-        assert len({*each}) == len(each)
+        assert [one for one in each if each.count(one) > 1] == []
     assert sorted(number for _, number in wire) == [*range(TRANSDUCERS)]
     assert [route.wire["ear"] for route in ROUTES] == [1, 0] * len(ROUTE_KINDS)
 
@@ -73,7 +77,8 @@ def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
     assert [*kind.frequencies_hz] == sorted({*kind.frequencies_hz}) != []
     assert {*kind.frequencies_hz, int(kind.familiar_hz)} <= {*kind.calibrated_hz}
     assert {*kind.inter_octave_hz, *kind.wider_at_hz} < {*kind.frequencies_hz}
-    assert all(kind.loinc[ear].keys() == {*kind.frequencies_hz} for ear in EARS)
+    for ear in EARS:
+        assert kind.loinc[ear].keys() == {*kind.frequencies_hz}, f"LOINC codes of the {ear} ear"
     assert LOWEST_DB_HL <= kind.levels_db_hl[0] < kind.levels_db_hl[1] <= HIGHEST_DB_HL
 
 
