@@ -1,17 +1,18 @@
-"""Sixty small faults, drawn from a seed: do the tests notice them?
+"""Small faults, drawn from a seed: do the tests notice them?
 
 A fault changes one place of the product: a bound, a sign, a comparison, a unit, a check that is
 dropped, an ear taken for the other. Every room gets at least two, limits of level and the journal
-more. They are drawn once, kept in `drawn.json`, and planted by `tests.faults.plant`, one at a time:
+more. They are kept in `drawn.json`, and planted by `tests.faults.plant`, one at a time. A fault
+whose line is gone is put where its code went, by hand; where that is nowhere, another is drawn:
 
-    python -m tests.faults.draw > tests/faults/drawn.json
+    python -m tests.faults.draw
 """
 
 import ast
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from itertools import cycle
@@ -38,7 +39,12 @@ ROOMS: Final = (
     ("platform", 3, ("firmware_py/platform/*",)),
     ("calibration", 2, ("firmware_py/calibration/*",)),
     ("console", 2, ("firmware_py/console/*",)),
-    ("firmware", 4, ("firmware_py/*",)),
+    ("board", 2, ("firmware_py/board/*",)),
+    ("installation", 2, ("firmware_py/installation/*",)),
+    ("sessions", 2, ("firmware_py/sessions/*",)),
+    ("tuning", 2, ("firmware_py/tuning/*",)),
+    ("operator", 2, ("firmware_py/operator/*",)),
+    ("firmware", 2, ("firmware_py/*",)),
     ("board's program", 5, ("device/tone_generator/*",)),
     ("device", 4, ("device/*",)),
     ("page", 5, ("host_tools/commands/page/assets/*.js", "host_tools/drawing_js/*.js")),
@@ -98,8 +104,11 @@ class Fault:
         return "".join(lines)
 
 
-def draw(seed: int = SEED) -> list[Fault]:
-    """Return the faults of a seed: of each room so many, of every kind that it has in turn."""
+def draw(seed: int = SEED, kept: Sequence[Fault] = ()) -> list[Fault]:
+    """Return the faults of a seed: of each room so many, of every kind that it has in turn.
+
+    `kept`: faults that stay; so many fewer are drawn.
+    """
     chance = random.Random(seed)
     files, faults = _files(), list[Fault]()
     for _, count, patterns in ROOMS:
@@ -111,8 +120,9 @@ def draw(seed: int = SEED) -> list[Fault]:
         kinds = sorted(by_kind)
         chance.shuffle(kinds)
         wanted = len(faults) + count
+        faults += [fault for fault in kept if fault.path in here]
         for kind in cycle(kinds):
-            if len(faults) == wanted:
+            if len(faults) >= wanted:
                 break
             if spread := [fault for fault in by_kind[kind] if _is_elsewhere(fault, faults)]:
                 faults.append(chance.choice(spread))
@@ -239,5 +249,12 @@ def stored_faults() -> list[Fault]:
     return [Fault(**fault) for fault in json.loads(KEPT.read_text())]
 
 
+def _has_its_line(fault: Fault) -> bool:
+    path = ROOT / fault.path
+    return path.exists() and fault.text in path.read_text().splitlines()
+
+
 if __name__ == "__main__":
-    print(json.dumps([asdict(fault) for fault in draw()], indent=1, ensure_ascii=False))
+    drawn = draw(kept=[fault for fault in stored_faults() if _has_its_line(fault)])
+    words = json.dumps([asdict(fault) for fault in drawn], indent=1, ensure_ascii=False)
+    KEPT.write_text(words + "\n")
