@@ -6,9 +6,15 @@ import pytest
 
 from device.simulator.virtual_clock import S, VirtualClock
 from device.simulator.world import WholeRun, World
-from firmware_py.board.board_connection import LOSSES_MAX, SOUND_S, TRUE_S, BoardConnection
+from firmware_py.board.board_connection import (
+    LOSSES_MAX,
+    REOPEN_S,
+    SOUND_S,
+    TRUE_S,
+    BoardConnection,
+)
 from firmware_py.link.client import Client
-from firmware_py.platform.ports import Port
+from firmware_py.platform.ports import Port, PortError
 from tests.firmware.whole_sessions import a_listener
 
 RECONNECT_S = 30.0
@@ -104,6 +110,23 @@ def test_what_it_cannot_have_told_is_said_once_a_greeting() -> None:
     assert [board.it.note_refusal(f"button={n}") for n in (7, 7, 8)] == [True, False, False]
     board.lose(1.0)
     assert board.it.note_refusal("button=7")
+
+
+def test_a_port_that_is_gone_is_tried_again_as_soon_as_the_wait_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    board, tries_s = Connected(), list[float]()
+
+    def try_again() -> None:
+        tries_s.append(board.clock.seconds)
+        raise PortError("it is not there")
+
+    monkeypatch.setattr(board.it.port, "is_open", False)
+    monkeypatch.setattr(board.it.port, "open", try_again)
+    for _ in range(11):
+        board.it.receive()
+        board.clock.us += round(REOPEN_S * S) // 4
+    assert tries_s == [0.0, REOPEN_S, 2.0 * REOPEN_S]
 
 
 @pytest.mark.usefixtures("quick_disk")

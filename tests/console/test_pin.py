@@ -1,6 +1,8 @@
 """The PIN: what needs it, what wrong ones cost, and that it is never repeated."""
 
 import hmac
+import io
+import tomllib
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +21,7 @@ from firmware_py.console.pin import (
     PinHash,
     PinLock,
 )
+from firmware_py.main import main
 from firmware_py.operator.commands import COMMANDS
 from tests.budget import examples
 from tests.console.instrument import Recorder, connect
@@ -67,6 +70,47 @@ def test_what_is_no_pin_is_refused_and_not_repeated(pin: str) -> None:
     with pytest.raises(ValueError, match="a PIN has 4 to 12 digits; this one has not") as refusal:
         PinHash.of(pin, bytes(SALT_BYTES))
     assert not pin or pin not in str(refusal.value).replace("4 to 12", "")
+
+
+def type_at(monkeypatch: pytest.MonkeyPatch, *typed: str) -> None:
+    """Have this be typed at a terminal, line by line, or come from a pipe if it is one line."""
+    lines = iter(typed)
+    piped = io.StringIO(f"{typed[0]}\n")
+    monkeypatch.setattr(piped, "isatty", lambda: len(typed) > 1)
+    monkeypatch.setattr("sys.stdin", piped)
+    monkeypatch.setattr("getpass.getpass", lambda _asks: next(lines))
+
+
+@pytest.mark.parametrize("typed", [(PIN,), (PIN, PIN)])
+def test_the_command_prints_the_line_of_the_configuration(
+    typed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    type_at(monkeypatch, *typed)
+    with pytest.raises(SystemExit) as end:
+        main(["--hash-pin"])
+    told = capsys.readouterr()
+    assert (end.value.code, told.err) == (0, "")
+    assert PinHash.parse(tomllib.loads(told.out)["console"]["pin"]).is_of(PIN)
+    assert PIN not in told.out
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        (("123",), "a PIN has 4 to 12 digits; this one has not"),
+        ((PIN, PIN[:-1]), "the two are not the same; nothing was done"),
+    ],
+)
+def test_the_command_refuses_in_one_line_with_code_2(
+    typed: tuple[str, ...],
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    type_at(monkeypatch, *typed)
+    with pytest.raises(SystemExit) as end:
+        main(["--hash-pin"])
+    assert (end.value.code, *capsys.readouterr()) == (2, "", f"gp-pta-device: {why}\n")
 
 
 @pytest.mark.parametrize(

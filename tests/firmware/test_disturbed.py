@@ -350,6 +350,20 @@ def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
     world.close()
 
 
+def test_a_button_that_is_let_go_of_before_the_next_tone_is_over_pauses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = a_listener("S2")
+    listener.__class__ = Clinging
+    shortest_us = 1000 * (SETTINGS.pause_ms_min + SETTINGS.window_ms_min)
+    monkeypatch.setattr(Clinging, "HELD_US", shortest_us - S // 10)
+    world = begin(tmp_path, listener)
+    world.until(lambda: "presentation=5" in state(world) or is_told(world, "error", number=106))
+    assert "once" in vars(listener), "it was held"
+    assert errors(world) == []
+    world.close()
+
+
 def test_no_test_is_begun_with_a_button_that_was_held_down_before(tmp_path: Path) -> None:
     world = World(tmp_path, a_listener("S2"))
     world.board.hand.fingers[0].intend(DuePress(0, 10**12, spontaneous=False))

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from statistics import NormalDist
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.reasons import as_json
+from firmware_py.procedure.reasons_to_ask import LimitOnceMore
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
@@ -417,6 +419,21 @@ def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
         assert threshold.mark == mark
         assert (threshold.threshold_db_hl is not None) == (mark == Outcome.MEASURED)
         assert threshold.limit_db_hl == (None if mark == Outcome.MEASURED else 100.0)
+
+
+@pytest.mark.parametrize("third", [None, False, True])
+def test_what_is_perhaps_beyond_its_limit_is_asked_there_three_times_at_most(
+    third: bool | None,
+) -> None:
+    """However the third was answered; None: it was not asked yet."""
+    ear = beyond(EarTest(Route("left"), Settings(ears="left")), 1.0)
+    if third is not None:
+        for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
+            tone = Presentation(Purpose.MEASURE, frequency_hz, 100.0)
+            ear.audiogram.asked.observations.append(Observation(tone, third, NO_COVER))
+    look = cast(Any, SimpleNamespace(enough=True, spare=True))
+
+    assert LimitOnceMore().has_cause(ear, look) == (third is None)
 
 
 def test_where_the_limit_was_in_the_way_is_said() -> None:

@@ -21,11 +21,13 @@ from firmware_py.link.notices import ButtonPressed, Missed, Refused, TimeTold
 from firmware_py.platform import clock
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import SENTENCES, say
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.identity import RULES, Identity, Meeting, Rule, differences
 from firmware_py.sessions.replay import replay
+from firmware_py.sessions.resumption import away_for_s, why_to_wait
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import MADE, calibration
@@ -135,6 +137,21 @@ def test_after_a_short_break_it_goes_on_by_itself_and_the_configuration_says_wha
     strict = start_at(tmp_path, 75, boot=3, configuration=Configuration(resume_within_min=1.0))
     assert " check=identity " in strict.ask("SESS:STAT?")[0]
     strict.close()
+
+
+@pytest.mark.usefixtures("quick_disk")
+@pytest.mark.parametrize(("longer_s", "why"), [(0.0, []), (1.0, [Code.WAITS_LONG])])
+def test_a_break_as_long_as_is_allowed_is_short(
+    tmp_path: Path, longer_s: float, why: list[Code]
+) -> None:
+    leave(tmp_path)
+    world = start_at(tmp_path, 70, boot=2)
+    session = world.runner.session
+    assert session is not None
+    within_s = away_for_s(session, world.clock) - longer_s
+    found = why_to_wait(session, SOMEBODY, SOMEBODY, world.clock, within_s)
+    assert [each.code for each in found] == why
+    world.close()
 
 
 @pytest.mark.usefixtures("quick_disk")

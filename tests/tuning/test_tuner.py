@@ -12,6 +12,7 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 
 from device.simulator.aid import SimulatedAid
+from device.simulator.listener import HEARD_BUTTON, UNSURE_BUTTON, Press
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from firmware_py.calibration.simulated import SERIAL
@@ -368,14 +369,16 @@ def test_a_press_before_both_were_heard_counts_as_stray() -> None:
     assert not bench.of("comparison")
 
 
-def test_the_second_button_says_that_there_is_no_difference() -> None:
+@pytest.mark.parametrize(("button", "answer"), [(HEARD_BUTTON, "second"), (UNSURE_BUTTON, "same")])
+def test_each_button_of_the_tone_generator_answers(button: int, answer: str) -> None:
+    """The second says that there is no difference."""
     bench = Bench()
     bench.tune()
     bench.run_to("speech", 2)
-    bench.clock.us += S // 2
-    bench.tuner.feed(ButtonPressed(bench.clock.us, 2))
-    bench.step()
-    assert [about["answer"] for about in bench.of("comparison")] == ["same"]
+    board = bench.board
+    board.hand.intend(Press(S // 2, S // 10, button), board.now_us)
+    bench.run(S)
+    assert [about["answer"] for about in bench.of("comparison")] == [answer]
 
 
 def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> None:

@@ -243,6 +243,22 @@ def boxes(drawing: Drawing) -> Iterator[tuple[str, Bbox]]:
         yield text.text or "", Bbox.from_bounds(x, y - shape.y1, shape.width, shape.height)
 
 
+def test_a_sign_stands_beside_its_symbol_away_from_the_arrow() -> None:
+    found, session = report("both-ears-n3")
+    for drawing, ear in zip(
+        drawings(with_thresholds(found, mark="measured", wide=True), session),
+        found.ears,
+        strict=True,
+    ):
+        signs = drawing.of_class("sign")
+        assert len(signs) == 10
+        inward = {"right": ("start", 1.0), "left": ("end", -1.0)}[ear.route.ear]
+        for sign in signs:
+            x = float(sign.get("x", ""))
+            assert abs(x) >= SYMBOL_UNITS
+            assert (sign.get("text-anchor"), math.copysign(1.0, x)) == inward
+
+
 @pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_two_words_of_an_audiogram_overlap_or_leave_it(name: str, language: str) -> None:
