@@ -247,6 +247,26 @@ def test_a_test_that_cannot_be_ended_on_the_disk_is_the_end(
     assert len(list(tmp_path.glob("*.journal"))) == 1
 
 
+def test_what_the_disk_did_not_take_is_not_acknowledged_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device(tmp_path)
+    sync, marks = Session.sync, [0]
+
+    def full(session: HearingSession) -> None:
+        if session.board.event > 12:
+            raise JournalError("the disk is full")
+        sync(session)
+        marks.append(session.board.event)
+
+    monkeypatch.setattr(Session, "sync", full)
+    device.type("SESS:STAR LEFT,SEED=3")
+    with pytest.raises(FirmwareError, match="the disk is full"):
+        device.run_out()
+    outbox = device.board.server.outbox
+    assert 0 < outbox.newest_event - len(outbox.events) <= marks[-1] < outbox.newest_event
+
+
 def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     tmp_path: Path, two_buttons: Path
 ) -> None:

@@ -264,6 +264,16 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     assert in_tuning == [], "the presses are those of the test"
 
 
+def test_of_a_test_and_a_tuning_that_were_left_the_board_goes_on_where_the_test_was() -> None:
+    bench = both_left()
+    bench.restart()
+    test, tuning = bench.runner.session, bench.tuner.session
+    assert test is not None
+    assert tuning is not None
+    assert test.board.event > tuning.board.event
+    assert (bench.client.boot, bench.client.last_event) == (test.board.boot, test.board.event)
+
+
 def test_a_tuning_waits_for_the_operator_by_the_rule_of_a_test() -> None:
     bench = Bench(Chooser())
     bench.tune("P-A", comparisons_max=5)
