@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from firmware_py.procedure.convention import confirmed_outside
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import LEFT, RIGHT, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.statements import has_thresholds, may_conclude
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
@@ -25,7 +25,8 @@ def _conventions(ears: list[EarFindings], findings: Findings, words: Words) -> I
     clinical = findings.threshold_convention == CLINICAL_ASCENDING
     yield words.say("convention_clinical" if clinical else "convention_50")
     if clinical or (any(may_conclude(ear) for ear in ears) and not findings.nominal):
-        offsets = {str(ear.route): words.number(ear.clinical_offset_db, TENTH) for ear in ears}
+        rest = [ear for ear in ears if ear.route == Route(ear.route.ear)] or ears  # by air
+        offsets = {each.route.ear: words.number(each.clinical_offset_db, TENTH) for each in rest}
         if len({*offsets.values()}) == 1:
             yield words.say("convention_rules", offset=next(iter(offsets.values())))
         else:

@@ -12,6 +12,7 @@ import pytest
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ConfirmedThreshold
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, CONVENTIONS, FIFTY_PERCENT
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.report.drawn import audiogram_as_json
@@ -64,6 +65,19 @@ def test_a_page_says_what_thresholds_are(language: str, convention: str) -> None
     assert (len(notes[-1]) > len(words.say("norm_note", people=found.norm_title))) != clinical
     assert "ISO 7029" in words.say("column_peers")
     assert "ISO 8253-1" in page
+
+
+@pytest.mark.parametrize("by_air_too", [True, False])
+def test_the_offsets_are_those_of_each_ear_by_air_if_it_was_tested(by_air_too: bool) -> None:
+    found = findings_of(read_session(BOTH), "en", CLINICAL_ASCENDING)
+    by_air = [replace(ear, clinical_offset_db=2.0 + i) for i, ear in enumerate(found.ears)]
+    others = [
+        replace(ear, route=Route(ear.route.ear, "horn"), clinical_offset_db=8.0 + i)
+        for i, ear in enumerate(found.ears)
+    ]
+    notes = notes_of(replace(found, ears=[*by_air * by_air_too, *others]), Words.of(found))
+    right, left = ("2.0", "3.0") if by_air_too else ("8.0", "9.0")
+    assert notes[1] == Words.of(found).say("convention_rules_ears", right=right, left=left)
 
 
 def test_grades_norms_and_asymmetry_are_the_same_in_both_conventions() -> None:
