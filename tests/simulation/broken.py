@@ -67,7 +67,7 @@ class ForgetfulServer(WatchedServer):
     """Forgets that noise has ended by itself."""
 
     def _play(self, values: dict[str, Any]) -> dict[str, Any]:
-        self._noise_lost = False
+        self.sounds.noise_lost = False
         return super()._play(values)
 
 
@@ -150,7 +150,7 @@ def nominal(parts: Parts) -> None:
 
     def level_dbfs(tone: Tone) -> float:
         known = parts.runner.last_calibration.calibration
-        level_db_hl = tone.level_dbfs - known.level_dbfs(tone.route.ear, tone.frequency_hz, 0.0)
+        level_db_hl = tone.level_dbfs - known.level_dbfs(tone.route, tone.frequency_hz, 0.0)
         return float(level_db_hl - NOMINAL_FULL_SCALE_DB_HL)
 
     play_otherwise(parts, level_dbfs)
