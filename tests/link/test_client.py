@@ -11,6 +11,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.listener import SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.server import ToneGenerator
+from firmware_py.link import command
 from firmware_py.link.board_start import ASKS_MAX
 from firmware_py.link.client import REPEATS_MAX, Client, Tone
 from firmware_py.link.command import ANSWER_TIMEOUT_US, QUEUE_MAX, UnansweredError
@@ -225,6 +226,21 @@ def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:
     line.client.disconnect()
     line.run(1_500_000)
     assert line.board.played[0].cut
+
+
+def test_before_the_numbers_run_out_a_conversation_begins_anew_and_no_command_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(command, "SEQUENCE_RENEWAL", 30)
+    line, ids = connect(1_000_000), [f"1-{number}" for number in range(1, 41)]
+    for tone_id in ids:
+        line.client.mask(Route("right"), 1000.0, -80.0)
+        line.client.play(replace(TONE, tone_id=tone_id, on_ms=100, off_ms=0, pulses=1))
+        line.run(400_000)
+    started = [each.tone_id for each in line.notices if isinstance(each, ToneStarted)]
+    assert started == ids
+    assert 3 <= sum(isinstance(each, Greeted) for each in line.notices) <= 12
+    assert not [each for each in line.notices if isinstance(each, Lost | Missed)]
 
 
 def test_nobody_at_the_other_end_is_lost_after_the_repeats() -> None:
