@@ -13,13 +13,13 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Client
-from firmware_py.link.notices import Lost, Missed, UnknownEvent
+from firmware_py.link.notices import Lost, Missed, ToneStarted, UnknownEvent
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Aborted, ButtonPressed, Started, as_record
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presenter import PAUSE_BEFORE
+from firmware_py.procedure.presenter import LISTENING, PAUSE_BEFORE, STARTING
 from firmware_py.procedure.reasons import Code, as_json, reason
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RouteKind
 from firmware_py.procedure.settings import Settings
@@ -73,6 +73,25 @@ def test_what_comes_after_the_end_is_not_recorded(tmp_path: Path) -> None:
         "why": [{"code": "aborted"}],
     }
     assert result_of(world.journal())["outcome"] == "aborted"
+
+
+def test_a_tone_of_another_session_is_none_of_this_one(tmp_path: Path) -> None:
+    world = a_world(tmp_path)
+    session = world.runner.session
+    assert session is not None
+    presenter = session.test.presenter
+    world.until(lambda: presenter.state == PAUSE_BEFORE and not presenter.trial.is_catch)
+    world.clock.us += 10 * S
+    session.pass_time()
+    assert presenter.state == STARTING
+    for session_of_tone in ("2", "999", ""):
+        tone_id = f"{session_of_tone}-{session.test.number}"
+        world.runner.notice(ToneStarted(world.client.last_event, tone_id, world.board.now_us))
+        assert presenter.state == STARTING
+    own = f"1-{session.test.number}"
+    world.runner.notice(ToneStarted(world.client.last_event, own, world.board.now_us))
+    assert presenter.state == LISTENING
+    world.close()
 
 
 def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:

@@ -264,6 +264,21 @@ def test_a_tuning_waits_behind_an_unfinished_test_and_for_the_operator() -> None
     assert in_tuning == [], "the presses are those of the test"
 
 
+def test_an_aid_is_away_since_the_tuning_was_left_and_not_since_the_start() -> None:
+    bench = Bench(Chooser())
+    bench.tune(comparisons_max=FEW)
+    bench.run_to("comparison", 1)
+    bench.clock.us += 10 * 60 * S
+    bench.restart()
+    bench.aids.vanish()
+    bench.run(10 * 60 * S)
+    assert bench.tuner.session is not None
+    assert bench.tuner.session.test.waits_why == ()
+    bench.aids.there = True
+    bench.until(lambda: bench.tuner.aid.greeted is not None)
+    assert bench.tuner.session.test.waits_why != ()
+
+
 def test_of_a_test_and_a_tuning_that_were_left_the_board_goes_on_where_the_test_was() -> None:
     bench = both_left()
     bench.restart()

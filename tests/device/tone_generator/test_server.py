@@ -160,6 +160,20 @@ def test_a_press_that_settles_after_the_end_of_the_tone_ends_nothing() -> None:
     assert ("cut",) not in line.output.done
 
 
+def test_a_press_told_before_the_end_of_a_tone_that_is_over_cuts_nothing() -> None:
+    line = Line()
+    host = ExampleHost(line)
+    host.ask("tone", **TONE, buttons=1, press=100)
+    line.output.began_us = 7000
+    line.advance(8000)
+    line.output.ended_us = 807_000
+    line.server.button(1, True, 806_000)
+    line.advance(810_000)
+
+    assert [frame.verb for frame in host.read()] == ["tone-on", "button-down", "tone-off"]
+    assert ("cut",) not in line.output.done
+
+
 def test_a_ping_says_up_to_when_all_is_told() -> None:
     host = ExampleHost(Line())
     host.now_us = 2000
