@@ -94,6 +94,19 @@ def test_a_tone_of_another_session_is_none_of_this_one(tmp_path: Path) -> None:
     world.close()
 
 
+@pytest.mark.parametrize(
+    ("disbelieved", "what"), [(True, "board-disbelieved"), (False, "board-lost")]
+)
+def test_a_board_that_told_what_cannot_be_is_lost_otherwise_than_one_that_is_silent(
+    tmp_path: Path, *, disbelieved: bool, what: str
+) -> None:
+    world = a_world(tmp_path)
+    world.runner.notice(Lost("its clock went back", disbelieved))
+    world.runner.settle()
+    assert records_of(world.journal(), "input")[-1]["what"] == what
+    world.close()
+
+
 def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:
     world = a_world(tmp_path, tones=0)
     played = 0
