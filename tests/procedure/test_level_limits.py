@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.procedure.events import Play
-from firmware_py.procedure.levels import Highest
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.levels import Highest, Levels
+from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.procedure.settings import Settings
 from tests.budget import either
@@ -75,6 +76,17 @@ def test_no_tone_is_ever_louder_than_can_be_reached(
             assert found["limit_db_hl"] == limit_db_hl
         if found["mark"] == Outcome.MEASURED:
             assert found["threshold_db_hl"] < limit_db_hl
+
+
+@pytest.mark.parametrize(
+    ("asked_db_hl", "level_db_hl"), [(94.0, 95.0), (96.9, 95.0), (97.0, 97.0), (98.0, 97.0)]
+)
+def test_what_can_just_be_reached_is_played_even_if_it_is_no_whole_step(
+    asked_db_hl: float, level_db_hl: float
+) -> None:
+    levels = Levels(Route("left"), Settings(level_step_db=5.0), lambda *_: 97.0)
+    levels.note_tone(Presentation(Purpose.MEASURE, 1000, 90.0))
+    assert levels.tone(Purpose.MEASURE, 1000, asked_db_hl).level_db_hl == level_db_hl
 
 
 @pytest.mark.parametrize("profile", ["default", "annealed-laplace", "gp-pta-2015"])
