@@ -277,14 +277,18 @@ def in_nominal_db(value: Any) -> Any:
 
 
 def as_json(value: Any) -> Any:
+    if isinstance(value, str):
+        return str(value)  # plain, where it is one of several
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, Reason):
         return value.to_record()
-    if is_dataclass(value):
-        parts = spell_routes((field.name, getattr(value, field.name)) for field in fields(value))
-        return {name: as_json(each) for name, each in parts.items()}
     if isinstance(value, list | tuple):
         return [as_json(each) for each in value]
-    return str(value) if isinstance(value, str) else value  # plain, where it is one of several
+    if not is_dataclass(value):
+        return value
+    parts = spell_routes({field.name: getattr(value, field.name) for field in fields(value)})
+    return {name: as_json(each) for name, each in parts.items()}
 
 
 def _part(place: str, name: str, value: Any, deep: int) -> Part:

@@ -9,7 +9,7 @@ written in its parts: `ear=left`, and `transducer` and `measured` only where the
 ones. Where it is a key it is its text: `left`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -132,13 +132,16 @@ class Route:
     @property
     def noise(self) -> "Route":
         """Return the route of the noise that masks its tones: by air, to the other ear."""
-        return Route(OTHER[self.ear])
+        return _BY_AIR_TO_THE_OTHER[self.ear]
 
 
-def spell_routes(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+_BY_AIR_TO_THE_OTHER: Final = {ear: Route(other) for ear, other in OTHER.items()}
+
+
+def spell_routes(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values by their names, each route in its parts."""
     parts: dict[str, Any] = {}
-    for name, value in values:
+    for name, value in values.items():
         parts |= value.parts() if isinstance(value, Route) else {name: value}
     return parts
 

@@ -24,7 +24,7 @@ class Tell(Action):
 
 
 def _all(told: Tell) -> dict[str, Any]:
-    return spell_routes((field.name, getattr(told, field.name)) for field in fields(told))
+    return spell_routes({field.name: getattr(told, field.name) for field in fields(told)})
 
 
 @dataclass(frozen=True)

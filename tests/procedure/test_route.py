@@ -47,8 +47,8 @@ def test_another_one_names_what_is_not_usual_of_it() -> None:
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
 def test_what_is_written_in_parts_is_gathered_again(route: Route) -> None:
-    values = [("number", 3), ("route", route), ("level_db_hl", 40.0)]
-    assert gather_routes(spell_routes(values)) == dict(values)
+    values = {"number": 3, "route": route, "level_db_hl": 40.0}
+    assert gather_routes(spell_routes(values)) == values
     assert one_route("ear", gather_routes(spell_routes(values))["route"]) is route
 
 

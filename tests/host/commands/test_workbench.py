@@ -239,8 +239,9 @@ def test_ctrl_d_ends_a_test_that_is_gone_on_with(pipe: Piped, tmp_path: Path) ->
     with at_a_bench(tmp_path, "--speed", "10") as person:
         children = begins_a_test(person)
         at = len(person.seen)
-        person.type("half a line\x03")  # ^C takes it back
+        person.type("half a line")
         person.sees("half a line", at)
+        person.type("\x03")  # ^C takes it back
         assert person.ends_at("\x04") == 0
         wait_for_the_end_of(children)
     assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
