@@ -95,7 +95,7 @@ def _fetch_one(package: Package, place: Path) -> Path:
     )
     faults = []
     for number, url in enumerate(where * TRIES):
-        if number in range(len(where), len(where) * TRIES, len(where)):
+        if number and number % len(where) == 0:
             sleep(PAUSE_S)
         try:
             with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
