@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -105,6 +104,8 @@ def _pip_install(*arguments: str) -> str:
 @cache
 def requirements() -> tuple[Requirement, ...]:
     """Return what this installation says that gp-pta requires; none if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, requires  # the mail's parser with it
+
     try:
         lines = requires(DISTRIBUTION) or []
     except PackageNotFoundError:  # run from a copy that is not installed

@@ -35,7 +35,7 @@ def _contents() -> Iterator[str]:
     yield "| command | what it does |"
     yield "|---|---|"
     for command in COMMANDS:
-        yield f"| [`{command.NAME}`](#{command.NAME}) | {_cell(command.SUMMARY)} |"
+        yield f"| [`{command.name}`](#{command.name}) | {_cell(command.summary)} |"
 
 
 def _extras() -> Iterator[str]:

@@ -3,29 +3,25 @@
 import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from importlib import import_module
 from itertools import takewhile
-from typing import Protocol
+from typing import NamedTuple, Protocol, cast
 
 from firmware_py import __version__
 
 
-class Command(Protocol):
-    """What a module offers that is a command of `gp-pta`, named as the command is.
+class CommandModule(Protocol):
+    """What the module of a command offers.
 
     Attributes
     ----------
-    NAME, SUMMARY, EXAMPLE : str
-        As `gp-pta --help` and the command's own help show them.
+    EXAMPLE : str
+        As the command's own help shows it.
     NEEDS : mapping of str to tuple of str
         Third-party modules, by what needs them: the words of an option, or "" for the command
         as a whole, which is refused without them.
     """
 
-    @property
-    def NAME(self) -> str: ...  # noqa: N802
-    @property
-    def SUMMARY(self) -> str: ...  # noqa: N802
     @property
     def EXAMPLE(self) -> str: ...  # noqa: N802
     @property
@@ -38,28 +34,72 @@ class Command(Protocol):
         """Do it, and return the exit code."""
 
 
+class Command(NamedTuple):
+    """A command of `gp-pta`, as `gp-pta --help` lists it.
+
+    Its module is imported when the command is meant, and no sooner: all of them take half a second.
+    """
+
+    name: str
+    path: str  # of its module, dotted
+    summary: str
+
+    @property
+    def module(self) -> CommandModule:
+        """Return its module, which this imports."""
+        return cast(CommandModule, import_module(self.path))
+
+
 class CommandParser(argparse.ArgumentParser):
     """A parser that answers what it does not know with its own usage, and with what it may mean.
 
-    Attributes
-    ----------
-    commands : dict of str to CommandParser
-        The parser of each command; empty for that of a command itself.
+    That of a command gets its options when it first has to parse, which imports the command.
     """
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, command: Command | None = None, **options: object) -> None:
         super().__init__(**options)  # type: ignore[arg-type]  # handed on as they come
-        self.commands: dict[str, CommandParser] = {}
+        self._command = command  # whose options are still to be added
+        self._of_commands: dict[str, CommandParser] = {}
+
+    @property
+    def commands(self) -> "dict[str, CommandParser]":
+        """Return the parser of each command, which imports all; a command itself has none."""
+        for each in self._of_commands.values():
+            each.complete()
+        return self._of_commands
 
     @property
     def arguments(self) -> list[argparse.Action]:
         """Return the options and arguments, without --help."""
         return [action for action in self._actions if action.dest != "help"]
 
+    def offer(self, commands: Sequence[Command]) -> None:
+        """Take the name of a command, and what its own parser takes of the words behind it."""
+        chooser = self.add_subparsers(metavar="COMMAND", required=True)
+        for command in commands:
+            of_command = chooser.add_parser(
+                command.name,
+                command=command,
+                help=command.summary,
+                description=command.summary[0].upper() + command.summary[1:] + ".",
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
+            of_command.set_defaults(command=command, commands=commands, parser=self)
+            self._of_commands[command.name] = of_command
+
+    def complete(self) -> None:
+        """Add the options of the command, unless they are there."""
+        if self._command is not None:
+            module = self._command.module
+            self._command = None
+            self.epilog = module.EXAMPLE
+            module.add_arguments(self)
+
     def parse_known_args(  # type: ignore[override]  # one signature of three
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse, and refuse what is left over."""
+        self.complete()
         self._check_options(sys.argv[1:] if args is None else args)
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
@@ -69,7 +109,7 @@ class CommandParser(argparse.ArgumentParser):
     def _check_options(self, args: Sequence[str]) -> None:
         """Name a mistyped option before the required one that is missing because of it."""
         known = self._option_string_actions
-        for word in takewhile(lambda word: not self.commands or word[:1] == "-", args):
+        for word in takewhile(lambda word: not self._of_commands or word[:1] == "-", args):
             name = word.partition("=")[0]
             if name == "--":
                 return
@@ -84,17 +124,17 @@ class CommandParser(argparse.ArgumentParser):
             return
         choices = [str(choice) for choice in action.choices]
         meant, allowed = _guess(str(value), choices), ", ".join(choices)
-        if self.commands:
+        if self._of_commands:
             self.error(f"{value} is no command{meant or f'; commands are {allowed}'}")
         name = action.option_strings[-1] if action.option_strings else action.dest
         self.error(f"{name} is {value!r}; allowed are {allowed}{meant}")
 
 
-def parser_of(commands: Iterable[Command]) -> CommandParser:
+def parser_of(commands: Sequence[Command]) -> CommandParser:
     """Return the parser of the command line.
 
-    What it returns of a command line has, beside the options, `command` (the module), `commands`
-    (all of them) and `parser` (this one).
+    What it returns of a command line has, beside the options, `command`, `commands` (all of them)
+    and `parser` (this one).
     """
     p = CommandParser(
         prog="gp-pta",
@@ -102,23 +142,14 @@ def parser_of(commands: Iterable[Command]) -> CommandParser:
         epilog="gp-pta COMMAND --help shows an example of each.",
     )
     p.add_argument("--version", action="version", version=f"gp-pta {__version__}")
-    chooser = p.add_subparsers(metavar="COMMAND", required=True)
-    for command in commands:
-        sub = chooser.add_parser(
-            command.NAME,
-            help=command.SUMMARY,
-            description=command.SUMMARY[0].upper() + command.SUMMARY[1:] + ".",
-            epilog=command.EXAMPLE,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.add_arguments(sub)
-        sub.set_defaults(command=command, commands=commands, parser=p)
-        p.commands[command.NAME] = sub
+    p.offer(commands)
     return p
 
 
 def _guess(typed: str, known: Iterable[str]) -> str:
     """Return a question whether the nearest name was meant; "" if none is near."""
+    from difflib import get_close_matches
+
     names = {name.lstrip("-"): name for name in known}  # that both begin with dashes is no likeness
     near = get_close_matches(typed.lstrip("-"), names, n=1)
     return f"; did you mean {names[near[0]]}?" if near else ""

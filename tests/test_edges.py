@@ -63,7 +63,7 @@ def test_no_host_command_lets_anything_act(command: list[str], every: int, tmp_p
 
 def test_every_command_of_the_host_was_walked_or_reads_no_journal() -> None:
     walked = {command[0] for command in COMMANDS}
-    assert walked | OF_NO_JOURNAL == {command.NAME for command in HOST_COMMANDS}
+    assert walked | OF_NO_JOURNAL == {command.name for command in HOST_COMMANDS}
     assert not walked & OF_NO_JOURNAL
 
 

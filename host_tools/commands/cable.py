@@ -11,8 +11,6 @@ from device.simulator.serve import raw_pty, stop_by_signals
 from host_tools.errors import HostError
 from host_tools.terminal import say, say_aside
 
-NAME = "cable"
-SUMMARY = "join two programs by a serial cable: prints its two ends, which are ports (ptys)"
 EXAMPLE = """\
 example:
   gp-pta cable

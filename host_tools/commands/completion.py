@@ -5,8 +5,6 @@ import re
 from pathlib import Path
 from typing import Final
 
-NAME = "completion"
-SUMMARY = "print the completion of gp-pta for a shell"
 EXAMPLE = """\
 example:
   gp-pta completion bash > ~/.local/share/bash-completion/completions/gp-pta

@@ -48,8 +48,6 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
 
     from host_tools.commands.fitting import Fitting
 
-NAME = "demo"
-SUMMARY = "measure a simulated listener from start to end and replay the journal"
 EXAMPLE = """\
 example:
   gp-pta demo --audiogram S2 --seed 3
@@ -129,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_fitting(arguments: argparse.Namespace) -> None:
-    need("--fit", *NEEDS["--fit"], use=f"{NAME} --fit")
+    need("--fit", *NEEDS["--fit"], use="demo --fit")
     if arguments.ear != BOTH:
         raise HostError(f"--fit with --ear {arguments.ear}: an aid has two ears; allowed is {BOTH}")
     from host_tools.commands.fitting import check_fitting

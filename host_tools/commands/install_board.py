@@ -11,8 +11,6 @@ from device.tone_generator.settings import (
 from host_tools.devices.board_program import LIMIT_DBFS, install
 from host_tools.errors import HostError
 
-NAME = "install-board"
-SUMMARY = "copy the tone generator's program to a Raspberry Pi Pico with MicroPython and check it"
 EXAMPLE = """\
 example:
   gp-pta install-board /dev/ttyACM0 --limit-left -25 --limit-right -25.5

@@ -44,8 +44,6 @@ from host_tools.terminal import say, say_aside
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
 
-NAME = "listen"
-SUMMARY = "your own ears: the sound card is the tone generator, the space bar is the button"
 EXAMPLE = """\
 example:
   gp-pta listen --test --ear right --age 67 --out sessions
@@ -181,7 +179,7 @@ def climb(
 
 
 def _list_devices(as_json: bool) -> int:
-    need("listing sound cards", "sounddevice", use=NAME)
+    need("listing sound cards", "sounddevice", use="listen")
     try:
         devices = outputs()
     except NoSoundError as error:
@@ -259,7 +257,7 @@ def _open_output(device: str | None, wav: Path | None) -> SampledOutput:
 
 def _card(device: str | None) -> CardOutput:
     """Open the sound card, and warn that its levels are not calibrated."""
-    need("a sound card", *NEEDS["a sound card"], use=NAME)
+    need("a sound card", *NEEDS["a sound card"], use="listen")
     try:
         card = CardOutput(device_of(device) if device else None)
     except NoSoundError as error:

@@ -14,8 +14,6 @@ from host_tools.terminal import say
 if TYPE_CHECKING:
     from pyrage import x25519
 
-NAME = "protect"
-SUMMARY = "encrypt journals to a public key, with age"
 EXAMPLE = """\
 example:
   gp-pta protect --make-identity clinic.agekey

@@ -25,8 +25,6 @@ from host_tools.devices.simulation import (
 from host_tools.errors import HostError
 from host_tools.terminal import say, say_aside
 
-NAME = "simulate"
-SUMMARY = "serve a simulated tone generator and listener; prints its serial port (a pty)"
 EXAMPLE = """\
 example:
   gp-pta simulate --audiogram S2 --seed 3

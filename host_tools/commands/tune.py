@@ -38,8 +38,6 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from firmware_py.procedure.tuning.result import TuningResult
     from host_tools.commands.replay.tuning import TuningVerdict
 
-NAME = "tune"
-SUMMARY = "tune a hearing aid by what its wearer likes better: openMHA, speech, and a button"
 EXAMPLE = """\
 example:
   gp-pta prescribe sessions/session-000001.journal -o aid.fit
@@ -203,7 +201,7 @@ def _check(arguments: argparse.Namespace) -> None:
     for path in arguments.write:
         check_name(path, "-o", tuple(AID_ENDINGS), arguments.force)
     if arguments.picture is not None:
-        need("--picture", *NEEDS["--picture"], use=f"{NAME} --picture")
+        need("--picture", *NEEDS["--picture"], use="tune --picture")
         check_name(arguments.picture, "--picture", (".svg", ".png", ".pdf"), arguments.force)
 
 

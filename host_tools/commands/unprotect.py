@@ -13,8 +13,6 @@ from host_tools.terminal import say
 if TYPE_CHECKING:
     from pyrage import x25519
 
-NAME = "unprotect"
-SUMMARY = "decrypt journals with a secret key of age"
 EXAMPLE = """\
 example:
   gp-pta unprotect sessions/session-000001.journal.age -i clinic.agekey

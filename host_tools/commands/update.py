@@ -19,8 +19,6 @@ from host_tools.devices.told import told_values
 from host_tools.errors import HostError
 from host_tools.terminal import say, show_progress
 
-NAME = "update"
-SUMMARY = "send a device that runs from a card a new system; sent by half, it is gone on with"
 EXAMPLE = """\
 example:
   gp-pta update /dev/ttyACM0 gp-pta-0.1.0-20261124.082100.raucb

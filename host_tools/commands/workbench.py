@@ -41,8 +41,6 @@ from host_tools.devices.unfinished import WAITS, why_of
 from host_tools.errors import HostError
 from host_tools.terminal import say, say_aside
 
-NAME = "workbench"
-SUMMARY = "simulated board, firmware and the operator's console, together in this terminal"
 EXAMPLE = """\
 example:
   gp-pta workbench --audiogram S2 --seed 3
@@ -267,7 +265,7 @@ def _the_same(arguments: argparse.Namespace) -> str:
     usual = arguments.speed == SPEED[arguments.board]
     speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
     data = ["--data", str(arguments.data)]
-    return shlex.join(["gp-pta", NAME, *options_of(arguments, unusual=True), *speed, *data])
+    return shlex.join(["gp-pta", "workbench", *options_of(arguments, unusual=True), *speed, *data])
 
 
 def _say(words: str) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
@@ -15,21 +16,21 @@ import pytest
 from host_tools import extras, manual
 from host_tools.commands.completion import SHELLS
 from host_tools.commands.replay import command as replay
-from host_tools.commands.report import command as report
 from host_tools.errors import HostError
 from host_tools.extras import need, remedy
 from host_tools.main import COMMANDS, main, parser
+from host_tools.parser import Command
 from tests.host.journals import LEFT_S2, GpPta
 
 PAGE: Final = Path(manual.__file__).parent / "README.md"
-NAMES: Final = [command.NAME for command in COMMANDS]
+NAMES: Final = [command.name for command in COMMANDS]
 RULES: Final = "allowed are nal-r, nal-rp, camfit, half-gain"
 
 
 def examples(name: str) -> list[str]:
     """Return the lines that a command's help shows of itself, without what a shell does to them."""
-    (command,) = (c for c in COMMANDS if name == c.NAME)
-    lines = re.findall(rf"gp-pta {name}\b[^\n]*", command.EXAMPLE)
+    (command,) = (c for c in COMMANDS if name == c.name)
+    lines = re.findall(rf"gp-pta {name}\b[^\n]*", command.module.EXAMPLE)
     return [re.split(r" [|>] ", line)[0] for line in lines]
 
 
@@ -38,7 +39,48 @@ def test_every_command_shows_an_example_that_it_takes(name: str) -> None:
     assert examples(name)
     for example in examples(name):
         arguments = parser().parse_args(shlex.split(example)[1:])
-        assert name == arguments.command.NAME
+        assert name == arguments.command.name
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_a_module_offers_a_command_and_is_that_of_no_other(command: Command) -> None:
+    module = command.module
+    assert isinstance(module, ModuleType)
+    assert {"EXAMPLE", "NEEDS", "add_arguments", "run"} <= set(vars(module))
+    assert [each.name for each in COMMANDS if each.path == command.path] == [command.name]
+
+
+def modules_imported_by(*words: str) -> set[str]:
+    """Run gp-pta in a new process, whatever it ends with, and return what it imported of ours."""
+    script = f"""
+import sys
+from host_tools.main import main
+try:
+    main({[*words]})
+except SystemExit:
+    pass
+print(*sys.modules, sep="\\n", file=sys.__stderr__)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("typed", ["--version", "--help", "", "reprot x", "--verison"])
+def test_what_is_of_no_command_imports_none(typed: str) -> None:
+    imported = modules_imported_by(*typed.split())
+    assert "host_tools.parser" in imported, "this looks at what was imported"
+    assert not imported & {command.path for command in COMMANDS}
+    assert not imported & {"numpy", "rich", "serial", "numba", "device.simulator"}
+
+
+@pytest.mark.parametrize("typed", ["replay --help", "replay --froce", "completion ksh"])
+def test_a_command_imports_no_other(typed: str) -> None:
+    name, *_ = typed.split()
+    commands = {command.path: command.name for command in COMMANDS}
+    imported = modules_imported_by(*typed.split())
+    assert [commands[path] for path in imported & {*commands}] == [name]
 
 
 def test_the_manual_is_what_the_parsers_say() -> None:
@@ -121,7 +163,9 @@ def test_fish_completes_commands_options_choices_and_files(
 
     assert set(complete("gp-pta ")) == set(NAMES)
     described = {name: words.lower() for name, words in complete("gp-pta rep").items()}
-    assert described == {m.NAME: f"{m.SUMMARY}.".lower() for m in (replay, report)}
+    assert described == {
+        c.name: f"{c.summary}.".lower() for c in COMMANDS if c.name in ("replay", "report")
+    }
     assert complete("gp-pta replay --no")["--noise"] == "replay with this response noise"
     assert complete("gp-pta demo --unsure")["--unsure-half-width"].startswith(
         "presses a second button, for 'perhaps', so near"
@@ -205,11 +249,11 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
         need("--what", "os", "no_such_module")
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if "" in c.NEEDS])
+@pytest.mark.parametrize("command", [c for c in COMMANDS if "" in c.module.NEEDS])
 def test_a_command_names_the_same_extra_whichever_package_is_missing(command: Any) -> None:
-    extra = extras.EXTRA_FOR[command.NAME]
-    for module in command.NEEDS[""]:
-        named = re.findall(r"\[(.*)\]", remedy([module], command.NAME))[0].split(",")
+    extra = extras.EXTRA_FOR[command.name]
+    for module in command.module.NEEDS[""]:
+        named = re.findall(r"\[(.*)\]", remedy([module], command.name))[0].split(",")
         assert named[0] == extra, module
         assert set(named[1:]) <= {"host"}, "the sound card alone has no terminal"
 
@@ -234,7 +278,9 @@ def test_every_extra_that_a_page_or_an_error_names_is_one() -> None:
 
 
 def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
-    blocked = [name for command in COMMANDS for some in command.NEEDS.values() for name in some]
+    blocked = [
+        name for command in COMMANDS for some in command.module.NEEDS.values() for name in some
+    ]
     for command, words in {
         "--help": "usage: gp-pta ",
         "protect": "gp-pta protect needs pyrage, not installed: ",

@@ -32,8 +32,6 @@ from host_tools.commands.calibrate.guide import (
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 
-NAME = "calibrate"
-SUMMARY = "measure the device with a sound level meter, guided, and write its calibration file"
 EXAMPLE = """\
 example:
   gp-pta calibrate /dev/ttyACM0 --transducer tdh39 -o calibration.toml

@@ -28,8 +28,6 @@ from host_tools.errors import HostError
 from host_tools.files import user_directory
 from host_tools.terminal import say
 
-NAME = "console"
-SUMMARY = "talk to the firmware's console: completion and history, or line by line in a pipe"
 EXAMPLE = """\
 example:
   gp-pta console /dev/ttyACM0

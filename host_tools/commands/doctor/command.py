@@ -15,8 +15,6 @@ from host_tools.commands.doctor.findings import Findings, Lack, SerialPort, exam
 from host_tools.extras import CHECKOUT
 from host_tools.terminal import say
 
-NAME = "doctor"
-SUMMARY = "what is here, and what is missing for which command, with the line to type"
 EXAMPLE = """\
 example:
   gp-pta doctor
@@ -42,7 +40,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, and say what was found."""
-    names = [command.NAME for command in arguments.commands]
+    names = [command.name for command in arguments.commands]
     findings = examine(arguments.commands)
     if arguments.json:
         say(json.dumps(as_json(findings, names)))

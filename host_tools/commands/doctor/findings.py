@@ -95,7 +95,7 @@ class Findings:
 
 def examine(commands: Iterable[Command]) -> Findings:
     """Look at everything, for these commands."""
-    modules = {m for command in commands for some in command.NEEDS.values() for m in some}
+    modules = {m for command in commands for some in command.module.NEEDS.values() for m in some}
     always = [r.name for r in requirements() if not r.extra] or ["numpy", "pyserial"]
     extra = sorted(modules - {normal(name) for name in always})
     packages = [package(name) for name in [*always, *extra]]
@@ -160,15 +160,15 @@ def hint(device: Path) -> str:
 def _lacks(commands: Iterable[Command], without: Mapping[str, str]) -> Iterator[Lack]:
     """Yield what commands cannot do: a package is missing, or it is here `without` what it uses."""
     for command in commands:
-        for option, modules in command.NEEDS.items():
-            whole = f"{command.NAME} {option}".strip()
+        for option, modules in command.module.NEEDS.items():
+            whole = f"{command.name} {option}".strip()
             missing = [module for module in modules if not package(module).usable]
             if missing:
                 use = max((use for use in EXTRA_FOR if whole.startswith(use)), key=len, default="")
                 why = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-                yield Lack(command.NAME, option, why, remedy(missing, use))
+                yield Lack(command.name, option, why, remedy(missing, use))
             elif why := next((without[m] for m in modules if without.get(m)), ""):
-                yield Lack(command.NAME, option, why)
+                yield Lack(command.name, option, why)
 
 
 def _kernels() -> tuple[str, str]:

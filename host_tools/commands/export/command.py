@@ -21,8 +21,6 @@ from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.doubles import without_doubles
 from host_tools.terminal import say, say_aside
 
-NAME = "export"
-SUMMARY = "write what sessions found as CSV, JSON, FHIR or Parquet"
 EXAMPLE = """\
 examples:
   gp-pta export sessions/session-000001.journal --format csv
@@ -144,7 +142,7 @@ def checked_format(name: str | None, out: Path | None, option: str, force: bool)
         raise HostError(f"--format is missing{no_format}; allowed are {', '.join(FORMATS)}")
     chosen = name or endings[out.suffix if out else ""]
     wanted = FORMATS[chosen]
-    need(f"--format {chosen}", *wanted.libraries, use=f"{NAME} --format {chosen}")
+    need(f"--format {chosen}", *wanted.libraries, use=f"export --format {chosen}")
     if out is not None:
         check_name(out, option, (wanted.ending,), force)
     elif not wanted.text:

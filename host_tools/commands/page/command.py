@@ -11,8 +11,6 @@ from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.terminal import say, say_aside
 
-NAME = "page"
-SUMMARY = "the page that runs a hearing test in a browser: one file, or served for a port"
 EXAMPLE = """\
 example:
   gp-pta page -o operator.html

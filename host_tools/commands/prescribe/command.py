@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do wit
     from host_tools.commands.prescribe.ear_prescription import EarPrescription
     from host_tools.recordings.recorded_session import RecordedSession
 
-NAME = "prescribe"
-SUMMARY = "fit a hearing aid from a session, by a published rule"
 EXAMPLE = f"""\
 example:
   gp-pta prescribe sessions/session-000001.journal --rule nal-r
@@ -101,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
-            need(f"-o {path.name}", *NEEDS["-o PICTURE"], use=f"{NAME} -o")
+            need(f"-o {path.name}", *NEEDS["-o PICTURE"], use="prescribe -o")
     heading = read_heading(arguments.heading)
     session = read_true_session(journal_or_newest(arguments.journal))
     heading.check(arguments.heading, session.person, session.header.started)

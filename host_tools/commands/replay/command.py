@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # a session brings Numba with it, which the other commands ca
     from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.recordings.recorded_session import RecordedSession
 
-NAME = "replay"
-SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
 EXAMPLE = """\
 examples:
   gp-pta replay
@@ -131,7 +129,7 @@ def _check_picture(asked: argparse.Namespace) -> None:
 
 
 def _check_name_of_picture(asked: argparse.Namespace) -> None:
-    need("--picture", *NEEDS["--picture"], use=f"{NAME} --picture")
+    need("--picture", *NEEDS["--picture"], use="replay --picture")
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)

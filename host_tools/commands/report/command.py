@@ -24,8 +24,6 @@ if TYPE_CHECKING:  # these bring Numba with them, which other commands do withou
     from host_tools.commands.report.history import History
     from host_tools.recordings.recorded_session import RecordedSession, Trial, TrialWatcher
 
-NAME = "report"
-SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
 EXAMPLE = f"""\
 examples:
   gp-pta report
@@ -80,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         out = Path(journal.stem + PAGE)
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
-        need(f"-o {out}", *NEEDS["-o"], use=NAME)
+        need(f"-o {out}", *NEEDS["-o"], use="report")
     heading = read_heading(arguments.heading)
 
     from host_tools.commands.report.findings import findings_of

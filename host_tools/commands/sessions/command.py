@@ -22,8 +22,6 @@ from host_tools.files import check_name, write_text
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.terminal import say, say_aside, show_progress
 
-NAME = "sessions"
-SUMMARY = "list the journals of a directory, choose among them, export them together"
 EXAMPLE = """\
 examples:
   gp-pta sessions /srv/journals

@@ -11,8 +11,6 @@ from host_tools.files import cannot_be_read
 if TYPE_CHECKING:  # they bring Numba with them, which the other commands can do without
     from host_tools.commands.watch.view import View
 
-NAME = "watch"
-SUMMARY = "show a running session live: audiogram, bands, answers, information, time to go"
 EXAMPLE = """\
 example:
   gp-pta watch sessions

@@ -19,8 +19,6 @@ if TYPE_CHECKING:  # these bring Numba with them, which other commands do withou
     from host_tools.research.learn_prior.selecting import Size
     from host_tools.research.methods.population import Population
 
-NAME = "learn-prior"
-SUMMARY = "learn the prior of the hearing test from a table of audiograms"
 EXAMPLE = """\
 examples:
   gp-pta learn-prior ears.csv -o prior.json

@@ -29,8 +29,6 @@ if TYPE_CHECKING:  # these bring Numba and Arrow with them, which other commands
     from host_tools.research.study.summary import Line
     from host_tools.research.study.work import Runs
 
-NAME = "study"
-SUMMARY = "compare methods on simulated listeners, time tests, or draw a figure of the paper again"
 EXAMPLE = f"""\
 examples:
   gp-pta study --audiograms bisgaard --methods gp-pta,gp-pta-2015,quest --seeds 20 -o study
@@ -89,7 +87,7 @@ def _figure(arguments: argparse.Namespace) -> int:
         raise HostError(f"--listener is {arguments.listener!r}; of --figure allowed is honest")
     if arguments.audiograms is not None:
         raise HostError("--figure has one ear: --audiogram, not --audiograms")
-    need(f"gp-pta {NAME} --figure", *NEEDS["--figure"], use=NAME)
+    need("gp-pta study --figure", *NEEDS["--figure"], use="study")
     from host_tools.research.study.figures import draw_figure
 
     numbers = draw_figure(
@@ -117,7 +115,7 @@ def _robustness(arguments: argparse.Namespace) -> int:
     if arguments.listener != HONEST.text:
         raise HostError("--listener does not go with --robustness: its rows have their listeners")
     workers = _workers(arguments)
-    need(f"gp-pta {NAME} --robustness", "numba", "threadpoolctl", use=NAME)
+    need("gp-pta study --robustness", "numba", "threadpoolctl", use="study")
     from host_tools.research.study.robustness_command import robustness
 
     return robustness(arguments, workers)
@@ -131,7 +129,7 @@ def _seconds(arguments: argparse.Namespace) -> int:
         raise HostError("--trials does not go with --seconds: a whole test ends by itself")
     workers = _workers(arguments)
     asked = _options(arguments, seeds=1, conduct=BRISK)
-    need(f"gp-pta {NAME} --seconds", "numba", "threadpoolctl", use=NAME)
+    need("gp-pta study --seconds", "numba", "threadpoolctl", use="study")
     from host_tools.research.study.seconds_command import seconds
 
     return seconds(arguments, asked, workers)
@@ -162,7 +160,7 @@ def _refuse_times(arguments: argparse.Namespace, mode: str) -> None:
 def _study(arguments: argparse.Namespace) -> int:
     workers = _workers(arguments)
     study = _plan(_options(arguments, SEEDS_USUAL, arguments.conduct))
-    need(f"gp-pta {NAME}", *LIBRARIES, use=NAME)
+    need("gp-pta study", *LIBRARIES, use="study")
     from rich.console import Console
 
     from host_tools.files import write_text

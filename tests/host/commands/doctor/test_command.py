@@ -20,7 +20,9 @@ from host_tools.main import COMMANDS
 from tests.host.journals import GpPta
 from tests.host.terminal import REPO
 
-EXTRA: Final = tuple({m for command in COMMANDS for some in command.NEEDS.values() for m in some})
+EXTRA: Final = tuple(
+    {m for command in COMMANDS for some in command.module.NEEDS.values() for m in some}
+)
 
 
 class Doctor:
@@ -116,7 +118,7 @@ def test_as_json_it_says_the_same(doctor: Doctor) -> None:
     findings = doctor.findings(without=("matplotlib", "pyrage"))
     commands = {command["command"]: command for command in findings["commands"]}
 
-    assert list(commands) == [command.NAME for command in COMMANDS]
+    assert list(commands) == [command.name for command in COMMANDS]
     assert commands["protect"]["ready"] is False
     assert commands["replay"]["ready"] is True
     line, why = remedy(["matplotlib"]), "matplotlib is missing"
