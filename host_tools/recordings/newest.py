@@ -3,13 +3,14 @@
 import argparse
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import JournalError, JournalUnstartedError, read_journal
 from host_tools.errors import HostError
+from host_tools.files import cannot_be_read
 from host_tools.terminal import say_aside
 
 JOURNALS: Final = "session-*.journal"
@@ -17,13 +18,21 @@ SESSIONS: Final = Path("sessions")  # where the pages have the firmware put them
 # Where demo and listen put a journal that was given no other place.
 DEMO_PREFIX: Final = "gp-pta-demo-"
 LISTEN_PREFIX: Final = "gp-pta-listen-"
+_DEFAULT: Final = "(default: the newest in the directory sessions, else of demo or listen)"
 
 
 def add_journal_argument(p: argparse.ArgumentParser) -> None:
     """Add the journal, which may be left out."""
     p.add_argument(
-        "journal", type=Path, nargs="?",
-        help="of a session (default: the newest in the directory sessions, else of demo or listen)",
+        "journal", type=Path, nargs="?", help=f"of a session {_DEFAULT}"
+    )  # fmt: skip
+
+
+def add_journals_argument(p: argparse.ArgumentParser) -> None:
+    """Add the journals, which may be left out."""
+    p.add_argument(
+        "journals", type=Path, nargs="*", metavar="JOURNAL",
+        help=f"of a session; or a directory, for the journals in it {_DEFAULT}",
     )  # fmt: skip
 
 
@@ -48,6 +57,31 @@ def journal_or_newest(named: Path | None) -> Path:
         f"no journal is named, and there is no session in {str(SESSIONS)!r} here nor one of gp-pta "
         "demo; name one, as in sessions/session-000001.journal, or make one: gp-pta demo"
     )
+
+
+def journals_or_newest(named: Sequence[Path]) -> list[Path]:
+    """Return the journals that were named, those of a directory by name, or the newest session.
+
+    Raises
+    ------
+    HostError
+        If there is none, or a directory has none or cannot be read.
+    """
+    if not named:
+        return [journal_or_newest(None)]
+    return [journal for path in named for journal in _journals_of(path)]
+
+
+def _journals_of(path: Path) -> list[Path]:
+    if not os.path.isdir(path):
+        return [path]  # whatever it is, who reads it says so
+    try:
+        journals = sorted(each for each in path.iterdir() if each.suffix == ".journal")
+    except OSError as error:
+        raise cannot_be_read(path, error) from None
+    if not journals:
+        raise HostError(f"no journals in {str(path)!r}")
+    return journals
 
 
 def _temporary() -> Iterator[Path]:

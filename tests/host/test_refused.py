@@ -105,6 +105,9 @@ replay LEFT
     --prior PRIOR --profile gp-pta-2015 => profile gp-pta-2015 makes no use of a prior
     --picture out.svg => --picture draws two models; name the other
     --noise 3 --picture out.gif => --picture is 'out.gif'; allowed is a name in
+    BOTH --noise 3 --picture out.svg => --picture is of one journal; there are 2
+    BOTH --profile best => profile is 'best'; allowed are default
+    directory.toml => no journals in 'directory.toml'
 sessions GOLDEN
     -o p.html => -o writes a page of people; it needs --people
     --people -o p.png => -o is 'p.png'; allowed is a name in .html

@@ -1,30 +1,44 @@
-"""`gp-pta replay`: feed a journal through the procedure again and compare, bit for bit.
+"""`gp-pta replay`: feed journals through the procedure again and compare, bit for bit.
 
 Or ask what another model would have said to the same answers.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.journal import SealKey
-from host_tools.errors import HostError
+from host_tools.errors import NONSENSE, REFUSED, HostError
 from host_tools.extras import need
 from host_tools.files import check_name
-from host_tools.recordings.newest import add_journal_argument, journal_or_newest
-from host_tools.recordings.replayed import as_json, read_keys, verdict_of, words
-from host_tools.terminal import say
+from host_tools.recordings.newest import add_journals_argument, journals_or_newest
+from host_tools.recordings.replayed import (
+    DAMAGED,
+    DIFFERENT,
+    IDENTICAL,
+    NOT_SEALED,
+    UNFINISHED,
+    as_json,
+    read_keys,
+    verdict_of,
+    words,
+)
+from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from host_tools.commands.replay.what_if.comparison import Comparison
+    from host_tools.commands.replay.what_if.supposition import Supposition
     from host_tools.recordings.recorded_session import RecordedSession
 
 EXAMPLE = """\
 examples:
   gp-pta replay
   gp-pta replay sessions/session-000001.journal
+  gp-pta replay sessions
+  gp-pta replay sessions/*.journal --json
   gp-pta replay sessions/session-000001.journal --key seal.key
   gp-pta replay sessions/session-000001.journal --profile gp-pta-2015
   gp-pta replay sessions/session-000001.journal --noise 4 --picture what-if.svg
@@ -32,18 +46,32 @@ examples:
 
 --profile, --prior and --noise ask what another model would have said to the same answers.
 
+Of several journals each is replayed: one that cannot be is named, and the others go on. At the end
+they are counted; --json prints an object a line instead. --picture is of one.
+
 exit codes, with and without another model: 0 all came out the same, 1 something differs, 2 not a
 journal that can be replayed or an option that is not allowed, 3 the same so far but the session is
 not finished, 4 the journal is damaged, 5 with --key: its seal is broken, or it is not sealed with
-such a key, 6 its lines are intact, but a record of it says what no session can have recorded
+such a key, 6 its lines are intact, but a record of it says what no session can have recorded; of
+several journals that of the worst: 5, 1, 6, 4, 2, 3, 0
 """
 
+# What journals may come to, the worst first, and how those are counted.
+WORST_FIRST: Final = {
+    NOT_SEALED: "not as sealed",
+    DIFFERENT: "different",
+    NONSENSE: "of nonsense",
+    DAMAGED: "damaged",
+    REFUSED: "refused",
+    UNFINISHED: "not finished",
+    IDENTICAL: "bit for bit",
+}
 NEEDS: Final = {"--picture": ("matplotlib", "quickjs", "typst")}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_journal_argument(p)
+    add_journals_argument(p)
     p.add_argument(
         "--key", type=Path, action="append", default=[], metavar="FILE",
         help="check the seals with this key of the device; may be given more than once",
@@ -61,28 +89,71 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help="draw both models, or how a tuning went: .svg, .png, .pdf",
     )
     p.add_argument("--force", action="store_true", help="replace the picture if it is there")
-    p.add_argument("--json", action="store_true", help="print the verdict as one JSON object")
+    p.add_argument(
+        "--json", action="store_true",
+        help="print the verdict as one JSON object, of several journals one a line",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay, and say what came out, or what would have come out."""
+    paths, keys = journals_or_newest(arguments.journals), read_keys(arguments.key)
+    supposed = _supposition(arguments)
+    if len(paths) == 1:
+        return _replay(paths[0], keys, supposed, arguments)
+    if arguments.picture is not None:
+        raise HostError(f"--picture is of one journal; there are {len(paths)}")
+    codes = Counter(
+        _code_of(path, lambda each: _replay(each, keys, supposed, arguments)) for path in paths
+    )
+    if not arguments.json:
+        counts = [f"{codes[code]} {what}" for code, what in WORST_FIRST.items() if codes[code]]
+        say(f"{len(paths)} journals: {', '.join(counts)}")
+    return next(code for code in WORST_FIRST if codes[code])
+
+
+def _code_of(path: Path, replay: Callable[[Path], int]) -> int:
+    """Replay one of several; if it cannot be, say which and why, and return what that comes to."""
+    try:
+        return replay(path)
+    except HostError as error:
+        named = str(path) in str(error)
+        say_aside(f"gp-pta: {error}" if named else f"gp-pta: {path}: {error}")
+        return error.exit_code
+
+
+def _replay(
+    path: Path,
+    keys: Sequence[SealKey],
+    supposed: "Supposition | None",
+    asked: argparse.Namespace,
+) -> int:
     from host_tools.commands.replay.tuning import is_of_tuning
+
+    if is_of_tuning(path):
+        return _replay_tuning(path, keys, asked)
+    return _replay_session(path, keys, supposed, asked)
+
+
+def _replay_session(
+    path: Path,
+    keys: Sequence[SealKey],
+    supposed: "Supposition | None",
+    asked: argparse.Namespace,
+) -> int:
     from host_tools.recordings.recorded_session import read_session
 
-    path, keys = journal_or_newest(arguments.journal), read_keys(arguments.key)
-    if is_of_tuning(path):
-        return _replay_tuning(path, keys, arguments)
-    _check_picture(arguments)
+    _check_picture(asked)
     session = read_session(path)
     verdict = verdict_of(session, keys)
-    comparison = _comparison(session, arguments)
-    if comparison is not None and arguments.picture is not None:
+    comparison = None if supposed is None else _comparison(session, supposed)
+    if comparison is not None and asked.picture is not None:
         from host_tools.commands.replay.what_if.audiogram_pair import draw_comparison
 
-        draw_comparison(comparison, verdict.calibration, arguments.picture)
-    if arguments.json:
-        supposed = {} if comparison is None else {"what_if": comparison.as_json()}
-        say(json.dumps(as_json(verdict) | supposed))
+        draw_comparison(comparison, verdict.calibration, asked.picture)
+    if asked.json:
+        what_if = {} if comparison is None else {"what_if": comparison.as_json()}
+        say(json.dumps(as_json(verdict) | what_if))
         return verdict.exit_code
     say(*(comparison.lines() if comparison else []), *words(verdict))
     return verdict.exit_code
@@ -104,14 +175,19 @@ def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespac
     return verdict.exit_code
 
 
-def _comparison(session: "RecordedSession", asked: argparse.Namespace) -> "Comparison | None":
-    """Return what another model says, None if none was asked for."""
+def _supposition(asked: argparse.Namespace) -> "Supposition | None":
+    """Return what is supposed, None if nothing is."""
     if not _supposes(asked):
         return None
-    from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.commands.replay.what_if.supposition import Supposition
 
-    return Comparison.of(session, Supposition.of(asked.profile, asked.prior, asked.noise))
+    return Supposition.of(asked.profile, asked.prior, asked.noise)
+
+
+def _comparison(session: "RecordedSession", supposed: "Supposition") -> "Comparison":
+    from host_tools.commands.replay.what_if.comparison import Comparison
+
+    return Comparison.of(session, supposed)
 
 
 def _supposes(asked: argparse.Namespace) -> bool:

@@ -29,7 +29,15 @@ class Supposition:
 
     @classmethod
     def of(cls, profile: str | None, prior: Path | None, response_noise_db: float | None) -> Self:
-        """Return what the options say; `HostError` if the prior cannot be read."""
+        """Return what the options say.
+
+        Raises
+        ------
+        HostError
+            There is no such profile, or the prior cannot be read.
+        """
+        if profile is not None:
+            _knows_people(profile)
         read = None if prior is None else _read_prior(prior)
         name = "" if prior is None else prior.name
         return cls(profile, read, name, response_noise_db)

@@ -73,6 +73,97 @@ def test_a_difference_in_the_last_bit_is_a_difference(journal: Path, gp_pta: GpP
     assert "'frequency_hz': 1000.0000000000001" in out
 
 
+# Of many
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> dict[int, Path]:
+    """Return journals of which each comes to something else, by what that is."""
+    named = {code: tmp_path / "many" / f"session-{code:06d}.journal" for code in (0, 1, 2, 3, 4, 6)}
+    named[0].parent.mkdir()
+    whole = LEFT_S2.read_bytes()
+    for code in (0, 1):
+        named[code].write_bytes(whole)
+    rewrite(named[1], {"frequency_hz": 1000.0000000000001})
+    named[2].write_bytes(b"Dear sirs,\n")
+    named[3].write_bytes(whole[:20_000])
+    named[4].write_bytes(whole[:20_000] + b"?" + whole[20_001:])
+    header, *records = read_journal(LEFT_S2).records
+    write_again(named[6], header | {"person": 7}, records)
+    return named
+
+
+def test_of_many_each_says_what_it_says_alone_and_one_that_cannot_be_stops_none(
+    many: dict[int, Path], gp_pta: GpPta
+) -> None:
+    alone = {code: gp_pta("replay", path) for code, path in many.items()}
+    code, out, err = gp_pta("replay", *many.values())
+
+    assert {code: found for code, (found, _, _) in alone.items()} == {code: code for code in many}
+    assert code == 1, "the worst of all"
+    *each, counted = out.splitlines(keepends=True)
+    assert "".join(each) == "".join(said for _, said, _ in alone.values())
+    assert counted == (
+        "6 journals: 1 different, 1 of nonsense, 1 damaged, 1 refused, 1 not finished, "
+        "1 bit for bit\n"
+    )
+    assert err == "".join(why for _, _, why in alone.values())
+    assert [str(many[code]) in line for code, line in zip((2, 6), err.splitlines(), strict=True)]
+
+
+def test_a_directory_stands_for_the_journals_in_it(many: dict[int, Path], gp_pta: GpPta) -> None:
+    directory = many[0].parent
+    (directory / "notes.txt").write_text("no journal")
+    assert gp_pta("replay", directory) == gp_pta("replay", *many.values())
+    for path in [*many.values()][1:]:
+        path.unlink()
+    assert gp_pta("replay", directory) == gp_pta("replay", many[0])
+
+
+@pytest.mark.parametrize(
+    ("codes", "worst"), [((6, 4, 2), 6), ((4, 2, 3), 4), ((3, 2), 2), ((0, 3), 3), ((0, 0), 0)]
+)
+def test_the_exit_code_of_many_is_that_of_the_worst(
+    codes: tuple[int, ...], worst: int, many: dict[int, Path], gp_pta: GpPta
+) -> None:
+    code, _, _ = gp_pta("replay", *(many[code] for code in codes))
+    assert code == worst
+
+
+def test_many_as_json_are_an_object_a_line(many: dict[int, Path], gp_pta: GpPta) -> None:
+    code, out, err = gp_pta("replay", "--json", *many.values())
+    verdicts = [json.loads(line) for line in out.splitlines()]
+    replayed = [many[code] for code in (0, 1, 3, 4)]
+
+    assert code == 1
+    assert [verdict["journal"] for verdict in verdicts] == [*map(str, replayed)]
+    assert [verdict["replay_identical"] for verdict in verdicts] == [True, False, False, False]
+    assert len(err.splitlines()) == 2
+
+
+def test_another_model_is_asked_of_each_of_many_and_a_tuning_has_none(
+    journal: Path, gp_pta: GpPta
+) -> None:
+    tuning = LEFT_S2.parents[1] / "tuning" / "golden-tuning.journal"
+    code, out, err = gp_pta("replay", journal, tuning, journal, "--noise", "4")
+    _, alone, _ = gp_pta("replay", journal, "--noise", "4")
+
+    assert code == 2
+    assert out == f"{alone}{alone}3 journals: 1 refused, 2 bit for bit\n"
+    assert err == (
+        f"gp-pta: --profile, --prior, --noise are of hearing tests; {tuning} is of a tuning\n"
+    )
+
+
+def test_what_another_model_cannot_say_of_one_of_many_names_it(
+    journal: Path, gp_pta: GpPta
+) -> None:
+    code, out, err = gp_pta("replay", journal, LEFT_S2, "--noise", "99")
+    assert (code, out) == (2, "2 journals: 2 refused\n")
+    why = "response_noise_db is 99.0; allowed is 0.1 to 30"
+    assert err.splitlines() == [f"gp-pta: {path}: {why}" for path in (journal, LEFT_S2)]
+
+
 # Seals
 
 
