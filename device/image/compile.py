@@ -21,6 +21,11 @@ _NATIVE_TARGET: Final = re.compile(r"^target .*\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
 DEFINE: Final = re.compile(r'^define [^@]*@"?([\w.]+)"?\(.*?(?= \{$)', re.MULTILINE)
 _INTERNAL: Final = re.compile(r"^define (linkonce_odr|internal)", re.MULTILINE)
+# The pointer to the data of an array, as Numba names it: the fifth field of an argument, or of a
+# group's field. No kernel writes what it reaches through another of its arrays, as
+# `firmware_py.inference.kernel` has it. So a loop that is vectorised needs no second one beside it
+# for arrays that overlap: 8 % less library and 3 to 7 % fewer instructions, with the same bits.
+_DATA: Final = re.compile(r"ptr (?=%arg\.[\w.]*\.4[,)])")
 # A large kernel with many arguments and three calls. LLVM takes a call with many arguments to be
 # dear, and would inline it at each: 9 % more library for aarch64, and no fewer instructions.
 NEVER_INLINED: Final = "expectation_propagation12posterior_of"
@@ -66,6 +71,7 @@ def _with_description(text: str, about: dict[str, str]) -> str:
     words = " ".join(f"{key}={value}" for key, value in about.items()).encode("ascii")
     if any(not 32 < byte < 127 or byte in b'"\\' for byte in words.replace(b" ", b"")):
         raise BuildError(f"the description {words!r} has characters that LLVM's text cannot hold")
+    text = DEFINE.sub(lambda found: _DATA.sub("ptr noalias ", found[0]), text)
     # A loop that writes zeros stays a loop: as a call of memset the library would depend on libc.
     text = DEFINE.sub(r'\g<0> "no-builtins"', text)
     return (
@@ -90,7 +96,9 @@ def optimise(text: str, about: dict[str, str], target: Target) -> tuple[Any, Any
             function.add_function_attribute("optsize")
     module.triple = target.triple
     module.data_layout = str(machine.target_data)
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.slp_vectorization = True  # beside loops, which are vectorised anyway
+    passes = llvm.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
     return module, machine
 

@@ -1,7 +1,9 @@
 """What a kernel is, and what runs it: in one place, the same for all kernels.
 
 A kernel is a free function on numbers, arrays and groups of arrays (a `NamedTuple` each): inputs
-first, scratch and outputs last. It returns a status where something can go wrong. The entries are
+first, scratch and outputs last. It returns a status where something can go wrong. Of the elements
+of an array that it writes, it reaches none through another of its arrays, for the compiler of a
+library is told so; arrays may overlap where they are only read, or not looked at. The entries are
 the kernels that Python calls. Their annotations are their signatures, so they are compiled before
 a session begins and nothing compiles in the middle of one. They come, with all that they call, from
 a library that was compiled ahead of time if there is one (`library`). Otherwise Numba compiles or
