@@ -153,15 +153,19 @@ class Believed(NamedTuple):
 class View(NamedTuple):
     """What the objective at one frequency takes of every component, whatever the level; (C,).
 
-    The last two are of the upper edge of the dead zone, where there is one.
+    Only components that count are in it, the first of so many entries. `bump` and `upper_bump`
+    have the weight in them. The two from `upper_bump` on are of the upper edge of the dead zone,
+    where there is one; `part` is scratch: what each component adds to a sum.
     """
 
+    weight: Vector
     centre_db_hl: Vector
     per_sd: Vector
     bump: Vector
     per_spread: Vector
     upper_bump: Vector
     upper_per_spread: Vector
+    part: Vector
 
 
 class Expected(NamedTuple):

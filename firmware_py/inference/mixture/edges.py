@@ -31,6 +31,7 @@ from firmware_py.inference.mixture.arrays import (
 from firmware_py.inference.psychometric import attention, normal
 
 _SQRT_2PI: Final = math.sqrt(2.0 * math.pi)
+_LOG2_3: Final = math.log2(3.0)
 _BUMP_END_SDS: Final = 7.0
 _BUMP_POINTS: Final = 41  # the area of the lower bump is right to 2e-11
 
@@ -138,3 +139,10 @@ def upper_edge(lower: LowerEdge, noise_db: float) -> UpperEdge:
     offset = moment / area
     height = upper_excess(offset, zone, lower)
     return UpperEdge(height, area * step / (height * _SQRT_2PI), offset * noise_db)
+
+
+@kernel
+def most_bits_of(lower: LowerEdge) -> float:
+    """log2 of how many answers there are, less the lower plateau: no answer tells more."""
+    answers_bits = _LOG2_3 if lower.half_width_db > 0.0 else 1.0
+    return answers_bits - min(lower.silent_bits, lower.loud_bits)

@@ -7,10 +7,23 @@ import numpy as np
 import pytest
 
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
-from firmware_py.inference.mixture.arrays import Believed, Mixture, Places, View
+from firmware_py.inference.mixture.arrays import (
+    NOISE_DB,
+    UNSURE_HALF_WIDTH_DB,
+    Believed,
+    Expected,
+    Mixture,
+    Places,
+    View,
+)
 from firmware_py.inference.mixture.edges import lower_edge, upper_edge
-from firmware_py.inference.mixture.selection import look_at, mixture_bald, select_from_mixture
-from firmware_py.inference.rate import CHOICE_ENTRIES, PER_TONE, Seconds, expected_seconds
+from firmware_py.inference.mixture.selection import (
+    expect_from_mixture,
+    look_at,
+    mixture_bald,
+    select_from_mixture,
+)
+from firmware_py.inference.rate import CHOICE_ENTRIES, PER_TONE, Seconds
 from tests.reference import FloatArray
 
 SDS_DB = [0.3, 1.0, 3.0, 8.0, 25.0]
@@ -25,16 +38,19 @@ def information(
     noise_db: float, lapse_rate: float, false_alarm_rate: float, half_width_db: float = 0.0,
     bow_db: float = 0.0,
 ) -> FloatArray:  # fmt: skip
-    """Return bits and probability of a press, for components at one knot, a bend as it was."""
+    """Return bits, probability of a press and the bound, for components at one knot.
+
+    A bend is as it was.
+    """
     lower = lower_edge(np.array([noise_db, lapse_rate, false_alarm_rate, half_width_db]))
     upper = upper_edge(lower, noise_db)
     mixture = Mixture(
         weight, mean_db_hl[:, np.newaxis].copy(), np.square(sd_db)[:, np.newaxis, np.newaxis]
     )
     view = View(*np.zeros((len(View._fields), len(weight))))
-    look_at(0, -1, 0.0, bow_db, noise_db, lower, upper, mixture, view)
+    count = look_at(0, -1, 0.0, bow_db, noise_db, lower, upper, mixture, view)
     return np.array([
-        mixture_bald(float(h), lower, upper, weight, view) for h in level_db_hl
+        mixture_bald(float(h), lower, upper, count, view) for h in level_db_hl
     ]).T  # fmt: skip
 
 
@@ -72,6 +88,16 @@ class Problem:
         self.listener = np.array([np.exp(rng.uniform(0.0, 2.0)), *rate, half_width_db])
         self.view = View(*np.zeros((len(View._fields), components)))
 
+    def make_twins(self) -> None:
+        """Have two candidates be the same, so that neither is better, and all weigh the same."""
+        for column in (*self.places, self.factor):
+            column[5] = column[1]
+        self.point_weight[:] = 1.0
+
+    @property
+    def believed(self) -> Believed:
+        return Believed(self.factor, *self.moments())
+
     def at(self, j: int) -> tuple[FloatArray, FloatArray]:
         """Return means and variances of the components at a point."""
         left, bend, fraction, bow_db = (column[j] for column in self.places)
@@ -88,37 +114,63 @@ class Problem:
         second = second @ self.mixture.weight
         return mean, np.sqrt(second)
 
-    def expectation(self, j: int, level_db_hl: float) -> tuple[float, float]:
-        """Return the bits and the seconds of the kernel, not weighted."""
-        noise_db = float(self.listener[0] * self.factor[j])
-        lower = lower_edge(self.listener)
-        upper = upper_edge(lower, noise_db)
-        left, bend, fraction, bow_db = (column.tolist()[j] for column in self.places)
-        look_at(left, bend, fraction, bow_db, noise_db, lower, upper, self.mixture, self.view)
-        bits, pressed = mixture_bald(level_db_hl, lower, upper, self.mixture.weight, self.view)
-        return bits, expected_seconds(pressed, self.seconds)
+    def expectation(self, j: int, level_db_hl: FloatArray) -> Expected:
+        """Return the bits and the seconds of the kernel at some levels, not weighted."""
+        expected = Expected(level_db_hl, *np.zeros((2, len(level_db_hl))))
+        expect_from_mixture(
+            self.places, self.believed, j, self.seconds, self.listener, self.mixture, self.view,
+            expected,
+        )  # fmt: skip
+        return expected
 
-    def rate(self, j: int, level_db_hl: float) -> float:
-        """Return the objective of the kernel, not weighted."""
-        bits, taken = self.expectation(j, level_db_hl)
-        return bits / taken
+    def rates(self, j: int) -> FloatArray:
+        """Return the objective of the kernel at all whole steps, not weighted."""
+        low_db_hl, high_db_hl = self.limits
+        expected = self.expectation(j, np.arange(low_db_hl, high_db_hl + 1e-9, 1.0))
+        return np.asarray(expected.bits / expected.seconds)
 
     def solve(self) -> tuple[int, FloatArray]:
         choice = np.full(CHOICE_ENTRIES, np.nan)
         status = select_from_mixture(
-            self.places, Believed(self.factor, *self.moments()), self.point_weight,
+            self.places, self.believed, self.point_weight,
             self.limits[0], np.full(self.points, self.limits[1]), self.seconds, self.listener,
             self.mixture, self.view, choice,
         )  # fmt: skip
         return status, choice
 
+    def plain_choice(self) -> tuple[int, float]:
+        """Return candidate and level of a search that looks at every level of its scans.
+
+        Candidate by candidate, each from the lowest level up, or with a dead zone from the middle
+        to either side: every third level, then those about the best; of equals the first.
+        """
+        chosen, best = (-1, np.nan), -1.0
+        half_width_db, low_db_hl = self.listener[UNSURE_HALF_WIDTH_DB], self.limits[0]
+        quick, slow = np.less(self.seconds, self.seconds[::-1])  # which answer is the cheaper one
+        for j, (mean_db_hl, sd_db) in enumerate(zip(*self.moments(), strict=True)):
+            rates = self.point_weight[j] * self.rates(j)
+            middle = mean_db_hl - low_db_hl
+            reach = 3.0 * sd_db + half_width_db + 3.0
+            beyond = 3.0 * self.listener[NOISE_DB] * self.factor[j]
+            seen = np.floor(
+                [middle - reach - beyond * slow, middle, middle + reach + beyond * quick]
+            )
+            first, centre, last = np.clip(seen, 0, len(rates) - 1).astype(int).tolist()
+            scans = [(first, last)] if half_width_db <= 0.0 else [(centre, first), (centre, last)]
+            for start, stop in scans if self.point_weight[j] > 0.0 else ():
+                way = 1 if stop >= start else -1
+                top = max(range(start, stop + way, 3 * way), key=rates.__getitem__)
+                about = range(max(top - 2, min(start, stop)), min(top + 2, max(start, stop)) + 1)
+                top = max(top, *about, key=rates.__getitem__)
+                if rates[top] > best:
+                    chosen, best = (j, low_db_hl + top), rates[top]
+        return chosen
+
     def best(self) -> float:
         """Return the largest weighted objective over all candidates and whole steps."""
-        levels = np.arange(self.limits[0], self.limits[1] + 1e-9, 1.0)
         return max(
-            self.point_weight[j] * self.rate(j, float(h))
+            self.point_weight[j] * float(np.max(self.rates(j)))
             for j in range(self.points) if self.point_weight[j] > 0.0
-            for h in levels
         )  # fmt: skip
 
 
@@ -137,7 +189,8 @@ def weighted_losses(problems: Iterable[Problem]) -> list[float]:
         assert problem.point_weight[j] > 0.0
         assert low <= level_db_hl <= high
         assert (level_db_hl - low) % 1.0 == pytest.approx(0.0, abs=1e-9)
-        assert (bits, taken) == problem.expectation(j, level_db_hl)
+        _, *expected = problem.expectation(j, np.array([level_db_hl]))
+        assert [[bits], [taken]] == [each.tolist() for each in expected]
         lost.append(problem.best() - problem.point_weight[j] * (bits / taken))
         assert lost[-1] >= -1e-12
     return lost

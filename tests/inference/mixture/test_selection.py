@@ -5,12 +5,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import integrate, special
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.elementary import binary_entropy
-from firmware_py.inference.mixture.edges import lower_edge
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
+from firmware_py.inference.mixture.edges import (
+    LowerEdge,
+    UpperEdge,
+    lower_edge,
+    most_bits_of,
+    upper_edge,
+)
+from firmware_py.inference.mixture.selection import ROUNDING_BITS
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure.objective import BITS, Objective
@@ -176,6 +186,43 @@ def test_the_level_found_is_worth_what_the_best_is(
     assert worst <= 0.0055
 
 
+@pytest.mark.parametrize("half_width_db", [0.0, 0.5, 6.0])
+@pytest.mark.parametrize("rates", [*RATES[:-1], (0.45, 0.2)])
+def test_bits_are_those_of_the_formula_with_all_components(
+    rates: tuple[float, float], half_width_db: float
+) -> None:
+    """Though those that hardly weigh are left out, and the others stand closer together."""
+    weight = np.array([1e-16, 0.3, 1e-30, 3e-12, 0.6, 0.0, 0.1])
+    mean_db_hl = np.array([35.0, 20.0, 90.0, -10.0, 45.0, 50.0, 71.0])
+    sd_db, noise_db = np.array([2.0, 4.0, 1.0, 3.0, 12.0, 5.0, 0.5]), 2.5
+    level_db_hl = np.linspace(-20.0, 120.0, 141)
+    lower = lower_edge(np.array([noise_db, *rates, half_width_db]))
+    upper = upper_edge(lower, noise_db)
+    off_db = level_db_hl[:, np.newaxis] - mean_db_hl
+
+    def bump(edge: LowerEdge | UpperEdge, off_db: FloatArray) -> FloatArray:
+        spread_db2 = sd_db**2 + (edge.width * noise_db) ** 2
+        tall = edge.height * edge.width * noise_db / np.sqrt(spread_db2)
+        return np.asarray((tall * np.exp(-0.5 * off_db**2 / spread_db2)) @ weight)
+
+    z = np.array([off_db + half_width_db, off_db - half_width_db]) / np.hypot(sd_db, noise_db)
+    above = special.ndtr(z) @ weight
+    c = 1.0 - rates[0] - (2.0 if half_width_db else 1.0) * rates[1]
+    silent, heard = rates[0] + c * (1.0 - above[0]), rates[1] + c * above[1]
+    answers = np.array([silent, heard, 1.0 - silent - heard][: 3 if half_width_db else 2])
+    entropy = np.sum(special.entr(answers), axis=0) / np.log(2.0)
+    bits = entropy - lower.silent_bits - above[0] * (lower.loud_bits - lower.silent_bits)
+    bits -= bump(lower, off_db + half_width_db)
+    if half_width_db:
+        bits -= bump(upper, off_db - half_width_db - upper.offset_db)
+
+    found, pressed, _ = information(
+        level_db_hl, weight, mean_db_hl, sd_db, noise_db, *rates, half_width_db
+    )
+    assert_allclose(found, np.maximum(bits, 0.0), rtol=0.0, atol=1e-12)
+    assert_allclose(pressed, 1.0 - silent, rtol=0.0, atol=1e-12)
+
+
 # --- the search ----------------------------------------------------------------------------------
 
 
@@ -192,6 +239,84 @@ def test_choice_is_the_best_of_all_candidates_and_levels(
         for _ in range(either(40, 100))
     )
     check_losses(weighted_losses(problems), components)
+
+
+@pytest.mark.parametrize("seconds", [PER_TONE, *TIMES], ids=str)
+@pytest.mark.parametrize("half_widths_db", [[0.0], HALF_WIDTHS_DB], ids=["one button", "two"])
+@given(seed=st.integers(0, 2**32 - 1), components=st.integers(1, 6), twins=st.booleans())
+def test_the_choice_is_that_of_a_search_that_leaves_out_nothing(
+    half_widths_db: list[float], seconds: Seconds, seed: int, components: int, twins: bool
+) -> None:
+    """Neither the order nor the stops change candidate or level, nor of equals which it is."""
+    rng = np.random.default_rng(seed)
+    problem = Problem(rng, components, seconds, float(rng.choice(half_widths_db)))
+    if twins:
+        problem.make_twins()
+    status, choice = problem.solve()
+    if status == NONE_ALLOWED:
+        assert not np.any(problem.point_weight > 0.0)
+    else:
+        assert tuple(choice[:2]) == problem.plain_choice()
+
+
+def flat_problem(half_width_db: float, means_db_hl: list[float]) -> Problem:
+    """Return one where every level of every candidate tells as much as any other."""
+    problem = Problem(np.random.default_rng(SEED), len(means_db_hl), half_width_db=half_width_db)
+    problem.mixture.weight[:] = 1.0 / len(means_db_hl)
+    problem.mixture.mean_db_hl[:] = np.array(means_db_hl)[:, np.newaxis]
+    problem.mixture.covariance[:] = np.eye(problem.mixture.mean_db_hl.shape[1])
+    problem.places.fraction[:] = problem.places.bow_db[:] = 0.0
+    problem.limits = (-10.0, 120.0)
+    return problem
+
+
+def test_of_equal_levels_it_is_the_lowest_or_with_a_dead_zone_that_in_the_middle() -> None:
+    """Half of the mixture hears all of them, and the other half none: as much as can be told."""
+    for half_width_db, level_db_hl in ((0.0, -10.0), (2.0, 50.0)):
+        problem = flat_problem(half_width_db, [-2000.0, 2100.0])
+        problem.point_weight[:] = [0.2, 0.5, 1.0, 0.5, 1.0, 1.0, 0.0]
+        _, (j, chosen_db_hl, bits, _) = problem.solve()
+        assert (j, chosen_db_hl) == (2, level_db_hl)
+        assert bits > 0.5
+        assert len({*problem.expectation(2, np.arange(-10.0, 121.0)).bits.tolist()}) == 1
+
+
+def test_of_equal_candidates_it_is_the_first_whatever_they_weigh() -> None:
+    """Nothing can be told of thresholds far above the limit."""
+    problem = flat_problem(0.0, [5000.0])
+    problem.point_weight[:] = [0.0, 0.2, 1.0, 0.5, 1.0, 0.1, 0.0]
+    status, choice = problem.solve()
+    assert (status, *choice[:3]) == (CONVERGED, 1, 120.0, 0.0)
+
+
+COMPONENT = st.tuples(st.floats(0.01, 1.0), st.floats(-20.0, 120.0), st.floats(0.1, 40.0))
+
+
+@given(
+    components=st.lists(COMPONENT, min_size=1, max_size=4), noise_db=st.floats(0.3, 20.0),
+    rates=st.tuples(st.floats(1e-4, 0.45), st.floats(1e-4, 0.25)),
+    half_width_db=st.sampled_from([0.0, 0.5, 6.0, 18.0]),
+)  # fmt: skip
+def test_beyond_a_level_that_cannot_be_better_none_is(
+    components: list[tuple[float, float, float]], noise_db: float, rates: tuple[float, float],
+    half_width_db: float,
+) -> None:  # fmt: skip
+    weight, mean_db_hl, sd_db = np.array(components).T.copy()
+    level_db_hl = np.concatenate([np.linspace(-400.0, -60.0, 5), np.linspace(-50.0, 150.0, 41),
+                                  np.linspace(160.0, 500.0, 5)])  # fmt: skip
+    bits, _, most = information(
+        level_db_hl, weight / weight.sum(), mean_db_hl, sd_db, noise_db, *rates, half_width_db
+    )
+    assert np.all(bits <= most + 1e-12)
+    assert np.max(bits) <= most_bits_of(lower_edge(np.array([noise_db, *rates, half_width_db])))
+
+    stops = 0
+    for way in (1, -1):  # up, then down
+        for i, bound in enumerate(most[::way]):
+            if bound + ROUNDING_BITS < np.max(bits[::way][: i + 1]):
+                assert np.all(bits[::way][i:] <= bound + 1e-12)
+                stops += 1
+    assert stops > 0
 
 
 @pytest.mark.parametrize("told", [{}, {"lapse_rate": 0.01, "false_alarm_rate": 0.01}])
