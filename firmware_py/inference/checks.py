@@ -13,6 +13,8 @@ from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
 
 def number(name: str, value: float, low: float, high: float) -> float:
     """Return value as a float, or say which argument is not a number in [low, high]."""
+    if type(value) is float and low <= value <= high:  # nearly every one, and soon told
+        return value
     if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
         raise ValueError(f"{name} is {value!r}; allowed is {low:g} to {high:g}")
     return float(value)

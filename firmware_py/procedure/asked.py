@@ -5,6 +5,7 @@ frequencies and other people. This module is the one place where that is decided
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from firmware_py.procedure.levels import Levels, near
@@ -50,39 +51,15 @@ class Asked:
 
     def answers_above(self, frequency_hz: float, low_db_hl: float) -> int:
         """Return how many tones were heard, at the lower end of the band or above it."""
-        return sum(
-            each.heard is not False and each.presentation.level_db_hl >= low_db_hl
-            for each in self.near(frequency_hz)
-        )
+        return _answers_above(self.near(frequency_hz), low_db_hl)
 
     def silent_below(self, frequency_hz: float, high_db_hl: float) -> int:
         """Return how many tones were not heard, at the upper end of the band or below it."""
-        return sum(
-            each.heard is not True and each.presentation.level_db_hl <= high_db_hl
-            for each in self.near(frequency_hz)
-        )
-
-    def contradicts(self, frequency_hz: float, middle_db_hl: float) -> bool:
-        """Return whether tones there were answered against a threshold in the middle of its band.
-
-        They were not heard well above it, or heard well below it.
-        """
-        against = [
-            each.presentation.level_db_hl - middle_db_hl
-            for each in self.near(frequency_hz)
-            if (each.heard is False) == (each.presentation.level_db_hl > middle_db_hl)
-        ]
-        unheard = sum(above_db >= AGAINST_DB for above_db in against)
-        heard = sum(above_db <= -AGAINST_DB for above_db in against)
-        return max(unheard, heard) >= AGAINST_TONES
+        return _silent_below(self.near(frequency_hz), high_db_hl)
 
     def silent_at_limit(self, frequency_hz: float) -> int:
         """Return how often the loudest tone that may be asked there was not heard."""
-        limit_db_hl = self._levels.limit_db_hl(frequency_hz)
-        return sum(
-            each.heard is False and each.presentation.level_db_hl >= limit_db_hl
-            for each in self.near(frequency_hz)
-        )
+        return _times_silent_at(self.near(frequency_hz), self._levels.limit_db_hl(frequency_hz))
 
     def times_heard_at_limit(self, frequency_hz: float) -> int:
         """Return how often the loudest tone that may be asked there was heard."""
@@ -94,18 +71,15 @@ class Asked:
 
     def times_heard_at_floor(self, frequency_hz: float) -> int:
         """Return how often the softest tone was heard there."""
-        return sum(
-            each.heard is True and each.presentation.level_db_hl <= self._levels.floor_db_hl
-            for each in self.near(frequency_hz)
-        )
+        return _times_heard_at(self.near(frequency_hz), self._levels.floor_db_hl)
 
     def all_silent_at_limit(self) -> Counter[float]:
         """Return, by frequency, how often the loudest tone that may be asked was not heard."""
         return Counter(
             each.presentation.frequency_hz
             for each in self.observations
-            if each.presentation.is_asked
-            and each.heard is False
+            if each.heard is False
+            and each.presentation.is_asked
             and each.presentation.level_db_hl
             >= self._levels.limit_db_hl(each.presentation.frequency_hz)
         )
@@ -115,9 +89,9 @@ class Asked:
         return Counter(
             each.presentation.frequency_hz
             for each in self.observations
-            if each.presentation.is_asked
-            and each.heard is True
+            if each.heard is True
             and each.presentation.level_db_hl <= self._levels.floor_db_hl
+            and each.presentation.is_asked
         )
 
     def moves_with_noise(self) -> bool:
@@ -149,20 +123,56 @@ class Asked:
         low_db_hl, high_db_hl : float
             Its 95 % band.
         """
-        above = self.answers_above(frequency_hz, low_db_hl)
-        below = self.silent_below(frequency_hz, high_db_hl)
-        silent, at_floor = (
-            self.silent_at_limit(frequency_hz),
-            self.times_heard_at_floor(frequency_hz),
-        )
+        tones = self.near(frequency_hz)
+        above, below = _answers_above(tones, low_db_hl), _silent_below(tones, high_db_hl)
+        silent = _times_silent_at(tones, self._levels.limit_db_hl(frequency_hz))
+        at_floor = _times_heard_at(tones, self._levels.floor_db_hl)
         beyond = side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
         if silent and (beyond or not above):
             sure = side == Outcome.NO_RESPONSE
             return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
         if at_floor and (side == Outcome.HEARS_ALL or not below):
             return Outcome.HEARS_ALL
-        believed = not self.contradicts(frequency_hz, 0.5 * (low_db_hl + high_db_hl))
-        asked = above and below >= SILENT_BELOW_MIN
-        if asked and believed and side != Outcome.HEARS_ALL:
+        asked = above and below >= SILENT_BELOW_MIN and side != Outcome.HEARS_ALL
+        if asked and not _contradict(tones, 0.5 * (low_db_hl + high_db_hl)):
             return Outcome.INCOMPLETE if beyond else Outcome.MEASURED
         return Outcome.INFERRED
+
+
+def _answers_above(tones: Sequence[Observation], low_db_hl: float) -> int:
+    return sum(
+        each.heard is not False and each.presentation.level_db_hl >= low_db_hl for each in tones
+    )
+
+
+def _silent_below(tones: Sequence[Observation], high_db_hl: float) -> int:
+    return sum(
+        each.heard is not True and each.presentation.level_db_hl <= high_db_hl for each in tones
+    )
+
+
+def _times_silent_at(tones: Sequence[Observation], limit_db_hl: float) -> int:
+    return sum(
+        each.heard is False and each.presentation.level_db_hl >= limit_db_hl for each in tones
+    )
+
+
+def _times_heard_at(tones: Sequence[Observation], floor_db_hl: float) -> int:
+    return sum(
+        each.heard is True and each.presentation.level_db_hl <= floor_db_hl for each in tones
+    )
+
+
+def _contradict(tones: Sequence[Observation], middle_db_hl: float) -> bool:
+    """Return whether tones were answered against a threshold in the middle of its band.
+
+    They were not heard well above it, or heard well below it.
+    """
+    against = [
+        each.presentation.level_db_hl - middle_db_hl
+        for each in tones
+        if (each.heard is False) == (each.presentation.level_db_hl > middle_db_hl)
+    ]
+    unheard = sum(above_db >= AGAINST_DB for above_db in against)
+    heard = sum(above_db <= -AGAINST_DB for above_db in against)
+    return max(unheard, heard) >= AGAINST_TONES

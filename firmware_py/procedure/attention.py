@@ -6,6 +6,7 @@ the other way round. They are tones like others: the estimator takes their answe
 """
 
 import math
+from functools import cached_property
 from typing import Final
 
 from firmware_py.procedure import model_checks
@@ -52,7 +53,7 @@ class Attention:
         self._checks: list[Observation] = []
         self._wanted = 0  # checks, by the last look
 
-    @property
+    @cached_property
     def modelled(self) -> bool:
         """Return whether the estimator models listeners who do not attend; Laplace's do not."""
         return len(self._estimator.listener_shares) > 1
@@ -86,13 +87,13 @@ class Attention:
             if not any(each is check for check in self._checks)
             and low_hz <= each.presentation.frequency_hz <= high_hz
         ]
-        frequencies_hz = [tone.frequency_hz for tone, _ in tones]
-        margin_db = self._margin_db()
-        _, high_db_hl = self._estimator.threshold_band(frequencies_hz, BAND_PROBABILITY)
+        at_hz = list(dict.fromkeys(tone.frequency_hz for tone, _ in tones))
+        _, high_db_hl = self._estimator.threshold_band(at_hz, BAND_PROBABILITY)
+        clear_db_hl = dict(zip(at_hz, (high_db_hl + self._margin_db()).tolist(), strict=True))
         return self._clear_checks() + model_checks.clear_tones(
             [tone.level_db_hl for tone, _ in tones],
             [heard for _, heard in tones],
-            (high_db_hl + margin_db).tolist(),
+            [clear_db_hl[tone.frequency_hz] for tone, _ in tones],
         )
 
     def _margin_db(self) -> float:

@@ -9,7 +9,7 @@ from firmware_py.procedure.objective import Objective, best_within_reach
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Observation, Presentation, without
 from firmware_py.procedure.settings import HONEST_PROFILES, Settings
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
+from firmware_py.procedure.threshold_estimates import ThresholdEstimates
 
 
 def give(estimator: ThresholdEstimator, evidence: Observation | bool) -> None:
@@ -44,6 +44,7 @@ class Measurement:
 
     def __init__(self, settings: Settings, audiogram: ThresholdEstimates) -> None:
         self._settings = settings
+        self._audiogram = audiogram
         self._estimator = audiogram.estimator
         self._levels = audiogram.levels
         self._asked = audiogram.asked
@@ -76,11 +77,11 @@ class Measurement:
     def settled_hz(self) -> list[float]:
         """Return the frequencies that are known well enough to end the measurement."""
         candidates_hz = self._estimator.candidate_frequencies_hz
-        low_db_hl, high_db_hl = self._estimator.threshold_band(candidates_hz, BAND_PROBABILITY)
+        bands_db_hl = self._audiogram.bands(candidates_hz)
         wanted_db, kind = self._settings.wanted_half_width_db, self._levels.route.kind
         return [
             f
-            for f, low, high in zip(candidates_hz, low_db_hl, high_db_hl, strict=True)
+            for f, low, high in zip(candidates_hz, *bands_db_hl, strict=True)
             if high - low <= 2.0 * wanted_db(kind, f)
         ]
 

@@ -133,12 +133,15 @@ class Bracket(ReasonToAsk):
         """Return whether there is such a frequency."""
         measurement, rule = ear.measurement, ear.rule
         if look.stop is None:
-            wanted = measurement.bracketing.tones_missing() + ASK_ALL_SPARE_TONES
-            now = ear.settings.ask_all and rule.tones_left <= wanted
+            now = ear.settings.ask_all and rule.tones_left <= self._wanted(ear)
         else:
             now = look.spare
         self._tone = measurement.bracketing.next_tone(measurement.again_hz) if now else None
         return self._tone is not None
+
+    @staticmethod
+    def _wanted(ear: EarParts) -> int:
+        return ear.measurement.bracketing.tones_missing() + ASK_ALL_SPARE_TONES
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return the tone at one end of the band."""
@@ -157,8 +160,8 @@ class DoubtedAnswer(ReasonToAsk):
 
     def has_cause(self, ear: EarParts, look: Look) -> bool:
         """Return whether an answer is ambiguous enough; doubt can last, so this is limited."""
-        doubted = ear.measurement.doubted_tones < DOUBTED_TONES_MAX and ear.estimator.ambiguous
-        return look.enough and look.spare and doubted
+        may = look.enough and look.spare and ear.measurement.doubted_tones < DOUBTED_TONES_MAX
+        return may and ear.estimator.ambiguous
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
         """Return the tone whose answer is the most ambiguous."""
@@ -256,8 +259,7 @@ class ClearTone(ReasonToAsk):
 
     def has_cause(self, ear: EarParts, look: Look) -> bool:
         """Return whether one is wanted, and there is one."""
-        tones = ear.measurement.tones()
-        self._tone = ear.attention.next_check(tones) if look.enough else None
+        self._tone = ear.attention.next_check(ear.measurement.tones()) if look.enough else None
         return self._tone is not None
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:

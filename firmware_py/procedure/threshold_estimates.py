@@ -1,14 +1,14 @@
 """What is known of one ear at the audiogram frequencies."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.settings import (
-    Settings,
-)
+from firmware_py.procedure.settings import HONEST_PROFILES, Settings
 from firmware_py.procedure.tally import Tally
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
@@ -61,15 +61,34 @@ class ThresholdEstimates:
         answers = (self.estimator.changes, self.tally.tones)
         if self._estimated is None or self._estimated[0] != answers:
             asked_hz = self.frequencies_hz
-            mean_db_hl, sd_db = self.estimator.threshold(asked_hz)
-            band_db_hl = self.estimator.threshold_band(asked_hz, BAND_PROBABILITY)
-            # What each lies above with the probability that no response needs.
-            both = 1.0 - 2.0 * (1.0 - NO_RESPONSE_PROBABILITY)
-            above_db_hl, _ = self.estimator.threshold_band(asked_hz, both)
-            figures = zip(asked_hz, mean_db_hl, sd_db, *band_db_hl, above_db_hl, strict=True)
-            found = [self._estimate(f, *map(float, each)) for f, *each in figures]
-            self._estimated = answers, found
+            mean_db_hl, sd_db = (each.tolist() for each in self.estimator.threshold(asked_hz))
+            figures = zip(
+                asked_hz, self._sides(mean_db_hl), mean_db_hl, sd_db, *self.bands(asked_hz),
+                strict=True,
+            )  # fmt: skip
+            self._estimated = answers, [self._estimate(*each) for each in figures]
         return [*self._estimated[1]]
+
+    @cached_property
+    def _looked_at(self) -> dict[float, int]:
+        """Return each frequency whose band is asked for, with its place among them.
+
+        They are the audiogram's, and those of a next tone where its choice goes by their bands.
+        """
+        frequencies_hz: list[float] = [*self.frequencies_hz]
+        if self._settings.profile in HONEST_PROFILES:
+            frequencies_hz += self.estimator.candidate_frequencies_hz
+        return {f: place for place, f in enumerate(dict.fromkeys(frequencies_hz))}
+
+    def bands(self, frequencies_hz: Iterable[float]) -> tuple[list[float], list[float]]:
+        """Return the lower and upper ends of the bands, of frequencies that are looked at.
+
+        Of these all are computed together: who asks for those of others is told what is known.
+        """
+        ends_db_hl = self.estimator.threshold_band([*self._looked_at], BAND_PROBABILITY)
+        low_db_hl, high_db_hl = (each.tolist() for each in ends_db_hl)
+        places = [self._looked_at[f] for f in frequencies_hz]
+        return [low_db_hl[place] for place in places], [high_db_hl[place] for place in places]
 
     def widest(self) -> Estimate:
         """Return the estimate with the widest band for its frequency, of those looked at."""
@@ -126,24 +145,29 @@ class ThresholdEstimates:
     def _estimate(
         self,
         frequency_hz: int,
+        side: Outcome,
         mean_db_hl: float,
         sd_db: float,
         low_db_hl: float,
         high_db_hl: float,
-        surely_above_db_hl: float,
     ) -> Estimate:
-        side = self._side(frequency_hz, mean_db_hl, surely_above_db_hl)
         mark = self.asked.mark(frequency_hz, side, low_db_hl, high_db_hl)
         return Estimate(frequency_hz, side, mark, mean_db_hl, sd_db, low_db_hl, high_db_hl)
 
-    def _side(self, frequency_hz: float, mean_db_hl: float, surely_above_db_hl: float) -> Outcome:
-        """Return where a threshold lies, by all answers of the ear.
+    def _sides(self, mean_db_hl: Sequence[float]) -> list[Outcome]:
+        """Return where each threshold lies, by all answers of the ear.
 
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a
         few dB there harms nobody. To say that there is no response has to be sure.
         """
-        side = self.levels.side(frequency_hz, mean_db_hl)
-        if side != Outcome.NO_RESPONSE:
-            return side
-        sure = surely_above_db_hl >= self.levels.limit_db_hl(frequency_hz)
-        return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
+        sides = list(map(self.levels.side, self.frequencies_hz, mean_db_hl))
+        if Outcome.NO_RESPONSE not in sides:
+            return sides
+        # What each lies above with the probability that no response needs.
+        both = 1.0 - 2.0 * (1.0 - NO_RESPONSE_PROBABILITY)
+        above_db_hl, _ = self.estimator.threshold_band(self.frequencies_hz, both)
+        limits_db_hl = self.levels.limits_db_hl(self.frequencies_hz)
+        return [
+            Outcome.INCOMPLETE if side == Outcome.NO_RESPONSE and above < limit else side
+            for side, above, limit in zip(sides, above_db_hl, limits_db_hl, strict=True)
+        ]

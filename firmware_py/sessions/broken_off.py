@@ -48,17 +48,18 @@ class Course:
         course = cls(header.started, header.started)
         since, since_us = header.started, 0  # when it last began, and the time of the session then
         last_us = 0
-        for each in told:
-            if not isinstance(each, Input):
-                continue
+        inputs = [each for each in told if isinstance(each, Input)]
+        for each in inputs:
             if each.resumed:
                 course.breaks.append(_break_of(_later(since, last_us - since_us), each.resumed))
                 since, since_us = each.resumed, last_us
             last_us = each.at_us
+            if isinstance(each.event, Paused) and each.event.why:
+                waited = Waited(_later(since, last_us - since_us), each.event.why)
+                course.waits.append(waited)
+        if inputs:
             course.seconds = last_us / 1e6
             course.ended = _later(since, last_us - since_us)
-            if isinstance(each.event, Paused) and each.event.why:
-                course.waits.append(Waited(course.ended, each.event.why))
         return course
 
     def calibration(self, at_start: CalibrationInForce) -> CalibrationInForce:

@@ -94,7 +94,8 @@ class BoardMark:
 
     def later(self, event: Event) -> Self:
         """Return the same after an event has told the board's time, or none."""
-        return replace(self, us=max(self.us, board_us(event)))
+        us = board_us(event)
+        return replace(self, us=us) if us > self.us else self
 
 
 def start(place: str, value: Any) -> Any:

@@ -110,6 +110,8 @@ class RecordedSession:
     @property
     def calibration(self) -> CalibrationInForce:
         """Return the calibration as it was on the last day of the session."""
+        if not self.state.breaks:  # it is that of the first, and nobody has to look when it was
+            return self.header.calibration
         return self.course.calibration(self.header.calibration)
 
     @property

@@ -382,6 +382,7 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 
     class Sure:
         trial_count = changes = 20
+        candidate_frequencies_hz = AUDIOGRAM_FREQUENCIES_HZ
         hyperparameters = Hyperparameters(None, None, 2.0)
 
         def threshold(self, frequencies_hz: Any) -> tuple[Any, Any]:
