@@ -133,14 +133,14 @@ class Bracket(ReasonToAsk):
         """Return whether there is such a frequency."""
         measurement, rule = ear.measurement, ear.rule
         if look.stop is None:
-            now = ear.settings.ask_all and rule.tones_left <= self._wanted(ear)
+            now = ear.settings.ask_all and rule.tones_left <= self._tones_wanted(ear)
         else:
             now = look.spare
         self._tone = measurement.bracketing.next_tone(measurement.again_hz) if now else None
         return self._tone is not None
 
     @staticmethod
-    def _wanted(ear: EarParts) -> int:
+    def _tones_wanted(ear: EarParts) -> int:
         return ear.measurement.bracketing.tones_missing() + ASK_ALL_SPARE_TONES
 
     def presentation(self, ear: EarParts, _objective: Objective) -> Presentation:
