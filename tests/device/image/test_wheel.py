@@ -21,6 +21,8 @@ from tests.device.image.image import ROOT, Image
 from tests.device.install.test_install import requirements_of
 
 PLAIN = {"numpy", "packaging", "pyserial", "rich"}
+PACKAGES = ("device", "firmware_py", "host_tools")
+PICTURES = {".png", ".svg"}
 
 
 def wheel_of(image: Image, places: pytest.TempPathFactory) -> Path:
@@ -78,6 +80,42 @@ def test_a_wheel_asks_for_three_packages_and_has_its_kernels(small_wheel: Path) 
     assert plain == PLAIN
     assert "firmware_py/inference/kernels.so" in names
     assert not any(name.startswith("tests/") for name in names)
+
+
+def of_the_packages() -> list[Path]:
+    """Return the files of what a wheel brings, but for what tools and builds leave there."""
+    files = (path for top in PACKAGES for path in (ROOT / top).rglob("*"))
+    return [
+        path
+        for path in files
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and path.suffix not in (".so", ".part")
+    ]
+
+
+def test_a_wheel_has_all_of_the_packages_but_the_pictures_of_their_pages(
+    small_wheel: Path,
+) -> None:
+    with zipfile.ZipFile(small_wheel) as archive:
+        names = {name for name in archive.namelist() if name.startswith(PACKAGES)}
+    expected = {
+        str(path.relative_to(ROOT)) for path in of_the_packages() if path.suffix not in PICTURES
+    }
+    assert names - {"firmware_py/inference/kernels.so"} == expected
+
+
+def test_a_picture_that_a_wheel_lacks_is_of_a_page_and_read_by_no_program() -> None:
+    files = of_the_packages()
+    pictures = [path for path in files if path.suffix in PICTURES]
+    texts = {path: path.read_text("utf-8") for path in files if path.suffix not in PICTURES}
+    pages = [path.read_text("utf-8") for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"))]
+    pages += [text for path, text in texts.items() if path.suffix == ".md"]
+    assert pictures
+    for picture in pictures:
+        assert any(picture.name in page for page in pages), picture
+        reading = [path for path, text in texts.items() if f'"{picture.name}"' in text]
+        assert reading == [], picture
 
 
 @pytest.mark.thorough
