@@ -122,6 +122,107 @@ def invert(n: int, a: Matrix, scratch: Matrix, a_inverse: Matrix) -> float:
 
 
 @kernel
+def sweep_pivots(n: int, a: Matrix, row: Vector) -> float:
+    """A^-1 overwrites A by Gauss and Jordan's method: see `invert_in_place`.
+
+    No row is exchanged: of a positive definite matrix every pivot is positive.
+    """
+    logs, product = 0.0, 1.0
+    for k in range(n):
+        pivot = a[k, k]
+        if not pivot > 0.0:
+            return math.nan
+        product *= pivot
+        if not PRODUCT_MIN < product < PRODUCT_MAX:
+            logs += log(product)
+            product = 1.0
+        scale = 1.0 / pivot
+        for j in range(n):
+            row[j] = scale * a[k, j]
+        row[k] = scale
+        for i in range(n):
+            c = a[i, k]
+            a[i, k] = 0.0
+            for j in range(n):
+                a[i, j] -= c * row[j]
+        for j in range(n):
+            a[k, j] = row[j]
+    return 0.5 * (logs + log(product))
+
+
+# The next kernels are for the small matrices of the mixture: 4, 8 or 12 rows as long as only knots
+# are asked about. A loop of a length that the compiler knows takes half the instructions.
+
+
+@kernel
+def invert_in_place(n: int, a: Matrix, row: Vector) -> float:
+    """A^-1 overwrites A, the whole of it; return log det(A) / 2, NaN if A is not positive definite.
+
+    `row` is scratch, (n,).
+    """
+    if n == 4:
+        return sweep_pivots(4, a, row)
+    if n == 8:
+        return sweep_pivots(8, a, row)
+    if n == 12:
+        return sweep_pivots(12, a, row)
+    return sweep_pivots(n, a, row)
+
+
+@kernel
+def take_outer_of(n: int, c: float, b: Vector, a: Matrix) -> int:
+    """Overwrite A with A - c b b^T."""
+    for i in range(n):
+        scale = c * b[i]
+        for j in range(n):
+            a[i, j] -= scale * b[j]
+    return CONVERGED
+
+
+@kernel
+def take_outer(n: int, c: float, b: Vector, a: Matrix) -> int:
+    """Overwrite A with A - c b b^T."""
+    if n == 4:
+        return take_outer_of(4, c, b, a)
+    if n == 8:
+        return take_outer_of(8, c, b, a)
+    if n == 12:
+        return take_outer_of(12, c, b, a)
+    return take_outer_of(n, c, b, a)
+
+
+@kernel
+def add_product_of(rows: int, n: int, columns: int, a: Matrix, b: Matrix, out: Matrix) -> int:
+    """`sum_k A_ki B_kj` is added to `out`."""
+    for i in range(rows):
+        for k in range(n):
+            c = a[k, i]
+            for j in range(columns):
+                out[i, j] += c * b[k, j]
+    return CONVERGED
+
+
+@kernel
+def add_product(rows: int, n: int, columns: int, a: Matrix, b: Matrix, out: Matrix) -> int:
+    """A^T B is added to `out` (rows, columns); A is (n, rows), B is (n, columns)."""
+    if columns == 4:
+        return add_product_of(rows, n, 4, a, b, out)
+    if columns == 8:
+        return add_product_of(rows, n, 8, a, b, out)
+    if columns == 12:
+        return add_product_of(rows, n, 12, a, b, out)
+    return add_product_of(rows, n, columns, a, b, out)
+
+
+@kernel
+def add_to_both(i: int, j: int, x: float, a: Matrix) -> int:
+    """Add x to two entries that are one another's mirror image."""
+    a[i, j] += x
+    a[j, i] += x
+    return CONVERGED
+
+
+@kernel
 def multiply(n: int, a: Matrix, b: Vector, out: Vector) -> int:
     """`sum_k A_jk b_k` for a full symmetric A."""
     for j in range(n):

@@ -11,7 +11,6 @@ import math
 
 from firmware_py.inference.kernel import CONVERGED, Vector, entry
 from firmware_py.inference.mixture.arrays import (
-    UNSURE_HALF_WIDTH_DB,
     Gaussian,
     Hypotheses,
     Likelihood,
@@ -22,7 +21,7 @@ from firmware_py.inference.mixture.arrays import (
     Tones,
     Wandering,
 )
-from firmware_py.inference.mixture.posterior import ASLEEP_BELOW, see
+from firmware_py.inference.mixture.posterior import ASLEEP_BELOW, see_all
 from firmware_py.inference.mixture.sites import CAVITY_VARIANCE, FACTOR, SLOPE, expect, leave_out
 from firmware_py.inference.psychometric import SILENT
 
@@ -55,10 +54,10 @@ def find_doubts(
             continue
         total += weight
         listener = listeners.table[h // components]
-        see(0, n, tones, prior.mean_db_hl[k], listener, wandering, likelihood)
+        see_all(n, tones, prior.mean_db_hl[k], listener, wandering, likelihood)
         sites = Sites(hypotheses.tau[h], hypotheses.nu[h], probability)
         leave_out(n, tones, sites, Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), rows)
-        expect(n, tones, likelihood, listener[UNSURE_HALF_WIDTH_DB], sites, rows)
+        expect(n, likelihood, probability, rows)
         for i in range(n):
             missed = tones.answer[i] == SILENT
             rate = likelihood.lapse_rate[i] if missed else likelihood.false_alarm_rate[i]

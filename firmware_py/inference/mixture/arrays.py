@@ -47,15 +47,21 @@ class Tones(NamedTuple):
 
 
 class Likelihood(NamedTuple):
-    """The likelihood of every answer under one hypothesis, (n,) each.
+    """The likelihood of every answer under one hypothesis, or of one under each; (n,) or (H,) each.
 
-    The last three are of its time, see `response_times`; they have room only where it is evidence.
+    `sign` is the answer, `rate` that of such answers whatever the level, and `attention` the share
+    that depends on the tone; `half_width_db` is that of the dead zone. The last three are of the
+    answer's time, see `response_times`; they have room only where it is evidence.
     """
 
     margin_db: Vector
     noise_db2: Vector
+    half_width_db: Vector
     lapse_rate: Vector
     false_alarm_rate: Vector
+    sign: Vector
+    rate: Vector
+    attention: Vector
     time: Vector
     time_scale: Vector
     time_precision: Vector
@@ -77,13 +83,11 @@ class Gaussian(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """The components of the prior: (C,), (C, D) or (C, D, D)."""
+    """The components of the prior: (C,), (C, D) and (C, D, D)."""
 
     log_weight: Vector
     mean_db_hl: Matrix
     covariance: Cube
-    precision: Cube
-    log_partition: Vector
 
 
 class Listeners(NamedTuple):
@@ -133,10 +137,14 @@ class Mixture(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for intermediate results: two (D, D), two (D,), and (sites.SITE_ROWS, n)."""
+    """Room for intermediate results, (D,) and (D, D), and (sites.SITE_ROWS, n or H).
 
-    factor: Matrix
-    inverse_factor: Matrix
+    `mean` and `covariance` are of the unknowns that were asked about; see `asked`.
+    """
+
+    mean: Vector
+    covariance: Matrix
+    product: Matrix
     column: Vector
     natural: Vector
     sites: Matrix

@@ -1,4 +1,4 @@
-"""Expectation propagation for one Gaussian over the knots (Minka 2001; R&W section 3.6).
+"""Expectation propagation for one Gaussian over unknowns (Minka 2001; R&W section 3.6).
 
 `sites` says what a site is. All sites are renewed at once, from the same posterior, which is then
 computed anew from them. So the cost is in loops over the answers that are vectorised. Where that
@@ -23,8 +23,14 @@ from firmware_py.inference.kernel import (
     Vector,
     kernel,
 )
-from firmware_py.inference.linear_algebra import invert
+from firmware_py.inference.linear_algebra import (
+    add_to_both,
+    invert_in_place,
+    multiply,
+    take_outer,
+)
 from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Scratch, Sites, Tones
+from firmware_py.inference.mixture.prediction import component_at
 from firmware_py.inference.mixture.response_times import LOG_2PI, add_intercept, log_of_times
 from firmware_py.inference.mixture.sites import NEW_NU, NEW_TAU, move_of, site_of, sweep
 
@@ -51,13 +57,14 @@ def tolerance_of(weight: float) -> float:
 
 
 @kernel
-def project(i: int, tones: Tones, posterior: Gaussian, column: Vector) -> tuple[float, float]:
+def project(
+    size: int, i: int, tones: Tones, posterior: Gaussian, column: Vector
+) -> tuple[float, float]:
     """b^T m and b^T C b: mean and variance of the threshold at tone i.
 
     Writes C b, the covariance of the threshold there with the unknowns, to `column`.
     """
     mean, covariance = posterior
-    size = len(mean)
     left, fraction, bow_db = tones.left[i], tones.fraction[i], tones.bow_db[i]
     for a in range(size):
         column[a] = covariance[left, a]
@@ -78,7 +85,7 @@ def project(i: int, tones: Tones, posterior: Gaussian, column: Vector) -> tuple[
 
 @kernel
 def posterior_of(
-    n: int, tones: Tones, likelihood: Likelihood, prior_precision: Matrix, sites: Sites,
+    n: int, size: int, tones: Tones, likelihood: Likelihood, prior_precision: Matrix, sites: Sites,
     posterior: Gaussian, scratch: Scratch,
 ) -> float:  # fmt: skip
     """C = (P + sum tau b b^T)^-1, m = C sum nu b; return A(posterior), NaN if C is not positive.
@@ -86,13 +93,12 @@ def posterior_of(
     The times, if there are any, are sites that are known; see `response_times`.
     """
     timed = len(likelihood.time) > 0
-    factor, natural = scratch.factor, scratch.natural
+    natural = scratch.natural
     mean, covariance = posterior
-    knots = len(mean)
-    for a in range(knots):
+    for a in range(size):
         natural[a] = 0.0
-        for b in range(knots):
-            factor[a, b] = prior_precision[a, b]
+        for b in range(size):
+            covariance[a, b] = prior_precision[a, b]
     for i in range(n):
         j, u, v = tones.left[i], tones.fraction[i], 1.0 - tones.fraction[i]
         tau, nu = sites.tau[i], sites.nu[i]
@@ -101,65 +107,41 @@ def posterior_of(
             tau += shared * likelihood.time_scale[i]
             nu += shared * likelihood.time[i]
         natural[j] += v * nu
-        factor[j, j] += v * v * tau
+        covariance[j, j] += v * v * tau
         if u > 0.0:
             natural[j + 1] += u * nu
-            factor[j, j + 1] += u * v * tau
-            factor[j + 1, j + 1] += u * u * tau
+            add_to_both(j, j + 1, u * v * tau, covariance)
+            covariance[j + 1, j + 1] += u * u * tau
         bow_db = tones.bow_db[i]
         if bow_db > 0.0:
             b = tones.bend[i]
             natural[b] += bow_db * nu
-            factor[b, b] += bow_db * bow_db * tau
-            factor[j, b] += v * bow_db * tau
+            covariance[b, b] += bow_db * bow_db * tau
+            add_to_both(j, b, v * bow_db * tau, covariance)
             if u > 0.0:
-                factor[j + 1, b] += u * bow_db * tau
+                add_to_both(j + 1, b, u * bow_db * tau, covariance)
     if timed:
-        add_intercept(n, tones, likelihood, factor, natural)
-    half_log_determinant = invert(knots, factor, scratch.inverse_factor, covariance)
-    if math.isnan(half_log_determinant):
-        return math.nan
+        add_intercept(n, size, tones, likelihood, covariance, natural)
+    half_log_determinant = invert_in_place(size, covariance, scratch.column)
+    multiply(size, covariance, natural, mean)
     square = 0.0
-    for a in range(knots):
-        total = 0.0
-        for b in range(knots):
-            total += covariance[a, b] * natural[b]
-        mean[a] = total
-        square += total * natural[a]
+    for a in range(size):
+        square += mean[a] * natural[a]
     return 0.5 * square - half_log_determinant
 
 
 @kernel
-def renew(
-    i: int, damping: float, tones: Tones, likelihood: Likelihood, unsure_half_width_db: float,
-    sites: Sites, posterior: Gaussian, column: Vector,
-) -> tuple[float, float]:  # fmt: skip
-    """C' = C - d C b b^T C, d = dtau / (1 + dtau v): renew site i, and the posterior by it.
-
-    Returns
-    -------
-    move, p : of its marginal, in SDs; the probability of the answer given the others.
-    """
-    tau, nu, _ = sites
+def step_by(
+    size: int, i: int, d_tau: float, d_nu: float, tones: Tones, posterior: Gaussian, column: Vector
+) -> int:
+    """C' = C - d C b b^T C, d = dtau / (1 + dtau v): renew the posterior by a change of site i."""
     mean, covariance = posterior
-    m, v = project(i, tones, posterior, column)
-    kept = 1.0 - tau[i] * v
-    new_tau, new_nu, p = site_of(
-        tones.answer[i], likelihood.margin_db[i], likelihood.noise_db2[i],
-        likelihood.lapse_rate[i], likelihood.false_alarm_rate[i], unsure_half_width_db, v / kept,
-        (m - nu[i] * v) / kept,
-    )  # fmt: skip
-    d_tau, d_nu = damping * (new_tau - tau[i]), damping * (new_nu - nu[i])
+    m, v = project(size, i, tones, posterior, column)
     gain = d_tau / (1.0 + d_tau * v)
     step = d_nu - gain * (m + v * d_nu)
-    for a in range(len(mean)):
+    for a in range(size):
         mean[a] += step * column[a]
-        c = gain * column[a]
-        for b in range(len(mean)):
-            covariance[a, b] -= c * column[b]
-    tau[i] += d_tau
-    nu[i] += d_nu
-    return move_of(d_tau, d_nu, m, v), p
+    return take_outer(size, gain, column, covariance)
 
 
 @kernel
@@ -176,10 +158,11 @@ def take_in_time(
     if precision == 0.0:
         return 0.0
     mean, covariance = posterior
-    m, _ = project(i, tones, posterior, column)
-    last = len(mean) - 1
+    size = len(mean)
+    m, _ = project(size, i, tones, posterior, column)
+    last = size - 1
     m = scale * m + mean[last]
-    for a in range(len(mean)):
+    for a in range(size):
         column[a] = scale * column[a] + covariance[last, a]
     j, u, v = tones.left[i], tones.fraction[i], 1.0 - tones.fraction[i]
     variance = scale * v * column[j] + column[last]
@@ -189,31 +172,42 @@ def take_in_time(
         variance += scale * tones.bow_db[i] * column[tones.bend[i]]
     total = variance + 1.0 / precision
     off = float(likelihood.time[i] - m)
-    for a in range(len(mean)):
+    for a in range(size):
         mean[a] += column[a] * off / total
-        for b in range(len(mean)):
-            covariance[a, b] -= column[a] * column[b] / total
+    take_outer(size, 1.0 / total, column, covariance)
     return float(-0.5 * (log(total) + LOG_2PI + off * off / total))
 
 
 @kernel
 def sweep_in_turn(
-    n: int, damping: float, tones: Tones, likelihood: Likelihood, unsure_half_width_db: float,
-    sites: Sites, posterior: Gaussian, column: Vector,
+    n: int, size: int, damping: float, tones: Tones, likelihood: Likelihood, sites: Sites,
+    posterior: Gaussian, column: Vector,
 ) -> float:  # fmt: skip
     """Renew all sites one after the other; return the largest move, in SDs."""
+    tau, nu, _ = sites
     largest = 0.0
     for i in range(n):
-        move, _ = renew(
-            i, damping, tones, likelihood, unsure_half_width_db, sites, posterior, column
-        )
-        largest = max(largest, move)
+        m, v = component_at(
+            tones.left[i], tones.bend[i], tones.fraction[i], tones.bow_db[i], posterior.mean,
+            posterior.covariance,
+        )  # fmt: skip
+        kept = 1.0 - tau[i] * v
+        new_tau, new_nu = site_of(
+            tones.answer[i], likelihood.margin_db[i], likelihood.noise_db2[i],
+            likelihood.lapse_rate[i], likelihood.false_alarm_rate[i], likelihood.half_width_db[i],
+            v / kept, (m - nu[i] * v) / kept,
+        )  # fmt: skip
+        d_tau, d_nu = damping * (new_tau - tau[i]), damping * (new_nu - nu[i])
+        step_by(size, i, d_tau, d_nu, tones, posterior, column)
+        tau[i] += d_tau
+        nu[i] += d_nu
+        largest = max(largest, move_of(d_tau, d_nu, m, v))
     return largest
 
 
 @kernel
 def propagate(
-    n: int, tones: Tones, likelihood: Likelihood, unsure_half_width_db: float, tolerance_sd: float,
+    n: int, size: int, tones: Tones, likelihood: Likelihood, tolerance_sd: float,
     prior_precision: Matrix, prior_log_partition: float, sites: Sites, posterior: Gaussian,
     scratch: Scratch,
 ) -> tuple[float, int]:  # fmt: skip
@@ -221,47 +215,49 @@ def propagate(
 
     Parameters
     ----------
-    n, tones, likelihood, unsure_half_width_db : the answers.
+    n, tones, likelihood : the answers.
+    size : unknowns, the first rows and columns of `prior_precision` and of `posterior`.
     tolerance_sd : largest move of a marginal that ends the sweeps, in SDs.
     prior_precision, prior_log_partition : P, and A of the prior.
-    sites, posterior : in and out.
+    sites : in and out.
+    posterior : out.
 
     Returns
     -------
     log_evidence, status : NOT_CONVERGED: the last sweep still moved a marginal noticeably.
     """
     rows = scratch.sites
-    log_partition = posterior_of(n, tones, likelihood, prior_precision, sites, posterior, scratch)
+    log_partition = posterior_of(
+        n, size, tones, likelihood, prior_precision, sites, posterior, scratch
+    )
     move, log_evidence, at_once, in_turn, share = math.inf, 0.0, True, 0, 1.0
     for k in range(SWEEPS_MAX):
         if at_once:
             move_before = move
-            move, log_factors = sweep(
-                n, tones, likelihood, unsure_half_width_db, sites, posterior, rows
-            )
+            move, log_factors = sweep(n, tones, likelihood, sites, posterior, rows)
             log_evidence = log_partition - prior_log_partition + log_factors
             for i in range(n):
                 sites.tau[i] += share * (rows[NEW_TAU, i] - sites.tau[i])
                 sites.nu[i] += share * (rows[NEW_NU, i] - sites.nu[i])
             log_partition = posterior_of(
-                n, tones, likelihood, prior_precision, sites, posterior, scratch
+                n, size, tones, likelihood, prior_precision, sites, posterior, scratch
             )
             if move >= move_before:
                 share *= DAMPING_AT_ONCE
             at_once = k + 1 < SWEEPS_AT_ONCE and share >= SHARE_AT_ONCE_MIN
         else:
+            damping = 1.0 if in_turn < UNDAMPED_SWEEPS else DAMPING
             move = sweep_in_turn(
-                n, 1.0 if in_turn < UNDAMPED_SWEEPS else DAMPING, tones, likelihood,
-                unsure_half_width_db, sites, posterior, scratch.natural,
-            )  # fmt: skip
+                n, size, damping, tones, likelihood, sites, posterior, scratch.column
+            )
             in_turn += 1
         if move <= tolerance_sd:
             break
     if in_turn > 0:
         log_partition = posterior_of(
-            n, tones, likelihood, prior_precision, sites, posterior, scratch
+            n, size, tones, likelihood, prior_precision, sites, posterior, scratch
         )
-        _, log_factors = sweep(n, tones, likelihood, unsure_half_width_db, sites, posterior, rows)
+        _, log_factors = sweep(n, tones, likelihood, sites, posterior, rows)
         log_evidence = log_partition - prior_log_partition + log_factors
     if len(likelihood.time) > 0:
         log_evidence += log_of_times(n, likelihood)

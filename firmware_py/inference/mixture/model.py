@@ -23,8 +23,8 @@ from firmware_py.inference.mixture.placing import Placing
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.mixture.posterior import (
     ASLEEP_BELOW,
+    check_prior,
     infer,
-    invert_prior,
     sum_out_listeners,
     weigh,
 )
@@ -99,7 +99,7 @@ class MixtureModel:
         if self._timed:
             w.prior.covariance[:, -1, -1] = INTERCEPT_SD**2
         write_listeners(listeners, w.listeners)
-        if invert_prior(w.prior, w.scratch) != CONVERGED:
+        if check_prior(w.prior, w.scratch) != CONVERGED:
             raise PriorError("the prior has a covariance that is not positive definite")
         for i, frequency_hz in enumerate(self.candidates_hz.tolist()):
             place = self._placing.place(frequency_hz)
@@ -223,8 +223,8 @@ class MixtureModel:
         w = self.workspace
         self._answers = n
         status = infer(
-            n, int(self._wanders), w.tones, w.likelihood, w.listeners, w.prior, w.hypotheses,
-            w.wandering, w.scratch, w.total,
+            n, int(self._wanders), w.tones, w.likelihood, w.listeners, w.prior, w.asked,
+            w.hypotheses, w.wandering, w.scratch, w.total,
         )  # fmt: skip
         if status == NOT_POSITIVE_DEFINITE:
             return status

@@ -21,7 +21,7 @@ from firmware_py.inference.kernel import (
     entry,
     kernel,
 )
-from firmware_py.inference.linear_algebra import invert
+from firmware_py.inference.linear_algebra import cholesky
 from firmware_py.inference.mixture.arrays import (
     FALSE_ALARM_RATE,
     LAPSE_RATE,
@@ -39,14 +39,31 @@ from firmware_py.inference.mixture.arrays import (
     Tones,
     Wandering,
 )
+from firmware_py.inference.mixture.asked import (
+    Asked,
+    among_asked,
+    extend,
+    find_asked,
+    make_component,
+)
 from firmware_py.inference.mixture.expectation_propagation import (
     project,
     propagate,
-    renew,
+    step_by,
     take_in_time,
     tolerance_of,
 )
+from firmware_py.inference.mixture.prediction import component_at
 from firmware_py.inference.mixture.response_times import keep_time, linearise, recall_times
+from firmware_py.inference.mixture.sites import (
+    CAVITY_MEAN,
+    CAVITY_VARIANCE,
+    MOVE,
+    NEW_NU,
+    NEW_TAU,
+    expect,
+    match,
+)
 from firmware_py.inference.mixture.wandering import (
     attending_probability,
     buttons,
@@ -55,6 +72,7 @@ from firmware_py.inference.mixture.wandering import (
     lapse_rate_of,
     log_of_chain,
 )
+from firmware_py.inference.psychometric import HEARD, attention
 
 # A hypothesis of less weight than this takes in each answer once and is not swept over again; as
 # soon as it weighs more, it is.
@@ -62,46 +80,59 @@ ASLEEP_BELOW: Final = 3e-4
 
 
 @entry
-def invert_prior(prior: Prior, scratch: Scratch) -> int:
-    """P = C^-1 and A = log det(C) / 2 of each component of the prior."""
-    components, knots = prior.mean_db_hl.shape
+def check_prior(prior: Prior, scratch: Scratch) -> int:
+    """Tell whether every component of the prior has a covariance that is positive definite."""
+    components, unknowns = prior.mean_db_hl.shape
     for k in range(components):
-        for a in range(knots):
-            for b in range(knots):
-                scratch.factor[a, b] = prior.covariance[k, a, b]
-        prior.log_partition[k] = invert(
-            knots, scratch.factor, scratch.inverse_factor, prior.precision[k]
-        )
-        if math.isnan(prior.log_partition[k]):
+        for a in range(unknowns):
+            for b in range(unknowns):
+                scratch.covariance[a, b] = prior.covariance[k, a, b]
+        if cholesky(unknowns, scratch.covariance) != CONVERGED:
             return NOT_POSITIVE_DEFINITE
     return CONVERGED
 
 
 @kernel
-def line(left: int, fraction: float, values: Vector) -> float:
-    """(1 - u) y_left + u y_(left + 1): the value `fraction` u of the way to the next knot."""
-    if fraction == 0.0:
-        return float(values[left])
-    return float((1.0 - fraction) * values[left] + fraction * values[left + 1])
+def margin_of(i: int, tones: Tones, prior_mean_db_hl: Vector) -> float:
+    """`h - b^T m`: how far tone i lies above the prior mean of the threshold."""
+    left, u = tones.left[i], tones.fraction[i]
+    mean_db_hl = prior_mean_db_hl[left]
+    if u > 0.0:
+        mean_db_hl = (1.0 - u) * mean_db_hl + u * prior_mean_db_hl[left + 1]
+    return float(tones.level_db_hl[i] - mean_db_hl)
 
 
 @kernel
 def see(
-    first: int, n: int, tones: Tones, prior_mean_db_hl: Vector, listener: Vector,
-    wandering: Wandering, likelihood: Likelihood,
+    i: int, at: int, tones: Tones, listener: Vector, wandering: Wandering, likelihood: Likelihood
+) -> int:
+    """Write the likelihood of answer i of such a listener, all but its margin, to place `at`."""
+    half_width_db, answer = listener[UNSURE_HALF_WIDTH_DB], tones.answer[i]
+    noise = listener[NOISE_DB] * tones.noise_factor[i]
+    missing, pressing = wandering.missing[i], wandering.pressing[i]
+    lapse_rate = lapse_rate_of(missing, pressing, listener[LAPSE_RATE])
+    false_alarm_rate = false_alarm_rate_of(
+        missing, pressing, listener[FALSE_ALARM_RATE], buttons(half_width_db)
+    )
+    likelihood.noise_db2[at] = noise * noise
+    likelihood.half_width_db[at] = half_width_db
+    likelihood.lapse_rate[at] = lapse_rate
+    likelihood.false_alarm_rate[at] = false_alarm_rate
+    likelihood.sign[at] = answer
+    likelihood.rate[at] = false_alarm_rate if answer == HEARD else lapse_rate
+    likelihood.attention[at] = attention(lapse_rate, false_alarm_rate, half_width_db)
+    return CONVERGED
+
+
+@kernel
+def see_all(
+    n: int, tones: Tones, prior_mean_db_hl: Vector, listener: Vector, wandering: Wandering,
+    likelihood: Likelihood,
 ) -> int:  # fmt: skip
-    """Margin h - b^T m and variance sigma**2: the likelihood of answers first ... n - 1."""
-    presses = buttons(listener[UNSURE_HALF_WIDTH_DB])
-    for i in range(first, n):
-        noise = listener[NOISE_DB] * tones.noise_factor[i]
-        mean_db_hl = line(tones.left[i], tones.fraction[i], prior_mean_db_hl)
-        likelihood.margin_db[i] = tones.level_db_hl[i] - mean_db_hl
-        likelihood.noise_db2[i] = noise * noise
-        missing, pressing = wandering.missing[i], wandering.pressing[i]
-        likelihood.lapse_rate[i] = lapse_rate_of(missing, pressing, listener[LAPSE_RATE])
-        likelihood.false_alarm_rate[i] = false_alarm_rate_of(
-            missing, pressing, listener[FALSE_ALARM_RATE], presses
-        )
+    """Write the likelihood of the first n answers under one hypothesis."""
+    for i in range(n):
+        see(i, i, tones, listener, wandering, likelihood)
+        likelihood.margin_db[i] = margin_of(i, tones, prior_mean_db_hl)
     return CONVERGED
 
 
@@ -134,62 +165,108 @@ def weigh(
 @kernel
 def filter_answer(
     n: int, tones: Tones, likelihood: Likelihood, listeners: Listeners, prior: Prior,
+    hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch,
+) -> int:  # fmt: skip
+    """Z_h *= p(answer n - 1 | h): assumed density filtering, the new answer alone.
+
+    The hypotheses take the place that answers have elsewhere: the same loops go over them.
+    """
+    components, count, i = len(prior.log_weight), len(hypotheses.weight), n - 1
+    rows, probability = scratch.sites, hypotheses.probability
+    for h in range(count):
+        see(i, h, tones, listeners.table[h // components], wandering, likelihood)
+        likelihood.margin_db[h] = margin_of(i, tones, prior.mean_db_hl[h % components])
+        rows[CAVITY_MEAN, h], rows[CAVITY_VARIANCE, h] = component_at(
+            tones.left[i], tones.bend[i], tones.fraction[i], tones.bow_db[i], hypotheses.mean[h],
+            hypotheses.covariance[h],
+        )  # fmt: skip
+    expect(count, likelihood, rows[MOVE], rows)
+    match(count, rows[MOVE], rows)
+    for h in range(count):
+        probability[h, i] = rows[MOVE, h]
+        hypotheses.tau[h, i], hypotheses.nu[h, i] = rows[NEW_TAU, h], rows[NEW_NU, h]
+        hypotheses.log_evidence[h] += log(probability[h, i])
+        hypotheses.swept[h] = 0
+        step_by(
+            len(scratch.mean), i, hypotheses.tau[h, i], hypotheses.nu[h, i], tones,
+            Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), scratch.column,
+        )  # fmt: skip
+    return CONVERGED
+
+
+@kernel
+def filter_time(
+    n: int, tones: Tones, likelihood: Likelihood, listeners: Listeners, prior: Prior,
     hypotheses: Hypotheses, wandering: Wandering, column: Vector,
 ) -> int:  # fmt: skip
-    """Z_h *= p(answer n - 1 | h): assumed density filtering, the new answer alone."""
-    components = len(prior.log_weight)
+    """Z_h *= p(time of answer n - 1 | answers, h); see `response_times`."""
+    components, i = len(prior.log_weight), n - 1
     for h in range(len(hypotheses.weight)):
         listener = listeners.table[h // components]
-        sites = Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h])
         posterior = Gaussian(hypotheses.mean[h], hypotheses.covariance[h])
-        see(n - 1, n, tones, prior.mean_db_hl[h % components], listener, wandering, likelihood)
-        sites.tau[n - 1], sites.nu[n - 1] = 0.0, 0.0
-        _, sites.probability[n - 1] = renew(
-            n - 1, 1.0, tones, likelihood, listener[UNSURE_HALF_WIDTH_DB], sites, posterior, column
-        )
-        hypotheses.log_evidence[h] += log(sites.probability[n - 1])
-        if len(likelihood.time) > 0:
-            mean, variance = project(n - 1, tones, posterior, column)
-            linearise(n - 1, tones, listener, mean, variance, likelihood)
-            keep_time(n - 1, likelihood, hypotheses.times[h])
-            hypotheses.log_evidence[h] += take_in_time(n - 1, tones, likelihood, posterior, column)
-        hypotheses.swept[h] = 0
+        see(i, i, tones, listener, wandering, likelihood)
+        likelihood.margin_db[i] = margin_of(i, tones, prior.mean_db_hl[h % components])
+        mean, variance = project(len(column), i, tones, posterior, column)
+        linearise(i, tones, listener, mean, variance, likelihood)
+        keep_time(i, likelihood, hypotheses.times[h])
+        hypotheses.log_evidence[h] += take_in_time(i, tones, likelihood, posterior, column)
     return CONVERGED
+
+
+@kernel
+def sweep_hypothesis(
+    n: int, size: int, h: int, wanders: int, tones: Tones, likelihood: Likelihood,
+    listeners: Listeners, prior: Prior, asked: Asked, hypotheses: Hypotheses,
+    wandering: Wandering, scratch: Scratch,
+) -> int:  # fmt: skip
+    """`Z_h` and the posterior of h by expectation propagation, among the unknowns asked about."""
+    components = len(prior.log_weight)
+    k, listener = h % components, listeners.table[h // components]
+    see_all(n, tones, prior.mean_db_hl[k], listener, wandering, likelihood)
+    if len(likelihood.time) > 0:
+        recall_times(n, hypotheses.times[h], likelihood)
+    status = make_component(size, k, prior.covariance[k], asked, scratch.product, scratch.column)
+    if status != CONVERGED:
+        return status
+    among = Gaussian(scratch.mean, scratch.covariance)
+    hypotheses.log_evidence[h], status = propagate(
+        n, size, among_asked(tones, asked), likelihood, tolerance_of(hypotheses.weight[h]),
+        asked.precision[k], asked.log_partition[k],
+        Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h]), among, scratch,
+    )  # fmt: skip
+    posterior = Gaussian(hypotheses.mean[h], hypotheses.covariance[h])
+    extend(size, k, asked, among, posterior, scratch)
+    if wanders == 1:
+        hypotheses.log_evidence[h] += log_of_chain(
+            n, buttons(listener[UNSURE_HALF_WIDTH_DB]), tones.answer, hypotheses.probability[h],
+            wandering,
+        )  # fmt: skip
+    return status
 
 
 @kernel
 def sweep_awake(
     n: int, wanders: int, tones: Tones, likelihood: Likelihood, listeners: Listeners,
-    prior: Prior, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch, total: Vector,
+    prior: Prior, asked: Asked, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch,
+    total: Vector,
 ) -> int:  # fmt: skip
     """`Z_h` by expectation propagation, where w_h >= ASLEEP_BELOW, and then the weights.
 
     Twice: those that are awake, and then those that the new weights have woken.
     """
-    components, count = len(prior.log_weight), len(hypotheses.weight)
-    status = CONVERGED
+    count, status = len(hypotheses.weight), CONVERGED
+    size = find_asked(n, len(likelihood.time) > 0, tones, asked)
     for turn in range(2 * count):
         h = turn % count
         if hypotheses.swept[h] == 0 and hypotheses.weight[h] >= ASLEEP_BELOW:
             hypotheses.swept[h] = 1
-            k, listener = h % components, listeners.table[h // components]
-            see(0, n, tones, prior.mean_db_hl[k], listener, wandering, likelihood)
-            if len(likelihood.time) > 0:
-                recall_times(n, hypotheses.times[h], likelihood)
-            half_width_db = listener[UNSURE_HALF_WIDTH_DB]
-            hypotheses.log_evidence[h], found = propagate(
-                n, tones, likelihood, half_width_db, tolerance_of(hypotheses.weight[h]),
-                prior.precision[k], prior.log_partition[k],
-                Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h]),
-                Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), scratch,
+            found = sweep_hypothesis(
+                n, size, h, wanders, tones, likelihood, listeners, prior, asked, hypotheses,
+                wandering, scratch,
             )  # fmt: skip
             if found == NOT_POSITIVE_DEFINITE:
                 return found
             status = max(status, found)
-            if wanders == 1:
-                hypotheses.log_evidence[h] += log_of_chain(
-                    n, buttons(half_width_db), tones.answer, hypotheses.probability[h], wandering
-                )
         if h == count - 1:
             total[0] = weigh(
                 prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
@@ -202,24 +279,28 @@ def attend(
     n: int, presses: float, answer: Indices, hypotheses: Hypotheses, wandering: Wandering
 ) -> int:
     """p_i = sum_h w_h p_hi / sum_h w_h over those that are swept: how attentive each answer is."""
+    share = 0.0
     for i in range(n):
-        p, share = 0.0, 0.0
-        for h in range(len(hypotheses.weight)):
-            weight = hypotheses.weight[h]
-            if hypotheses.swept[h] == 1 and weight >= ASLEEP_BELOW:
-                p += weight * attending_probability(
+        wandering.attending[i] = 0.0
+    for h in range(len(hypotheses.weight)):
+        weight = hypotheses.weight[h]
+        if hypotheses.swept[h] == 1 and weight >= ASLEEP_BELOW:
+            share += weight
+            for i in range(n):
+                wandering.attending[i] += weight * attending_probability(
                     answer[i], wandering.missing[i], wandering.pressing[i], presses,
                     hypotheses.probability[h, i],
                 )  # fmt: skip
-                share += weight
-        wandering.attending[i] = p / share
+    for i in range(n):
+        wandering.attending[i] /= share
     return follow_attention(n, presses, answer, wandering)
 
 
 @entry
 def infer(
     n: int, wanders: int, tones: Tones, likelihood: Likelihood, listeners: Listeners,
-    prior: Prior, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch, total: Vector,
+    prior: Prior, asked: Asked, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch,
+    total: Vector,
 ) -> int:  # fmt: skip
     """p(w, h | answers) as a Gaussian and a weight for each hypothesis h: take in answer n - 1.
 
@@ -228,7 +309,7 @@ def infer(
     n : answers, with the new one.
     wanders : 1 if attention may wander, else 0.
     tones, listeners, prior : what is given.
-    likelihood, scratch : scratch.
+    likelihood, asked, scratch : scratch.
     hypotheses, wandering : in and out, from answer to answer.
     total : (1,) out: log evidence of all.
 
@@ -236,13 +317,16 @@ def infer(
     -------
     status : the worst of the hypotheses that matter.
     """
-    filter_answer(n, tones, likelihood, listeners, prior, hypotheses, wandering, scratch.column)
+    filter_answer(n, tones, likelihood, listeners, prior, hypotheses, wandering, scratch)
+    if len(likelihood.time) > 0:
+        filter_time(n, tones, likelihood, listeners, prior, hypotheses, wandering, scratch.column)
     total[0] = weigh(
         prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
     )
     status = sweep_awake(
-        n, wanders, tones, likelihood, listeners, prior, hypotheses, wandering, scratch, total
-    )
+        n, wanders, tones, likelihood, listeners, prior, asked, hypotheses, wandering, scratch,
+        total,
+    )  # fmt: skip
     if status == NOT_POSITIVE_DEFINITE:
         return status
     if wanders == 1:

@@ -23,6 +23,7 @@ from typing import Final
 
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, kernel
+from firmware_py.inference.linear_algebra import add_to_both
 from firmware_py.inference.mixture.arrays import TIME_SD, TIME_SLOPE, Likelihood, Tones
 from firmware_py.inference.psychometric import normal
 
@@ -101,24 +102,23 @@ def recall_times(n: int, times: Matrix, likelihood: Likelihood) -> int:
 
 @kernel
 def add_intercept(
-    n: int, tones: Tones, likelihood: Likelihood, factor: Matrix, natural: Vector
+    n: int, size: int, tones: Tones, likelihood: Likelihood, precision: Matrix, natural: Vector
 ) -> int:
     """Add the intercept's part of sum x x^T / s**2 and sum y x / s**2, x = (k b, 1).
 
-    The intercept is the last unknown; of the matrix, only the upper triangle is written.
+    The intercept is the last unknown.
     """
-    last = len(natural) - 1
+    last = size - 1
     for i in range(n):
         j, u = tones.left[i], tones.fraction[i]
-        precision = likelihood.time_precision[i]
-        shared = precision * likelihood.time_scale[i]
-        natural[last] += precision * likelihood.time[i]
-        factor[last, last] += precision
-        factor[j, last] += (1.0 - u) * shared
+        shared = likelihood.time_precision[i] * likelihood.time_scale[i]
+        natural[last] += likelihood.time_precision[i] * likelihood.time[i]
+        precision[last, last] += likelihood.time_precision[i]
+        add_to_both(j, last, (1.0 - u) * shared, precision)
         if u > 0.0:
-            factor[j + 1, last] += u * shared
+            add_to_both(j + 1, last, u * shared, precision)
         if tones.bow_db[i] > 0.0:
-            factor[tones.bend[i], last] += tones.bow_db[i] * shared
+            add_to_both(tones.bend[i], last, tones.bow_db[i] * shared, precision)
     return CONVERGED
 
 

@@ -16,16 +16,11 @@ import math
 from typing import Final
 
 from firmware_py.inference.elementary import INV_SQRT_2PI, SQRT_HALF, erfcx, exp, log
-from firmware_py.inference.kernel import CONVERGED, Matrix, kernel
+from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, kernel
 from firmware_py.inference.linear_algebra import PRODUCT_MAX, PRODUCT_MIN
 from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Sites, Tones
-from firmware_py.inference.psychometric import (
-    HEARD,
-    UNSURE,
-    attention,
-    expected_answer,
-    normal_from,
-)
+from firmware_py.inference.mixture.prediction import component_at
+from firmware_py.inference.psychometric import UNSURE, expected_answer, normal_from
 
 # Rows of `Scratch.sites`: of the marginal of g and of its cavity, of the probability of the answer
 # there, and of the site that comes of it.
@@ -68,8 +63,8 @@ def site_of(
     unsure_half_width_db: float,
     variance: float,
     mean: float,
-) -> tuple[float, float, float]:
-    """`tau` and `nu` by moment matching in one cavity, and the probability of the answer there.
+) -> tuple[float, float]:
+    """`tau` and `nu` by moment matching in one cavity.
 
     Parameters
     ----------
@@ -88,7 +83,7 @@ def site_of(
     )
     gradient = slope / p
     tau = tau_of(curvature / p - gradient * gradient, variance)
-    return tau, nu_of(gradient, mean, variance, tau), p
+    return tau, nu_of(gradient, mean, variance, tau)
 
 
 # The loops below have one result each, and no turn of a loop depends on the turn before. So the
@@ -103,24 +98,9 @@ def leave_out(n: int, tones: Tones, sites: Sites, posterior: Gaussian, rows: Mat
     mean, covariance = posterior
     tau, nu = sites.tau, sites.nu
     for i in range(n):
-        j, u, v = tones.left[i], tones.fraction[i], 1.0 - tones.fraction[i]
-        m[i], variance[i] = mean[j], covariance[j, j]
-        if u > 0.0:
-            m[i] = v * m[i] + u * mean[j + 1]
-            variance[i] = (
-                v * v * variance[i]
-                + 2.0 * u * v * covariance[j, j + 1]
-                + u * u * covariance[j + 1, j + 1]
-            )
-    for i in range(n):
-        bow_db = tones.bow_db[i]
-        if bow_db > 0.0:
-            j, b, u = tones.left[i], tones.bend[i], tones.fraction[i]
-            shared = (1.0 - u) * covariance[j, b]
-            if u > 0.0:
-                shared += u * covariance[j + 1, b]
-            m[i] += bow_db * mean[b]
-            variance[i] += bow_db * (2.0 * shared + bow_db * covariance[b, b])
+        m[i], variance[i] = component_at(
+            tones.left[i], tones.bend[i], tones.fraction[i], tones.bow_db[i], mean, covariance
+        )
     for i in range(n):
         widening[i] = 1.0 / (1.0 - tau[i] * variance[i])
     for i in range(n):
@@ -131,54 +111,46 @@ def leave_out(n: int, tones: Tones, sites: Sites, posterior: Gaussian, rows: Mat
 
 
 @kernel
-def expect(
-    n: int, tones: Tones, likelihood: Likelihood, unsure_half_width_db: float, sites: Sites,
-    rows: Matrix,
-) -> int:  # fmt: skip
+def expect(n: int, likelihood: Likelihood, probability: Vector, rows: Matrix) -> int:
     """`p = E[P(answer | g)]`, dp/dm and d2p/dm2 of each answer in its cavity: `expected_answer`."""
     cavity_mean, cavity_variance = rows[CAVITY_MEAN], rows[CAVITY_VARIANCE]
     per_sd, edge, tail, bell = rows[PER_SD], rows[EDGE], rows[TAIL], rows[BELL]
     slope, curvature = rows[SLOPE], rows[CURVATURE]
     margin_db, noise_db2 = likelihood.margin_db, likelihood.noise_db2
-    lapse_rate, false_alarm_rate = likelihood.lapse_rate, likelihood.false_alarm_rate
-    answer, probability = tones.answer, sites.probability
-    dead_db = unsure_half_width_db
+    dead_db, sign = likelihood.half_width_db, likelihood.sign
+    rate, attention = likelihood.rate, likelihood.attention
     for i in range(n):
         per_sd[i] = 1.0 / math.sqrt(cavity_variance[i] + noise_db2[i])
     for i in range(n):
-        edge[i] = (answer[i] * (margin_db[i] - cavity_mean[i]) - dead_db) * per_sd[i]
+        edge[i] = (sign[i] * (margin_db[i] - cavity_mean[i]) - dead_db[i]) * per_sd[i]
     for i in range(n):
         tail[i] = erfcx(abs(edge[i]) * SQRT_HALF)
     for i in range(n):
         bell[i] = exp(-0.5 * edge[i] * edge[i])
     for i in range(n):
         below, _ = normal_from(edge[i], tail[i], bell[i])
-        rate = false_alarm_rate[i] if answer[i] == HEARD else lapse_rate[i]
-        probability[i] = rate + attention(lapse_rate[i], false_alarm_rate[i], dead_db) * below
+        probability[i] = rate[i] + attention[i] * below
     for i in range(n):
-        c = attention(lapse_rate[i], false_alarm_rate[i], dead_db)
-        slope[i] = -answer[i] * c * (INV_SQRT_2PI * bell[i]) * per_sd[i]
+        slope[i] = -sign[i] * attention[i] * (INV_SQRT_2PI * bell[i]) * per_sd[i]
     for i in range(n):
-        curvature[i] = answer[i] * slope[i] * edge[i] * per_sd[i]
-    if dead_db > 0.0:
+        curvature[i] = sign[i] * slope[i] * edge[i] * per_sd[i]
+    if dead_db[0] > 0.0:  # there is a second button
         for i in range(n):
-            if answer[i] == UNSURE:
+            if sign[i] == UNSURE:
                 probability[i], slope[i], curvature[i] = expected_answer(
-                    UNSURE, margin_db[i] - cavity_mean[i], 1.0 / per_sd[i], lapse_rate[i],
-                    false_alarm_rate[i], dead_db,
+                    UNSURE, margin_db[i] - cavity_mean[i], 1.0 / per_sd[i],
+                    likelihood.lapse_rate[i], likelihood.false_alarm_rate[i], dead_db[i],
                 )  # fmt: skip
     return CONVERGED
 
 
 @kernel
-def match(n: int, sites: Sites, rows: Matrix) -> int:
-    """`d = p' / p`, `s = p'' / p - d**2`: write the new sites, their moves, their part of log Z."""
-    m, variance = rows[MEAN], rows[VARIANCE]
+def match(n: int, probability: Vector, rows: Matrix) -> int:
+    """`d = p' / p`, `s = p'' / p - d**2`: write the new sites."""
     cavity_mean, cavity_variance = rows[CAVITY_MEAN], rows[CAVITY_VARIANCE]
     slope, curvature = rows[SLOPE], rows[CURVATURE]
     gradient, second = rows[GRADIENT], rows[SECOND]
-    new_tau, new_nu, move, factor = rows[NEW_TAU], rows[NEW_NU], rows[MOVE], rows[FACTOR]
-    tau, nu, probability = sites
+    new_tau, new_nu = rows[NEW_TAU], rows[NEW_NU]
     for i in range(n):
         gradient[i] = slope[i] / probability[i]
     for i in range(n):
@@ -187,6 +159,16 @@ def match(n: int, sites: Sites, rows: Matrix) -> int:
         new_tau[i] = tau_of(second[i], cavity_variance[i])
     for i in range(n):
         new_nu[i] = nu_of(gradient[i], cavity_mean[i], cavity_variance[i], new_tau[i])
+    return CONVERGED
+
+
+@kernel
+def compare(n: int, sites: Sites, rows: Matrix) -> int:
+    """Write by how much the new sites move the marginals, and the present ones' part of log Z."""
+    m, variance = rows[MEAN], rows[VARIANCE]
+    cavity_mean, cavity_variance = rows[CAVITY_MEAN], rows[CAVITY_VARIANCE]
+    new_tau, new_nu, move, factor = rows[NEW_TAU], rows[NEW_NU], rows[MOVE], rows[FACTOR]
+    tau, nu = sites.tau, sites.nu
     for i in range(n):
         move[i] = move_of(new_tau[i] - tau[i], new_nu[i] - nu[i], m[i], variance[i])
     for i in range(n):  # A is (nu**2 / tau - log tau) / 2: the logarithms are taken of a product
@@ -198,9 +180,8 @@ def match(n: int, sites: Sites, rows: Matrix) -> int:
 
 @kernel
 def sweep(
-    n: int, tones: Tones, likelihood: Likelihood, unsure_half_width_db: float, sites: Sites,
-    posterior: Gaussian, rows: Matrix,
-) -> tuple[float, float]:  # fmt: skip
+    n: int, tones: Tones, likelihood: Likelihood, sites: Sites, posterior: Gaussian, rows: Matrix
+) -> tuple[float, float]:
     """Match all sites at once, from one posterior; the new ones are written to `rows`.
 
     Returns
@@ -209,8 +190,9 @@ def sweep(
         sum_i [log p_i + A(cavity_i) - A(marginal_i)] of the present sites.
     """
     leave_out(n, tones, sites, posterior, rows)
-    expect(n, tones, likelihood, unsure_half_width_db, sites, rows)
-    match(n, sites, rows)
+    expect(n, likelihood, sites.probability, rows)
+    match(n, sites.probability, rows)
+    compare(n, sites, rows)
     largest, log_factors, product = 0.0, 0.0, 1.0
     for i in range(n):
         largest = max(largest, rows[MOVE, i])

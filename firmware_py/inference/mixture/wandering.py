@@ -12,6 +12,7 @@ from typing import Final
 
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, Indices, Vector, kernel
+from firmware_py.inference.linear_algebra import PRODUCT_MAX, PRODUCT_MIN
 from firmware_py.inference.mixture.arrays import Wandering
 from firmware_py.inference.psychometric import SILENT
 
@@ -104,13 +105,17 @@ def log_of_chain(
     """
     missing, pressing = wandering.missing, wandering.pressing
     m, p, difference = 0.5 * AWAY_AT_THE_START, 0.5 * AWAY_AT_THE_START, 0.0
+    product = 1.0
     for i in range(n):
         attending = attending_probability(
             answer[i], missing[i], pressing[i], presses, probability[i]
         )
         expected, m, p = one_answer_on(m, p, answer[i], attending, presses)
-        difference += log(expected / probability[i])
-    return difference
+        product *= expected / probability[i]
+        if not PRODUCT_MIN < product < PRODUCT_MAX:
+            difference += log(product)
+            product = 1.0
+    return difference + log(product)
 
 
 @kernel

@@ -24,6 +24,7 @@ from firmware_py.inference.mixture.arrays import (
     View,
     Wandering,
 )
+from firmware_py.inference.mixture.asked import Asked
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.response_times import TIME_ROWS
 from firmware_py.inference.mixture.sites import SITE_ROWS
@@ -40,6 +41,7 @@ class Workspace(Memory):
     tones: Tones
     likelihood: Likelihood
     prior: Prior
+    asked: Asked
     listeners: Listeners
     hypotheses: Hypotheses
     wandering: Wandering
@@ -76,16 +78,20 @@ class Workspace(Memory):
         of_answer, of_component, of_hypothesis = (trials,), (components,), (hypotheses,)
         times = trials if timed else 0
         entries = TIMED_LISTENER_ENTRIES if timed else LISTENER_ENTRIES
-        of_prior = (
-            of_component, (components, unknowns), (components, *square), (components, *square),
-            of_component,
-        )  # fmt: skip
+        # The answers of one hypothesis, or one answer of each: the same kernels go over both.
+        at_once = max(trials, hypotheses)
         made = cls(
             tones=Tones(
                 *np.zeros((3, trials), np.int64), *np.zeros((4, trials)), *np.zeros((1, times))
             ),
-            likelihood=Likelihood(*np.zeros((4, trials)), *np.zeros((3, times))),
-            prior=Prior(*zeros(*of_prior)),
+            likelihood=Likelihood(*np.zeros((8, at_once)), *np.zeros((3, times))),
+            prior=Prior(*zeros(of_component, (components, unknowns), (components, *square))),
+            asked=Asked(
+                *np.zeros((2, trials), np.int64),
+                *np.zeros((2, unknowns), np.int64),
+                *np.zeros((1, components), np.int64),
+                *zeros(*[(components, *square)] * 3, of_component),
+            ),
             listeners=Listeners(*zeros((listeners, entries), (listeners,))),
             hypotheses=Hypotheses(
                 np.zeros(hypotheses, np.int64),
@@ -93,7 +99,9 @@ class Workspace(Memory):
                 *zeros(of_hypothesis, of_hypothesis, (hypotheses, TIME_ROWS, times)),
             ),
             wandering=Wandering(*zeros((trials + 1,), (trials + 1,), *[of_answer] * 3)),
-            scratch=Scratch(*zeros(square, square, (unknowns,), (unknowns,), (SITE_ROWS, trials))),
+            scratch=Scratch(
+                *zeros((unknowns,), square, square, (unknowns,), (unknowns,), (SITE_ROWS, at_once))
+            ),
             total=np.zeros(1),
             shift=np.zeros(trials),
             doubt=np.zeros(trials),

@@ -1,0 +1,151 @@
+"""The unknowns that the answers tell of: inference takes place among these.
+
+An answer depends on at most three unknowns. Those that no answer depends on, D - K of D, follow
+the others as the prior says: with A the asked ones, C the covariance of the prior and
+G = C_DA C_AA^-1, if the asked ones have the posterior mean m_A and covariance S, all have
+
+m = G m_A,   C' = B + G S G^T,   B = C - G C_AD.
+
+So the sweeps of expectation propagation take matrices of K rows, and the posterior of all is made
+once, at their end. K is rounded up to a multiple of four, for the processor's sake. What fills up
+is an unknown of variance 1 that nothing depends on.
+"""
+
+import math
+from typing import NamedTuple
+
+from firmware_py.inference.kernel import (
+    CONVERGED,
+    NOT_POSITIVE_DEFINITE,
+    Cube,
+    Indices,
+    Matrix,
+    Vector,
+    kernel,
+)
+from firmware_py.inference.linear_algebra import add_product, invert_in_place
+from firmware_py.inference.mixture.arrays import Gaussian, Scratch, Tones
+
+LANES = 4
+NOBODY = -1  # of an unknown: not asked; of one of the asked: fills up
+
+
+class Asked(NamedTuple):
+    """Which unknowns were asked about, and what the prior of each component says of them.
+
+    `left` and `bend` are those of `Tones`, as places among the asked; (n,). `unknown` is which each
+    of the asked is, and `place` where each of all is among them; (D,). Of every component k that
+    was needed, `made[k]` is 1: P = C_AA^-1 is in the first rows and columns of `precision`, G^T in
+    the first rows of `gain`, B in `rest`, and `log_partition` is log det(C_AA) / 2.
+    """
+
+    left: Indices
+    bend: Indices
+    unknown: Indices
+    place: Indices
+    made: Indices
+    precision: Cube
+    gain: Cube
+    rest: Cube
+    log_partition: Vector
+
+
+@kernel
+def find_asked(n: int, timed: bool, tones: Tones, asked: Asked) -> int:
+    """Write which unknowns the first n answers tell of; return their number, filled up.
+
+    Where response times are evidence, the last unknown is their intercept, and stays the last.
+    """
+    place, size = asked.place, len(asked.place)
+    for a in range(size):
+        place[a] = NOBODY
+    for i in range(n):
+        place[tones.left[i]] = 0
+        if tones.fraction[i] > 0.0:
+            place[tones.left[i] + 1] = 0
+        if tones.bow_db[i] > 0.0:
+            place[tones.bend[i]] = 0
+    count = 0
+    for a in range(size):
+        if place[a] == 0:
+            place[a] = count
+            asked.unknown[count] = a
+            count += 1
+    filled = (count + (1 if timed else 0) + LANES - 1) // LANES * LANES
+    for a in range(count, filled):
+        asked.unknown[a] = NOBODY
+    if timed:
+        asked.unknown[filled - 1], place[size - 1] = size - 1, filled - 1
+    for i in range(n):
+        asked.left[i] = place[tones.left[i]]
+        asked.bend[i] = place[tones.bend[i]] if tones.bow_db[i] > 0.0 else NOBODY
+    for k in range(len(asked.made)):
+        asked.made[k] = 0
+    return filled
+
+
+@kernel
+def among_asked(tones: Tones, asked: Asked) -> Tones:
+    """Return the tones as they lie among the asked unknowns."""
+    return Tones(
+        asked.left, asked.bend, tones.answer, tones.fraction, tones.bow_db, tones.noise_factor,
+        tones.level_db_hl, tones.log_time,
+    )  # fmt: skip
+
+
+@kernel
+def make_component(
+    size: int, k: int, covariance: Matrix, asked: Asked, beside: Matrix, row: Vector
+) -> int:
+    """P = C_AA^-1, G^T = P C_AD and B = C - G C_AD of component k, unless they are there.
+
+    `beside` is scratch for C_AD.
+    """
+    if asked.made[k] == 1:
+        return CONVERGED
+    precision, gain, rest = asked.precision[k], asked.gain[k], asked.rest[k]
+    for a in range(size):
+        for b in range(size):
+            precision[a, b] = 1.0 if a == b else 0.0
+            if asked.unknown[a] != NOBODY and asked.unknown[b] != NOBODY:
+                precision[a, b] = covariance[asked.unknown[a], asked.unknown[b]]
+    asked.log_partition[k] = invert_in_place(size, precision, row)
+    if math.isnan(asked.log_partition[k]):
+        return NOT_POSITIVE_DEFINITE
+    unknowns = len(covariance)
+    for a in range(size):
+        for d in range(unknowns):
+            beside[a, d] = covariance[asked.unknown[a], d] if asked.unknown[a] != NOBODY else 0.0
+            gain[a, d] = 0.0
+    add_product(size, size, unknowns, precision, beside, gain)
+    for d in range(unknowns):
+        for e in range(unknowns):
+            rest[d, e] = -covariance[d, e]
+    add_product(unknowns, size, unknowns, gain, beside, rest)
+    for d in range(unknowns):
+        for e in range(unknowns):
+            rest[d, e] = -rest[d, e]
+    asked.made[k] = 1
+    return CONVERGED
+
+
+@kernel
+def extend(
+    size: int, k: int, asked: Asked, among: Gaussian, posterior: Gaussian, scratch: Scratch
+) -> int:
+    """`m = G m_A`, `C' = B + G S G^T`: from the posterior of the asked to that of all."""
+    gain, rest, product = asked.gain[k], asked.rest[k], scratch.product
+    mean, covariance = posterior
+    unknowns = len(mean)
+    for d in range(unknowns):
+        mean[d] = 0.0
+        for e in range(unknowns):
+            covariance[d, e] = rest[d, e]
+    for a in range(size):
+        for d in range(unknowns):
+            mean[d] += among.mean[a] * gain[a, d]
+            product[a, d] = 0.0
+    # S is symmetric: S G^T as the transpose of itself times G^T.
+    add_product(size, size, unknowns, among.covariance, gain, product)
+    add_product(unknowns, size, unknowns, gain, product, covariance)
+    return CONVERGED
