@@ -1,12 +1,23 @@
 """The linear algebra against SciPy for all sizes; nothing outside the leading block is touched."""
 
+import math
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE
-from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, solve, solve_lower
+from firmware_py.inference.linear_algebra import (
+    add_product,
+    cholesky,
+    inverse,
+    invert_in_place,
+    multiply,
+    solve,
+    solve_lower,
+    take_outer,
+)
 from tests.budget import quick
 from tests.reference import FloatArray
 
@@ -96,12 +107,47 @@ def test_all_of_it(n: int) -> None:
     assert np.all(out[n:] == UNTOUCHED)
 
 
-@pytest.mark.parametrize("n", [1, 4, 5, 64, 129])
+@pytest.mark.parametrize("n", quick(SIZES, *QUICK))
+def test_in_place(n: int) -> None:
+    """The sizes that have loops of their own, and all others: the same results."""
+    rng = np.random.default_rng(2000 + n)
+    A = _positive_definite(n)
+    room, row, b = _in_the_corner_of_a_larger_one(A), np.zeros(ROOM), rng.normal(size=ROOM)
+    half_log_determinant = invert_in_place(n, room, row)
+    expected = np.linalg.inv(A) if n else A
+    scale = np.max(np.abs(expected), initial=0.0)
+    assert_allclose(room[:n, :n], expected, atol=_error_max(A) * scale)
+    assert half_log_determinant == pytest.approx(0.5 * np.linalg.slogdet(A)[1], abs=1e-9)
+    _assert_rest_untouched(room, n, n)
+
+    room = _in_the_corner_of_a_larger_one(A)
+    assert take_outer(n, 0.7, b, room) == CONVERGED
+    scale = np.max(np.abs(A), initial=0.0)
+    assert_allclose(room[:n, :n], A - 0.7 * np.outer(b[:n], b[:n]), atol=1e-14 * scale)
+    _assert_rest_untouched(room, n, n)
+
+    rows, inner = 1 + n % 7, 1 + n % 5
+    left, right = rng.normal(size=(inner, rows)), rng.normal(size=(inner, n))
+    room = _in_the_corner_of_a_larger_one(np.ones((rows, n)))
+    assert add_product(rows, inner, n, left, right, room) == CONVERGED
+    assert_allclose(room[:rows, :n], 1.0 + left.T @ right, rtol=1e-12, atol=1e-12)
+    _assert_rest_untouched(room, rows, n)
+
+
+@pytest.mark.parametrize("n", [1, 4, 5, 8, 12, 64, 129])
 @pytest.mark.parametrize("pivot", [0.0, -1.0, np.nan])
 def test_what_is_not_positive_definite_is_reported(n: int, pivot: float) -> None:
     a = np.eye(n)
     a[n - 1, n - 1] = pivot
-    assert cholesky(n, a) == NOT_POSITIVE_DEFINITE
+    assert cholesky(n, a.copy()) == NOT_POSITIVE_DEFINITE
+    assert math.isnan(invert_in_place(n, a, np.zeros(n)))
+
+
+@pytest.mark.parametrize("exponent", [-60, 60])
+def test_a_determinant_beyond_all_numbers_has_a_logarithm(exponent: int) -> None:
+    """10**-720 and 10**720 are no numbers of a computer, their logarithms are."""
+    found = invert_in_place(12, 10.0**exponent * np.eye(12), np.zeros(12))
+    assert found == pytest.approx(6.0 * exponent * math.log(10.0), rel=1e-13)
 
 
 def test_upper_triangle_is_all_that_is_read() -> None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.mixture.arrays import UNSURE_HALF_WIDTH_DB, Gaussian, Sites
+from firmware_py.inference.mixture.arrays import Gaussian, Scratch, Sites
 from firmware_py.inference.mixture.expectation_propagation import (
     DAMPING,
     TOLERANCE_SD,
@@ -13,7 +13,8 @@ from firmware_py.inference.mixture.expectation_propagation import (
     sweep_in_turn,
 )
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.inference.mixture.posterior import see
+from firmware_py.inference.mixture.posterior import see_all
+from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.profiles import PROFILES, MixtureProfile
 from firmware_py.procedure.objective import BITS
 from tests.inference.mixture.population import POPULATION, moments
@@ -125,30 +126,43 @@ def settle(estimator: ThresholdEstimator) -> None:
     n, components = estimator.trial_count, len(w.prior.log_weight)
     for h in range(len(of.weight)):
         k, who = h % components, w.listeners.table[h // components]
-        half_width_db = who[UNSURE_HALF_WIDTH_DB]
-        see(0, n, w.tones, w.prior.mean_db_hl[k], who, w.wandering, w.likelihood)
+        see_all(n, w.tones, w.prior.mean_db_hl[k], who, w.wandering, w.likelihood)
         sites = Sites(of.tau[h], of.nu[h], of.probability[h])
         posterior = Gaussian(of.mean[h], of.covariance[h])
-        sweeps, move = 0, np.inf
+        size, sweeps, move = len(posterior.mean), 0, np.inf
         while move > 1e-12 and sweeps < SWEEPS_MAX:
             move = sweep_in_turn(
-                n, DAMPING, w.tones, w.likelihood, half_width_db, sites, posterior, w.scratch.column
+                n, size, DAMPING, w.tones, w.likelihood, sites, posterior, w.scratch.column
             )
             sweeps += 1
         # Computes posterior and evidence from the sites, and ends at once where nothing moves.
+        covariance = w.prior.covariance[k]
         of.log_evidence[h], _ = propagate(
-            n, w.tones, w.likelihood, half_width_db, TOLERANCE_SD, w.prior.precision[k],
-            w.prior.log_partition[k], sites, posterior, w.scratch,
+            n, size, w.tones, w.likelihood, TOLERANCE_SD, np.linalg.inv(covariance),
+            0.5 * np.linalg.slogdet(covariance)[1], sites, posterior, w.scratch,
         )  # fmt: skip
     model.weigh()
     model.summarise()
 
 
+def scratch_for(unknowns: int, n: int) -> Scratch:
+    """Return room for intermediate results: so many unknowns and answers."""
+    square = (unknowns, unknowns)
+    shapes = ((unknowns,), square, square, (unknowns,), (unknowns,), (SITE_ROWS, n))
+    return Scratch(*(np.zeros(shape) for shape in shapes))
+
+
+def unknowns_of(estimator: ThresholdEstimator) -> int:
+    """Return how many unknowns the answers may tell of: without those that fill up the lanes."""
+    placing = mixture_of(estimator)._placing
+    return 2 * placing.knots + 1 if placing.bends else placing.knots
+
+
 def hypotheses_of(estimator: ThresholdEstimator) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, means (knots: dB HL) and covariances of the hypotheses, copied."""
-    w = mixture_of(estimator).workspace
+    w, told = mixture_of(estimator).workspace, slice(unknowns_of(estimator))
     mean = w.hypotheses.mean + np.tile(w.prior.mean_db_hl, (len(w.listeners.log_share), 1))
-    return w.hypotheses.weight.copy(), mean, w.hypotheses.covariance.copy()
+    return w.hypotheses.weight.copy(), mean[:, told], w.hypotheses.covariance[:, told, told].copy()
 
 
 class SimulatedEar:

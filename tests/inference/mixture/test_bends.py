@@ -24,6 +24,7 @@ from tests.inference.mixture.mixture_state import (
     hypotheses_of,
     told_listener,
     twin,
+    unknowns_of,
 )
 from tests.inference.mixture.population import KNOTS_HZ, POPULATION
 from tests.inference.models import mixture_of
@@ -177,7 +178,7 @@ def _on_then_off(off_hz: float) -> list[Answer]:
 def _with_bends_from_the_start(answers: list[Answer], **options: Any) -> ThresholdEstimator:
     """A candidate off the knots makes room for the bends before the first answer."""
     estimator = ThresholdEstimator(prior=POPULATION, candidates=20, **WIDE, **options)
-    assert mixture_of(estimator).workspace.hypotheses.mean.shape[1] == 2 * len(KNOTS_HZ) + 1
+    assert unknowns_of(estimator) == 2 * len(KNOTS_HZ) + 1
     for answer in answers:
         estimator.observe(*answer)
     return estimator
@@ -203,8 +204,8 @@ def test_bends_taken_in_late_end_where_those_from_the_start_do(
                     estimator.observe_silence(n == 3)
                 estimator.observe(*answer)
             if n == 15:  # no tone off the knots yet
-                assert mixture_of(late).workspace.hypotheses.mean.shape[1] == len(KNOTS_HZ)
-        assert mixture_of(late).workspace.hypotheses.mean.shape[1] == 2 * len(KNOTS_HZ) + 1
+                assert unknowns_of(late) == len(KNOTS_HZ)
+        assert unknowns_of(late) == 2 * len(KNOTS_HZ) + 1
         found, expected = (np.array(e.threshold(asked_hz)) for e in (late, early))
         print(f"\n{count}: off by {np.max(np.abs(found - expected) / expected[1]):.1e} SD")
         assert np.all(np.abs(found - expected) <= 5e-3 * expected[1])
@@ -224,7 +225,7 @@ def test_on_the_knots_the_bends_change_nothing_that_is_said() -> None:
     for answer in answers:
         without.observe(*answer)
     with_them = _with_bends_from_the_start(answers)
-    assert mixture_of(without).workspace.hypotheses.mean.shape[1] == len(KNOTS_HZ)
+    assert unknowns_of(without) == len(KNOTS_HZ)
     for call in ("threshold", "threshold_band"):
         found, expected = (np.array(getattr(e, call)(asked_hz)) for e in (with_them, without))
         assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
@@ -286,7 +287,8 @@ def test_joint_posterior_is_that_of_knots_and_bends(off: bool) -> None:
     mixture = mixture_of(estimator).workspace.mixture
     data = data_of(POPULATION, True, LISTENERS, wanders=True)
     rows = np.array([data.row(f) for f in JOINT_HZ])
-    mean, covariance = mixture.mean_db_hl, mixture.covariance
+    told = slice(unknowns_of(estimator))
+    mean, covariance = mixture.mean_db_hl[:, told], mixture.covariance[:, told, told]
     if not off:
         wide = data.covariance_db2.copy()
         knots = len(KNOTS_HZ)

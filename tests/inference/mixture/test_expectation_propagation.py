@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE
 from firmware_py.inference.mixture import arrays
-from firmware_py.inference.mixture.arrays import Likelihood, Scratch, Sites, Tones
+from firmware_py.inference.mixture.arrays import Likelihood, Sites, Tones
 from firmware_py.inference.mixture.expectation_propagation import (
     SWEEPS_MAX,
     TOLERANCE_AT_THE_END_SD,
@@ -21,14 +21,15 @@ from firmware_py.inference.mixture.expectation_propagation import (
     tolerance_of,
 )
 from firmware_py.inference.mixture.posterior import ASLEEP_BELOW
-from firmware_py.inference.mixture.sites import SITE_ROWS, site_of
-from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE
+from firmware_py.inference.mixture.sites import site_of
+from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE, expected_answer
 from tests.budget import either, quick
 from tests.inference.mixture.mixture_state import (
     Answer,
     SimulatedEar,
     Twin,
     hypotheses_of,
+    scratch_for,
     session_with,
     settle,
     told_listener,
@@ -165,10 +166,10 @@ def test_a_site_has_the_moments_of_the_answer(
 ) -> None:
     """Where tau is not cut off; where it is, the mean alone."""
     mean, variance, d = 1.5, 90.0, 4.0
-    tau, nu, p = site_of(
-        answer, margin_db, listener.noise_db**2, listener.lapse_rate, listener.false_alarm_rate, d,
-        variance, mean,
-    )  # fmt: skip
+    rates = listener.lapse_rate, listener.false_alarm_rate
+    tau, nu = site_of(answer, margin_db, listener.noise_db**2, *rates, d, variance, mean)
+    sd_db = math.sqrt(variance + listener.noise_db**2)
+    p, _, _ = expected_answer(answer, margin_db - mean, sd_db, *rates, d)
     log_z, new_mean, new_variance = tilted_moments(
         answer, margin_db, listener.noise_db, listener, d, mean, variance
     )
@@ -251,7 +252,7 @@ def test_a_surprise_widens_the_posterior_but_not_beyond_the_prior() -> None:
     assert variance > data.covariance_db2[0][4, 4]
     assert w.hypotheses.tau[0, 0] == 0.0
     assert w.hypotheses.nu[0, 0] > 0.0
-    assert_allclose(w.hypotheses.covariance[0], data.covariance_db2[0], rtol=1e-12)
+    assert_allclose(hypotheses_of(estimator)[2][0], data.covariance_db2[0], rtol=1e-12)
     assert estimator.log_evidence == pytest.approx(log_z, abs=1e-9)
 
 
@@ -267,15 +268,15 @@ def _run(
     at_the_knot = np.zeros(n, np.int64), np.full(n, -1)
     tones = Tones(*at_the_knot, np.array(answers, np.int64), *np.zeros((4, n)), *np.zeros((1, 0)))
     likelihood = Likelihood(
-        np.array(margin_db), np.full(n, noise_db**2), np.full(n, rate), np.full(n, rate),
-        *np.zeros((3, 0)),
+        np.array(margin_db), np.full(n, noise_db**2), np.zeros(n), np.full(n, rate),
+        np.full(n, rate), np.array(answers, np.float64), np.full(n, rate),
+        np.full(n, 1.0 - 2.0 * rate), *np.zeros((3, 0)),
     )  # fmt: skip
     sites, posterior = Sites(*np.zeros((3, n))), arrays.Gaussian(np.zeros(1), np.zeros((1, 1)))
-    one = np.zeros((1, 1))
-    scratch = Scratch(one, one.copy(), np.zeros(1), np.zeros(1), np.zeros((SITE_ROWS, n)))
+    scratch = scratch_for(1, n)
     for _ in range(calls):
         log_evidence, status = propagate(
-            n, tones, likelihood, 0.0, TOLERANCE_SD, np.full((1, 1), precision),
+            n, 1, tones, likelihood, TOLERANCE_SD, np.full((1, 1), precision),
             -0.5 * math.log(precision), sites, posterior, scratch,
         )  # fmt: skip
     return log_evidence, status, np.array([posterior.mean[0], posterior.covariance[0, 0]])

@@ -12,7 +12,6 @@ from firmware_py.inference.mixture.arrays import (
     TIMED_LISTENER_ENTRIES,
     Gaussian,
     Likelihood,
-    Scratch,
     Sites,
     Tones,
 )
@@ -25,11 +24,11 @@ from firmware_py.inference.mixture.response_times import (
     linearise,
     log_of_times,
 )
-from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.profiles import MixtureProfile, profile_named
 from firmware_py.inference.psychometric import HEARD
 from firmware_py.procedure.objective import BITS
 from tests.inference.listeners import listener
+from tests.inference.mixture.mixture_state import scratch_for
 from tests.inference.mixture.population import POPULATION
 from tests.inference.models import PROFILES, mixture_of
 from tests.reference import FloatArray
@@ -71,7 +70,7 @@ def test_far_from_the_bend_the_factor_is_exact(mean_db: float, slope: float) -> 
     one = np.array([0.0, 0.0, 0.0, 0.0, beta, 0.25])
     assert len(one) == TIMED_LISTENER_ENTRIES
     tones = Tones(*np.zeros((3, 1), np.int64), *np.zeros((4, 1)), *np.full((1, 1), log_time))
-    likelihood = Likelihood(np.full(1, 5.0), np.full(1, 4.0), *np.zeros((5, 1)))
+    likelihood = Likelihood(np.full(1, 5.0), np.full(1, 4.0), *np.zeros((9, 1)))
     linearise(0, tones, one, mean_db, 9.0, likelihood)
     assert likelihood.time_scale[0] == pytest.approx(slope * beta / 2.0, abs=1e-12)
     assert likelihood.time_precision[0] == pytest.approx(16.0, rel=1e-9)
@@ -101,9 +100,7 @@ class Times:
             left, bend, np.full(n, HEARD), fraction, bow_db, np.ones(n), np.zeros(n), log_time
         )
         margin_db, noise_db = rng.normal(0.0, 6.0, n), rng.uniform(1.0, 4.0, n)
-        self.likelihood = Likelihood(
-            margin_db, noise_db**2, np.zeros(n), np.zeros(n), *np.zeros((3, n))
-        )
+        self.likelihood = Likelihood(margin_db, noise_db**2, *np.zeros((6, n)), *np.zeros((3, n)))
         self.told = ~np.isnan(log_time)
         self.likelihood.time[:] = np.where(self.told, log_time + 0.08 / noise_db * margin_db, 0.0)
         self.likelihood.time_scale[:] = 0.08 / noise_db
@@ -133,13 +130,9 @@ def test_times_are_linear_regression_all_at_once(seed: int) -> None:
     mean, covariance, evidence = times.exact()
     square = (times.unknowns, times.unknowns)
     posterior = Gaussian(np.zeros(times.unknowns), np.zeros(square))
-    scratch = Scratch(
-        np.zeros(square), np.zeros(square), np.zeros(times.unknowns), np.zeros(times.unknowns),
-        np.zeros((SITE_ROWS, times.n)),
-    )  # fmt: skip
     log_partition = posterior_of(
-        times.n, times.tones, times.likelihood, times.precision,
-        Sites(*np.zeros((3, times.n))), posterior, scratch,
+        times.n, times.unknowns, times.tones, times.likelihood, times.precision,
+        Sites(*np.zeros((3, times.n))), posterior, scratch_for(times.unknowns, times.n),
     )  # fmt: skip
     log_prior = 0.5 * np.linalg.slogdet(times.prior_db2)[1]
 
