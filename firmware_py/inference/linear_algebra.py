@@ -123,9 +123,11 @@ def invert(n: int, a: Matrix, scratch: Matrix, a_inverse: Matrix) -> float:
 
 @kernel
 def sweep_pivots(n: int, a: Matrix, row: Vector) -> float:
-    """A^-1 overwrites A by Gauss and Jordan's method: see `invert_in_place`.
+    """A^-1 overwrites A; return log det(A) / 2, NaN if A is not positive definite.
 
-    No row is exchanged: of a positive definite matrix every pivot is positive.
+    By the sweep operator (Goodnight 1979), which makes of A^-1 the negative, a pivot at a time. No
+    row is exchanged: of a positive definite matrix every pivot is positive. Reads the upper
+    triangle of A, and writes all of the inverse; `row` is scratch, (n,).
     """
     logs, product = 0.0, 1.0
     for k in range(n):
@@ -137,16 +139,21 @@ def sweep_pivots(n: int, a: Matrix, row: Vector) -> float:
             logs += log(product)
             product = 1.0
         scale = 1.0 / pivot
-        for j in range(n):
-            row[j] = scale * a[k, j]
-        row[k] = scale
+        for j in range(k):
+            row[j] = a[j, k]
+            a[j, k] = 0.0
+        for j in range(k, n):
+            row[j] = a[k, j]
+            a[k, j] = 0.0
+        row[k] = -1.0
         for i in range(n):
-            c = a[i, k]
-            a[i, k] = 0.0
-            for j in range(n):
+            c = scale * row[i]
+            for j in range(i, n):
                 a[i, j] -= c * row[j]
-        for j in range(n):
-            a[k, j] = row[j]
+    for i in range(n):
+        for j in range(i, n):
+            a[i, j] = -a[i, j]
+            a[j, i] = a[i, j]
     return 0.5 * (logs + log(product))
 
 
@@ -155,40 +162,13 @@ def sweep_pivots(n: int, a: Matrix, row: Vector) -> float:
 
 
 @kernel
-def invert_in_place(n: int, a: Matrix, row: Vector) -> float:
-    """A^-1 overwrites A, the whole of it; return log det(A) / 2, NaN if A is not positive definite.
-
-    `row` is scratch, (n,).
-    """
-    if n == 4:
-        return sweep_pivots(4, a, row)
-    if n == 8:
-        return sweep_pivots(8, a, row)
-    if n == 12:
-        return sweep_pivots(12, a, row)
-    return sweep_pivots(n, a, row)
-
-
-@kernel
-def take_outer_of(n: int, c: float, b: Vector, a: Matrix) -> int:
+def take_outer(n: int, c: float, b: Vector, a: Matrix) -> int:
     """Overwrite A with A - c b b^T."""
     for i in range(n):
         scale = c * b[i]
         for j in range(n):
             a[i, j] -= scale * b[j]
     return CONVERGED
-
-
-@kernel
-def take_outer(n: int, c: float, b: Vector, a: Matrix) -> int:
-    """Overwrite A with A - c b b^T."""
-    if n == 4:
-        return take_outer_of(4, c, b, a)
-    if n == 8:
-        return take_outer_of(8, c, b, a)
-    if n == 12:
-        return take_outer_of(12, c, b, a)
-    return take_outer_of(n, c, b, a)
 
 
 @kernel
@@ -212,14 +192,6 @@ def add_product(rows: int, n: int, columns: int, a: Matrix, b: Matrix, out: Matr
     if columns == 12:
         return add_product_of(rows, n, 12, a, b, out)
     return add_product_of(rows, n, columns, a, b, out)
-
-
-@kernel
-def add_to_both(i: int, j: int, x: float, a: Matrix) -> int:
-    """Add x to two entries that are one another's mirror image."""
-    a[i, j] += x
-    a[j, i] += x
-    return CONVERGED
 
 
 @kernel

@@ -12,10 +12,10 @@ from firmware_py.inference.linear_algebra import (
     add_product,
     cholesky,
     inverse,
-    invert_in_place,
     multiply,
     solve,
     solve_lower,
+    sweep_pivots,
     take_outer,
 )
 from tests.budget import quick
@@ -113,7 +113,7 @@ def test_in_place(n: int) -> None:
     rng = np.random.default_rng(2000 + n)
     A = _positive_definite(n)
     room, row, b = _in_the_corner_of_a_larger_one(A), np.zeros(ROOM), rng.normal(size=ROOM)
-    half_log_determinant = invert_in_place(n, room, row)
+    half_log_determinant = sweep_pivots(n, room, row)
     expected = np.linalg.inv(A) if n else A
     scale = np.max(np.abs(expected), initial=0.0)
     assert_allclose(room[:n, :n], expected, atol=_error_max(A) * scale)
@@ -140,13 +140,13 @@ def test_what_is_not_positive_definite_is_reported(n: int, pivot: float) -> None
     a = np.eye(n)
     a[n - 1, n - 1] = pivot
     assert cholesky(n, a.copy()) == NOT_POSITIVE_DEFINITE
-    assert math.isnan(invert_in_place(n, a, np.zeros(n)))
+    assert math.isnan(sweep_pivots(n, a, np.zeros(n)))
 
 
 @pytest.mark.parametrize("exponent", [-60, 60])
 def test_a_determinant_beyond_all_numbers_has_a_logarithm(exponent: int) -> None:
     """10**-720 and 10**720 are no numbers of a computer, their logarithms are."""
-    found = invert_in_place(12, 10.0**exponent * np.eye(12), np.zeros(12))
+    found = sweep_pivots(12, 10.0**exponent * np.eye(12), np.zeros(12))
     assert found == pytest.approx(6.0 * exponent * math.log(10.0), rel=1e-13)
 
 

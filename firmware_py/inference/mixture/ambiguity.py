@@ -21,7 +21,7 @@ from firmware_py.inference.mixture.arrays import (
     Tones,
     Wandering,
 )
-from firmware_py.inference.mixture.posterior import ASLEEP_BELOW, see_all
+from firmware_py.inference.mixture.posterior import ASLEEP_BELOW, find_margins, see_all
 from firmware_py.inference.mixture.sites import CAVITY_VARIANCE, FACTOR, SLOPE, expect, leave_out
 from firmware_py.inference.psychometric import SILENT
 
@@ -54,7 +54,8 @@ def find_doubts(
             continue
         total += weight
         listener = listeners.table[h // components]
-        see_all(n, tones, prior.mean_db_hl[k], listener, wandering, likelihood)
+        see_all(n, tones, listener, wandering, likelihood)
+        find_margins(n, tones, prior.mean_db_hl[k], likelihood)
         sites = Sites(hypotheses.tau[h], hypotheses.nu[h], probability)
         leave_out(n, tones, sites, Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), rows)
         expect(n, likelihood, probability, rows)

@@ -23,7 +23,7 @@ from firmware_py.inference.kernel import (
     Vector,
     kernel,
 )
-from firmware_py.inference.linear_algebra import add_product, invert_in_place
+from firmware_py.inference.linear_algebra import add_product, sweep_pivots
 from firmware_py.inference.mixture.arrays import Gaussian, Scratch, Tones
 
 LANES = 4
@@ -36,7 +36,8 @@ class Asked(NamedTuple):
     `left` and `bend` are those of `Tones`, as places among the asked; (n,). `unknown` is which each
     of the asked is, and `place` where each of all is among them; (D,). Of every component k that
     was needed, `made[k]` is 1: P = C_AA^-1 is in the first rows and columns of `precision`, G^T in
-    the first rows of `gain`, B in `rest`, and `log_partition` is log det(C_AA) / 2.
+    the first rows of `gain`, B in `rest`, and `log_partition` is log det(C_AA) / 2. All this is
+    kept from answer to answer for as long as the same unknowns are asked about.
     """
 
     left: Indices
@@ -56,7 +57,7 @@ def find_asked(n: int, timed: bool, tones: Tones, asked: Asked) -> int:
 
     Where response times are evidence, the last unknown is their intercept, and stays the last.
     """
-    place, size = asked.place, len(asked.place)
+    place, unknown, size = asked.place, asked.unknown, len(asked.place)
     for a in range(size):
         place[a] = NOBODY
     for i in range(n):
@@ -65,22 +66,26 @@ def find_asked(n: int, timed: bool, tones: Tones, asked: Asked) -> int:
             place[tones.left[i] + 1] = 0
         if tones.bow_db[i] > 0.0:
             place[tones.bend[i]] = 0
-    count = 0
+    count, others = 0, 0
     for a in range(size):
         if place[a] == 0:
             place[a] = count
-            asked.unknown[count] = a
+            others += unknown[count] != a
+            unknown[count] = a
             count += 1
     filled = (count + (1 if timed else 0) + LANES - 1) // LANES * LANES
-    for a in range(count, filled):
-        asked.unknown[a] = NOBODY
+    for a in range(count, size):
+        expected = size - 1 if timed and a == filled - 1 else NOBODY
+        others += unknown[a] != expected
+        unknown[a] = expected
     if timed:
-        asked.unknown[filled - 1], place[size - 1] = size - 1, filled - 1
+        place[size - 1] = filled - 1
     for i in range(n):
         asked.left[i] = place[tones.left[i]]
         asked.bend[i] = place[tones.bend[i]] if tones.bow_db[i] > 0.0 else NOBODY
-    for k in range(len(asked.made)):
-        asked.made[k] = 0
+    if others > 0:
+        for k in range(len(asked.made)):
+            asked.made[k] = 0
     return filled
 
 
@@ -109,7 +114,7 @@ def make_component(
             precision[a, b] = 1.0 if a == b else 0.0
             if asked.unknown[a] != NOBODY and asked.unknown[b] != NOBODY:
                 precision[a, b] = covariance[asked.unknown[a], asked.unknown[b]]
-    asked.log_partition[k] = invert_in_place(size, precision, row)
+    asked.log_partition[k] = sweep_pivots(size, precision, row)
     if math.isnan(asked.log_partition[k]):
         return NOT_POSITIVE_DEFINITE
     unknowns = len(covariance)

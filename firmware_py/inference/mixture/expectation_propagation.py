@@ -24,13 +24,12 @@ from firmware_py.inference.kernel import (
     kernel,
 )
 from firmware_py.inference.linear_algebra import (
-    add_to_both,
-    invert_in_place,
     multiply,
+    sweep_pivots,
     take_outer,
 )
 from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Scratch, Sites, Tones
-from firmware_py.inference.mixture.prediction import component_at
+from firmware_py.inference.mixture.prediction import place_of
 from firmware_py.inference.mixture.response_times import LOG_2PI, add_intercept, log_of_times
 from firmware_py.inference.mixture.sites import NEW_NU, NEW_TAU, move_of, site_of, sweep
 
@@ -65,7 +64,7 @@ def project(
     Writes C b, the covariance of the threshold there with the unknowns, to `column`.
     """
     mean, covariance = posterior
-    left, fraction, bow_db = tones.left[i], tones.fraction[i], tones.bow_db[i]
+    left, fraction, bow_db = place_of(tones.left[i]), tones.fraction[i], tones.bow_db[i]
     for a in range(size):
         column[a] = covariance[left, a]
     m, right = mean[left], left
@@ -84,14 +83,11 @@ def project(
 
 
 @kernel
-def posterior_of(
-    n: int, size: int, tones: Tones, likelihood: Likelihood, prior_precision: Matrix, sites: Sites,
+def posterior_of_size(
+    size: int, n: int, tones: Tones, likelihood: Likelihood, prior_precision: Matrix, sites: Sites,
     posterior: Gaussian, scratch: Scratch,
 ) -> float:  # fmt: skip
-    """C = (P + sum tau b b^T)^-1, m = C sum nu b; return A(posterior), NaN if C is not positive.
-
-    The times, if there are any, are sites that are known; see `response_times`.
-    """
+    """See `posterior_of`."""
     timed = len(likelihood.time) > 0
     natural = scratch.natural
     mean, covariance = posterior
@@ -100,7 +96,7 @@ def posterior_of(
         for b in range(size):
             covariance[a, b] = prior_precision[a, b]
     for i in range(n):
-        j, u, v = tones.left[i], tones.fraction[i], 1.0 - tones.fraction[i]
+        j, u, v = place_of(tones.left[i]), tones.fraction[i], 1.0 - tones.fraction[i]
         tau, nu = sites.tau[i], sites.nu[i]
         if timed:
             shared = likelihood.time_precision[i] * likelihood.time_scale[i]
@@ -110,19 +106,19 @@ def posterior_of(
         covariance[j, j] += v * v * tau
         if u > 0.0:
             natural[j + 1] += u * nu
-            add_to_both(j, j + 1, u * v * tau, covariance)
+            covariance[j, j + 1] += u * v * tau
             covariance[j + 1, j + 1] += u * u * tau
         bow_db = tones.bow_db[i]
         if bow_db > 0.0:
             b = tones.bend[i]
             natural[b] += bow_db * nu
             covariance[b, b] += bow_db * bow_db * tau
-            add_to_both(j, b, v * bow_db * tau, covariance)
+            covariance[j, b] += v * bow_db * tau
             if u > 0.0:
-                add_to_both(j + 1, b, u * bow_db * tau, covariance)
+                covariance[j + 1, b] += u * bow_db * tau
     if timed:
         add_intercept(n, size, tones, likelihood, covariance, natural)
-    half_log_determinant = invert_in_place(size, covariance, scratch.column)
+    half_log_determinant = sweep_pivots(size, covariance, scratch.column)
     multiply(size, covariance, natural, mean)
     square = 0.0
     for a in range(size):
@@ -131,17 +127,78 @@ def posterior_of(
 
 
 @kernel
+def posterior_of(
+    n: int, size: int, tones: Tones, likelihood: Likelihood, prior_precision: Matrix, sites: Sites,
+    posterior: Gaussian, scratch: Scratch,
+) -> float:  # fmt: skip
+    """C = (P + sum tau b b^T)^-1, m = C sum nu b; return A(posterior), NaN if C is not positive.
+
+    The times, if there are any, are sites that are known; see `response_times`. The loops are
+    short: where the compiler knows how long they are they take half the instructions.
+    """
+    if size == 4:
+        return posterior_of_size(
+            4, n, tones, likelihood, prior_precision, sites, posterior, scratch
+        )
+    if size == 8:
+        return posterior_of_size(
+            8, n, tones, likelihood, prior_precision, sites, posterior, scratch
+        )
+    if size == 12:
+        return posterior_of_size(
+            12, n, tones, likelihood, prior_precision, sites, posterior, scratch
+        )
+    return posterior_of_size(size, n, tones, likelihood, prior_precision, sites, posterior, scratch)
+
+
+@kernel
 def step_by(
-    size: int, i: int, d_tau: float, d_nu: float, tones: Tones, posterior: Gaussian, column: Vector
+    size: int, d_tau: float, d_nu: float, m: float, v: float, posterior: Gaussian, column: Vector
 ) -> int:
-    """C' = C - d C b b^T C, d = dtau / (1 + dtau v): renew the posterior by a change of site i."""
+    """C' = C - d C b b^T C, d = dtau / (1 + dtau v): renew the posterior by a change of a site.
+
+    `m`, `v` and `column` are what `project` found of its tone.
+    """
     mean, covariance = posterior
-    m, v = project(size, i, tones, posterior, column)
     gain = d_tau / (1.0 + d_tau * v)
     step = d_nu - gain * (m + v * d_nu)
     for a in range(size):
         mean[a] += step * column[a]
     return take_outer(size, gain, column, covariance)
+
+
+@kernel
+def renew_of_size(
+    size: int, i: int, damping: float, tones: Tones, likelihood: Likelihood, sites: Sites,
+    posterior: Gaussian, column: Vector,
+) -> float:  # fmt: skip
+    """See `renew`."""
+    tau, nu, _ = sites
+    m, v = project(size, i, tones, posterior, column)
+    kept = 1.0 - tau[i] * v
+    new_tau, new_nu = site_of(
+        tones.answer[i], likelihood.margin_db[i], likelihood.noise_db2[i],
+        likelihood.lapse_rate[i], likelihood.false_alarm_rate[i], likelihood.half_width_db[i],
+        v / kept, (m - nu[i] * v) / kept,
+    )  # fmt: skip
+    d_tau, d_nu = damping * (new_tau - tau[i]), damping * (new_nu - nu[i])
+    step_by(size, d_tau, d_nu, m, v, posterior, column)
+    tau[i] += d_tau
+    nu[i] += d_nu
+    return move_of(d_tau, d_nu, m, v)
+
+
+@kernel
+def renew(
+    size: int, i: int, damping: float, tones: Tones, likelihood: Likelihood, sites: Sites,
+    posterior: Gaussian, column: Vector,
+) -> float:  # fmt: skip
+    """Renew site i, and the posterior by it; return the move of its marginal, in SDs."""
+    if size == 8:
+        return renew_of_size(8, i, damping, tones, likelihood, sites, posterior, column)
+    if size == 12:
+        return renew_of_size(12, i, damping, tones, likelihood, sites, posterior, column)
+    return renew_of_size(size, i, damping, tones, likelihood, sites, posterior, column)
 
 
 @kernel
@@ -184,24 +241,10 @@ def sweep_in_turn(
     posterior: Gaussian, column: Vector,
 ) -> float:  # fmt: skip
     """Renew all sites one after the other; return the largest move, in SDs."""
-    tau, nu, _ = sites
     largest = 0.0
     for i in range(n):
-        m, v = component_at(
-            tones.left[i], tones.bend[i], tones.fraction[i], tones.bow_db[i], posterior.mean,
-            posterior.covariance,
-        )  # fmt: skip
-        kept = 1.0 - tau[i] * v
-        new_tau, new_nu = site_of(
-            tones.answer[i], likelihood.margin_db[i], likelihood.noise_db2[i],
-            likelihood.lapse_rate[i], likelihood.false_alarm_rate[i], likelihood.half_width_db[i],
-            v / kept, (m - nu[i] * v) / kept,
-        )  # fmt: skip
-        d_tau, d_nu = damping * (new_tau - tau[i]), damping * (new_nu - nu[i])
-        step_by(size, i, d_tau, d_nu, tones, posterior, column)
-        tau[i] += d_tau
-        nu[i] += d_nu
-        largest = max(largest, move_of(d_tau, d_nu, m, v))
+        move = renew(size, i, damping, tones, likelihood, sites, posterior, column)
+        largest = max(largest, move)
     return largest
 
 

@@ -53,7 +53,6 @@ from firmware_py.inference.mixture.expectation_propagation import (
     take_in_time,
     tolerance_of,
 )
-from firmware_py.inference.mixture.prediction import component_at
 from firmware_py.inference.mixture.response_times import keep_time, linearise, recall_times
 from firmware_py.inference.mixture.sites import (
     CAVITY_MEAN,
@@ -126,12 +125,18 @@ def see(
 
 @kernel
 def see_all(
-    n: int, tones: Tones, prior_mean_db_hl: Vector, listener: Vector, wandering: Wandering,
-    likelihood: Likelihood,
-) -> int:  # fmt: skip
-    """Write the likelihood of the first n answers under one hypothesis."""
+    n: int, tones: Tones, listener: Vector, wandering: Wandering, likelihood: Likelihood
+) -> int:
+    """Write the likelihood of the first n answers of such a listener, all but the margins."""
     for i in range(n):
         see(i, i, tones, listener, wandering, likelihood)
+    return CONVERGED
+
+
+@kernel
+def find_margins(n: int, tones: Tones, prior_mean_db_hl: Vector, likelihood: Likelihood) -> int:
+    """`h - b^T m`: write how far the first n tones lie above the prior mean of the threshold."""
+    for i in range(n):
         likelihood.margin_db[i] = margin_of(i, tones, prior_mean_db_hl)
     return CONVERGED
 
@@ -172,14 +177,14 @@ def filter_answer(
     The hypotheses take the place that answers have elsewhere: the same loops go over them.
     """
     components, count, i = len(prior.log_weight), len(hypotheses.weight), n - 1
+    size = len(scratch.mean)
     rows, probability = scratch.sites, hypotheses.probability
     for h in range(count):
         see(i, h, tones, listeners.table[h // components], wandering, likelihood)
         likelihood.margin_db[h] = margin_of(i, tones, prior.mean_db_hl[h % components])
-        rows[CAVITY_MEAN, h], rows[CAVITY_VARIANCE, h] = component_at(
-            tones.left[i], tones.bend[i], tones.fraction[i], tones.bow_db[i], hypotheses.mean[h],
-            hypotheses.covariance[h],
-        )  # fmt: skip
+        rows[CAVITY_MEAN, h], rows[CAVITY_VARIANCE, h] = project(
+            size, i, tones, Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), scratch.column
+        )
     expect(count, likelihood, rows[MOVE], rows)
     match(count, rows[MOVE], rows)
     for h in range(count):
@@ -187,10 +192,9 @@ def filter_answer(
         hypotheses.tau[h, i], hypotheses.nu[h, i] = rows[NEW_TAU, h], rows[NEW_NU, h]
         hypotheses.log_evidence[h] += log(probability[h, i])
         hypotheses.swept[h] = 0
-        step_by(
-            len(scratch.mean), i, hypotheses.tau[h, i], hypotheses.nu[h, i], tones,
-            Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), scratch.column,
-        )  # fmt: skip
+        posterior = Gaussian(hypotheses.mean[h], hypotheses.covariance[h])
+        m, v = project(size, i, tones, posterior, scratch.column)
+        step_by(size, rows[NEW_TAU, h], rows[NEW_NU, h], m, v, posterior, scratch.column)
     return CONVERGED
 
 
@@ -219,10 +223,13 @@ def sweep_hypothesis(
     listeners: Listeners, prior: Prior, asked: Asked, hypotheses: Hypotheses,
     wandering: Wandering, scratch: Scratch,
 ) -> int:  # fmt: skip
-    """`Z_h` and the posterior of h by expectation propagation, among the unknowns asked about."""
+    """`Z_h` and the posterior of h by expectation propagation, among the unknowns asked about.
+
+    `likelihood` is that of its listener, but for the margins.
+    """
     components = len(prior.log_weight)
-    k, listener = h % components, listeners.table[h // components]
-    see_all(n, tones, prior.mean_db_hl[k], listener, wandering, likelihood)
+    k, half_width_db = h % components, listeners.table[h // components, UNSURE_HALF_WIDTH_DB]
+    find_margins(n, tones, prior.mean_db_hl[k], likelihood)
     if len(likelihood.time) > 0:
         recall_times(n, hypotheses.times[h], likelihood)
     status = make_component(size, k, prior.covariance[k], asked, scratch.product, scratch.column)
@@ -238,9 +245,8 @@ def sweep_hypothesis(
     extend(size, k, asked, among, posterior, scratch)
     if wanders == 1:
         hypotheses.log_evidence[h] += log_of_chain(
-            n, buttons(listener[UNSURE_HALF_WIDTH_DB]), tones.answer, hypotheses.probability[h],
-            wandering,
-        )  # fmt: skip
+            n, buttons(half_width_db), tones.answer, hypotheses.probability[h], wandering
+        )
     return status
 
 
@@ -254,12 +260,16 @@ def sweep_awake(
 
     Twice: those that are awake, and then those that the new weights have woken.
     """
-    count, status = len(hypotheses.weight), CONVERGED
+    components, count = len(prior.log_weight), len(hypotheses.weight)
+    status, seen = CONVERGED, -1
     size = find_asked(n, len(likelihood.time) > 0, tones, asked)
     for turn in range(2 * count):
         h = turn % count
         if hypotheses.swept[h] == 0 and hypotheses.weight[h] >= ASLEEP_BELOW:
             hypotheses.swept[h] = 1
+            if seen != h // components:
+                seen = h // components
+                see_all(n, tones, listeners.table[seen], wandering, likelihood)
             found = sweep_hypothesis(
                 n, size, h, wanders, tones, likelihood, listeners, prior, asked, hypotheses,
                 wandering, scratch,

@@ -18,10 +18,20 @@ QUANTILE_TOLERANCE_DB: Final = 1e-9
 
 
 @kernel
+def place_of(index: int) -> int:
+    """Return an index that is not negative, and that the compiler knows not to be.
+
+    One that may be negative counts from the end, which takes as long as all that is done with it.
+    """
+    return index & 0xFFFF
+
+
+@kernel
 def component_at(
     left: int, bend: int, fraction: float, bow_db: float, mean_db_hl: Vector, covariance: Matrix
 ) -> tuple[float, float]:
     """b^T m and b^T C b: mean and variance of one component at one frequency; see `Places`."""
+    left = place_of(left)
     mean, variance = mean_db_hl[left], covariance[left, left]
     u, v = fraction, 1.0 - fraction
     if u > 0.0:

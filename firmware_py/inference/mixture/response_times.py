@@ -23,7 +23,6 @@ from typing import Final
 
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, kernel
-from firmware_py.inference.linear_algebra import add_to_both
 from firmware_py.inference.mixture.arrays import TIME_SD, TIME_SLOPE, Likelihood, Tones
 from firmware_py.inference.psychometric import normal
 
@@ -106,7 +105,7 @@ def add_intercept(
 ) -> int:
     """Add the intercept's part of sum x x^T / s**2 and sum y x / s**2, x = (k b, 1).
 
-    The intercept is the last unknown.
+    The intercept is the last unknown; of the matrix, only the upper triangle is written.
     """
     last = size - 1
     for i in range(n):
@@ -114,11 +113,11 @@ def add_intercept(
         shared = likelihood.time_precision[i] * likelihood.time_scale[i]
         natural[last] += likelihood.time_precision[i] * likelihood.time[i]
         precision[last, last] += likelihood.time_precision[i]
-        add_to_both(j, last, (1.0 - u) * shared, precision)
+        precision[j, last] += (1.0 - u) * shared
         if u > 0.0:
-            add_to_both(j + 1, last, u * shared, precision)
+            precision[j + 1, last] += u * shared
         if tones.bow_db[i] > 0.0:
-            add_to_both(tones.bend[i], last, tones.bow_db[i] * shared, precision)
+            precision[tones.bend[i], last] += tones.bow_db[i] * shared
     return CONVERGED
 
 

@@ -13,7 +13,7 @@ from firmware_py.inference.mixture.expectation_propagation import (
     sweep_in_turn,
 )
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.inference.mixture.posterior import see_all
+from firmware_py.inference.mixture.posterior import find_margins, see_all
 from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.profiles import PROFILES, MixtureProfile
 from firmware_py.procedure.objective import BITS
@@ -126,7 +126,8 @@ def settle(estimator: ThresholdEstimator) -> None:
     n, components = estimator.trial_count, len(w.prior.log_weight)
     for h in range(len(of.weight)):
         k, who = h % components, w.listeners.table[h // components]
-        see_all(n, w.tones, w.prior.mean_db_hl[k], who, w.wandering, w.likelihood)
+        see_all(n, w.tones, who, w.wandering, w.likelihood)
+        find_margins(n, w.tones, w.prior.mean_db_hl[k], w.likelihood)
         sites = Sites(of.tau[h], of.nu[h], of.probability[h])
         posterior = Gaussian(of.mean[h], of.covariance[h])
         size, sweeps, move = len(posterior.mean), 0, np.inf
