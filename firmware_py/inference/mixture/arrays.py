@@ -119,7 +119,10 @@ class Hypotheses(NamedTuple):
 
 
 class Wandering(NamedTuple):
-    """Attention that wanders; see `wandering`."""
+    """Attention that wanders; see `wandering`.
+
+    `attending` and what follows have room only where it may.
+    """
 
     missing: Vector
     pressing: Vector

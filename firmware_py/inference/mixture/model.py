@@ -93,7 +93,7 @@ class MixtureModel:
         prior, listeners = self._prior, self._listeners
         w = Workspace.with_room_for(
             self._max_trials, self._placing.unknowns, len(prior.components), len(listeners),
-            len(self.candidates_hz), self._timed,
+            len(self.candidates_hz), self._timed, self._wanders,
         )  # fmt: skip
         write_prior(prior, w.prior)
         if self._timed:
@@ -223,7 +223,7 @@ class MixtureModel:
         w = self.workspace
         self._answers = n
         status = infer(
-            n, int(self._wanders), w.tones, w.likelihood, w.listeners, w.prior, w.asked,
+            n, w.tones, w.likelihood, w.listeners, w.prior, w.asked,
             w.hypotheses, w.wandering, w.scratch, w.total,
         )  # fmt: skip
         if status == NOT_POSITIVE_DEFINITE:

@@ -219,16 +219,14 @@ def filter_time(
 
 @kernel
 def sweep_hypothesis(
-    n: int, size: int, h: int, wanders: int, tones: Tones, likelihood: Likelihood,
-    listeners: Listeners, prior: Prior, asked: Asked, hypotheses: Hypotheses,
-    wandering: Wandering, scratch: Scratch,
+    n: int, size: int, h: int, tones: Tones, likelihood: Likelihood, prior: Prior, asked: Asked,
+    hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch,
 ) -> int:  # fmt: skip
     """`Z_h` and the posterior of h by expectation propagation, among the unknowns asked about.
 
     `likelihood` is that of its listener, but for the margins.
     """
-    components = len(prior.log_weight)
-    k, half_width_db = h % components, listeners.table[h // components, UNSURE_HALF_WIDTH_DB]
+    k = h % len(prior.log_weight)
     find_margins(n, tones, prior.mean_db_hl[k], likelihood)
     if len(likelihood.time) > 0:
         recall_times(n, hypotheses.times[h], likelihood)
@@ -243,18 +241,18 @@ def sweep_hypothesis(
     )  # fmt: skip
     posterior = Gaussian(hypotheses.mean[h], hypotheses.covariance[h])
     extend(size, k, asked, among, posterior, scratch)
-    if wanders == 1:
+    if len(wandering.attending) > 0:
+        presses = buttons(likelihood.half_width_db[0])
         hypotheses.log_evidence[h] += log_of_chain(
-            n, buttons(half_width_db), tones.answer, hypotheses.probability[h], wandering
+            n, presses, tones.answer, hypotheses.probability[h], wandering
         )
     return status
 
 
 @kernel
 def sweep_awake(
-    n: int, wanders: int, tones: Tones, likelihood: Likelihood, listeners: Listeners,
-    prior: Prior, asked: Asked, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch,
-    total: Vector,
+    n: int, tones: Tones, likelihood: Likelihood, listeners: Listeners, prior: Prior, asked: Asked,
+    hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch, total: Vector,
 ) -> int:  # fmt: skip
     """`Z_h` by expectation propagation, where w_h >= ASLEEP_BELOW, and then the weights.
 
@@ -271,9 +269,8 @@ def sweep_awake(
                 seen = h // components
                 see_all(n, tones, listeners.table[seen], wandering, likelihood)
             found = sweep_hypothesis(
-                n, size, h, wanders, tones, likelihood, listeners, prior, asked, hypotheses,
-                wandering, scratch,
-            )  # fmt: skip
+                n, size, h, tones, likelihood, prior, asked, hypotheses, wandering, scratch
+            )
             if found == NOT_POSITIVE_DEFINITE:
                 return found
             status = max(status, found)
@@ -308,19 +305,17 @@ def attend(
 
 @entry
 def infer(
-    n: int, wanders: int, tones: Tones, likelihood: Likelihood, listeners: Listeners,
-    prior: Prior, asked: Asked, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch,
-    total: Vector,
+    n: int, tones: Tones, likelihood: Likelihood, listeners: Listeners, prior: Prior, asked: Asked,
+    hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch, total: Vector,
 ) -> int:  # fmt: skip
     """p(w, h | answers) as a Gaussian and a weight for each hypothesis h: take in answer n - 1.
 
     Parameters
     ----------
     n : answers, with the new one.
-    wanders : 1 if attention may wander, else 0.
     tones, listeners, prior : what is given.
-    likelihood, asked, scratch : scratch.
-    hypotheses, wandering : in and out, from answer to answer.
+    likelihood, scratch : scratch.
+    asked, hypotheses, wandering : in and out, from answer to answer.
     total : (1,) out: log evidence of all.
 
     Returns
@@ -334,12 +329,11 @@ def infer(
         prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
     )
     status = sweep_awake(
-        n, wanders, tones, likelihood, listeners, prior, asked, hypotheses, wandering, scratch,
-        total,
-    )  # fmt: skip
+        n, tones, likelihood, listeners, prior, asked, hypotheses, wandering, scratch, total
+    )
     if status == NOT_POSITIVE_DEFINITE:
         return status
-    if wanders == 1:
+    if len(wandering.attending) > 0:
         presses = buttons(listeners.table[0, UNSURE_HALF_WIDTH_DB])
         attend(n, presses, tones.answer, hypotheses, wandering)
     return status

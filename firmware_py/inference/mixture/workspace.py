@@ -59,23 +59,24 @@ class Workspace(Memory):
 
     @classmethod
     def with_room_for(
-        cls, trials: int, unknowns: int, components: int, listeners: int, points: int, timed: bool
-    ) -> Self:
+        cls, trials: int, unknowns: int, components: int, listeners: int, points: int, timed: bool,
+        wanders: bool,
+    ) -> Self:  # fmt: skip
         """Return a workspace for so many answers, and a model of these sizes.
 
         Parameters
         ----------
         trials, unknowns, components, listeners, points : int
             Of `points` frequencies the threshold is predicted at once.
-        timed : bool
-            Response times are evidence: there is room for them.
+        timed, wanders : bool
+            Response times are evidence, attention may wander: there is room for them.
         """
 
         def zeros(*shapes: tuple[int, ...]) -> Iterator[Array]:
             return (np.zeros(shape) for shape in shapes)
 
         hypotheses, square = components * listeners, (unknowns, unknowns)
-        of_answer, of_component, of_hypothesis = (trials,), (components,), (hypotheses,)
+        of_component, of_hypothesis = (components,), (hypotheses,)
         times = trials if timed else 0
         entries = TIMED_LISTENER_ENTRIES if timed else LISTENER_ENTRIES
         # The answers of one hypothesis, or one answer of each: the same kernels go over both.
@@ -98,7 +99,7 @@ class Workspace(Memory):
                 *zeros(*[(hypotheses, trials)] * 3, (hypotheses, unknowns), (hypotheses, *square)),
                 *zeros(of_hypothesis, of_hypothesis, (hypotheses, TIME_ROWS, times)),
             ),
-            wandering=Wandering(*zeros((trials + 1,), (trials + 1,), *[of_answer] * 3)),
+            wandering=Wandering(*zeros(*[(trials + 1,)] * 2, *[(trials if wanders else 0,)] * 3)),
             scratch=Scratch(
                 *zeros((unknowns,), square, square, (unknowns,), (unknowns,), (SITE_ROWS, at_once))
             ),

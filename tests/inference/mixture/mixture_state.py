@@ -155,8 +155,10 @@ def scratch_for(unknowns: int, n: int) -> Scratch:
 
 def unknowns_of(estimator: ThresholdEstimator) -> int:
     """Return how many unknowns the answers may tell of: without those that fill up the lanes."""
-    placing = mixture_of(estimator)._placing
-    return 2 * placing.knots + 1 if placing.bends else placing.knots
+    w = mixture_of(estimator).workspace
+    covariance = w.prior.covariance[0]
+    knots = np.count_nonzero((covariance != np.eye(len(covariance))).any(axis=1))
+    return int(2 * knots + 1 if w.candidates.bend[0] >= 0 else knots)
 
 
 def hypotheses_of(estimator: ThresholdEstimator) -> tuple[FloatArray, FloatArray, FloatArray]:
