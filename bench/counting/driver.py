@@ -4,7 +4,7 @@ The calls are recorded where Python makes them: the name of each kernel, and cop
 just before. The program maps the file of all arrays to memory and makes the same calls.
 """
 
-from collections.abc import Iterator
+import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,7 @@ import numpy as np
 from numba.core import types
 from numba.core.dispatcher import Dispatcher
 
+from device.image.export import types_to_pass
 from firmware_py.inference.laplace import hyperparameters
 from firmware_py.inference.laplace import model as laplace_model
 from firmware_py.inference.library import kernel_name
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a kernel: the kernel, and copies of its arguments, of groups their fields."""
+    """One call of a kernel: the kernel, and copies of its arguments."""
 
     kernel: Dispatcher
     arguments: tuple[Any, ...]
@@ -65,14 +66,8 @@ class Call:
 
     @property
     def types(self) -> tuple[Any, ...]:
-        group = types.BaseTuple  # type: ignore[attr-defined]
-        return tuple(_fields(self.kernel.nopython_signatures[0].args, group))
-
-
-def _fields(arguments: Any, group: Any) -> Iterator[Any]:
-    """Yield what a library is passed for arguments, some of which are groups."""
-    for argument in arguments:
-        yield from argument if isinstance(argument, group) else (argument,)
+        """Return Numba's types of what a library is passed."""
+        return tuple(types_to_pass(self.kernel.nopython_signatures[0].args))
 
 
 def calls_of(trial: Any) -> list[Call]:
@@ -87,9 +82,7 @@ def calls_of(trial: Any) -> list[Call]:
 
     def noting(kernel: Dispatcher) -> Any:
         def call(*arguments: Any) -> Any:
-            fields = _fields(arguments, tuple)
-            copies = [a.copy() if isinstance(a, np.ndarray) else a for a in fields]
-            calls.append(Call(kernel, tuple(copies)))
+            calls.append(Call(kernel, copy.deepcopy(arguments)))
             return kernel(*arguments)
 
         return call
@@ -142,10 +135,17 @@ def _declaration(call: Call) -> str:
 
 def _argument(value: Any, memory: bytearray) -> str:
     """Return an argument in C; an array is put at the end of the memory."""
-    if not isinstance(value, np.ndarray):
-        return float(value).hex() if isinstance(value, float) else f"INT64_C({int(value)})"
+    if isinstance(value, tuple) and isinstance(value[0], np.ndarray):
+        return f"(struct array[]){{{', '.join(_description(each, memory) for each in value)}}}"
+    if isinstance(value, tuple):
+        return ", ".join(_argument(each, memory) for each in value)
+    if isinstance(value, np.ndarray):
+        return f"&(struct array){_description(value, memory)}"
+    return float(value).hex() if isinstance(value, float) else f"INT64_C({int(value)})"
+
+
+def _description(array: Any, memory: bytearray) -> str:
     memory += bytes(-len(memory) % _ALIGNMENT_BYTES)
-    shape = ", ".join(str(extent) for extent in value.shape)
-    place = f"&(struct array){{m + {len(memory)}, {{{shape}}}}}"
-    memory += value.tobytes()
-    return place
+    place, shape = len(memory), ", ".join(str(extent) for extent in array.shape)
+    memory += array.tobytes()
+    return f"{{m + {place}, {{{shape}}}}}"

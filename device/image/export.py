@@ -1,7 +1,8 @@
 """From the entries that Numba compiled to one LLVM module of functions that C could call.
 
-The function of an entry takes arrays as pointers to descriptions (`firmware_py.inference.library`)
-and groups of arrays as their fields, makes Numba's arrays and tuples of them, and calls the kernel.
+The function of an entry takes arrays as pointers to descriptions, groups of arrays as pointers to
+tables of these, and groups of numbers as their fields (`firmware_py.inference.library`). It makes
+Numba's arrays and tuples of them, and calls the kernel.
 This runs in a process of its own, in which Numba compiles for no processor in particular: see
 `kernels.COMPILE_ENVIRONMENT`.
 """
@@ -24,6 +25,8 @@ from firmware_py.inference.library import kernel_name
 
 _INT64: Final = ir.IntType(64)
 _POINTER: Final = ir.PointerType()
+_SCALARS: Final = {types.float64: ir.DoubleType(), types.int64: _INT64}
+_DIMENSIONS: Final = 3  # in a description, whatever the array has
 _WORD_BYTES: Final = 8  # of a float64 and of an int64
 
 
@@ -39,13 +42,13 @@ def entries(modules: Iterable[str]) -> Iterator[tuple[str, Any]]:
                 yield kernel_name(value.py_func), overload
 
 
-def _array(context: Any, builder: Any, kind: types.Array, description: Any) -> Any:
-    """Return Numba's array for a description: {pointer to the data, int64 shape[3]}."""
-    struct = ir.LiteralStructType([_POINTER, ir.ArrayType(_INT64, kind.ndim)])
+def _array(context: Any, builder: Any, kind: types.Array, table: Any, number: int = 0) -> Any:
+    """Return Numba's array for a description of a table: {pointer to the data, int64 shape[3]}."""
+    struct = ir.LiteralStructType([_POINTER, ir.ArrayType(_INT64, _DIMENSIONS)])
 
     def member(*path: int) -> Any:
-        indices = [ir.IntType(32)(i) for i in (0, *path)]
-        return builder.gep(description, indices, inbounds=True, source_etype=struct)
+        indices = [ir.IntType(32)(i) for i in (number, *path)]
+        return builder.gep(table, indices, inbounds=True, source_etype=struct)
 
     data = builder.load(member(0), typ=_POINTER)
     shape = [builder.load(member(1, i), typ=_INT64) for i in range(kind.ndim)]
@@ -60,17 +63,21 @@ def _array(context: Any, builder: Any, kind: types.Array, description: Any) -> A
 def _wrap(module: ir.Module, name: str, overload: Any) -> None:
     """Add a function of this name that calls a kernel."""
     context, signature = cpu_target.target_context, overload.signature
-    scalar = {types.float64: ir.DoubleType(), types.int64: _INT64}
-    passed = [scalar.get(kind, _POINTER) for group in signature.args for kind in _fields(group)]
-    wrapper = ir.Function(module, ir.FunctionType(scalar[signature.return_type], passed), name)
+    passed = [_SCALARS.get(kind, _POINTER) for kind in types_to_pass(signature.args)]
+    result_type = _SCALARS[signature.return_type]
+    wrapper = ir.Function(module, ir.FunctionType(result_type, passed), name)
     builder = ir.IRBuilder(wrapper.append_basic_block())
     values = iter(wrapper.args)
 
     def argument(kind: Any) -> Any:
-        if isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
-            return context.make_tuple(builder, kind, [argument(field) for field in kind.types])
+        if _is_group_of_arrays(kind):
+            table = next(values)
+            fields = [_array(context, builder, of, table, i) for i, of in enumerate(kind.types)]
+            return context.make_tuple(builder, kind, fields)
+        if _is_group(kind):
+            return context.make_tuple(builder, kind, [next(values) for _ in kind.types])
         value = next(values)
-        return value if kind in scalar else _array(context, builder, kind, value)
+        return value if kind in _SCALARS else _array(context, builder, kind, value)
 
     arguments = [argument(kind) for kind in signature.args]
     kernel = context.declare_function(module, overload.fndesc)
@@ -80,10 +87,21 @@ def _wrap(module: ir.Module, name: str, overload: Any) -> None:
     builder.ret(result)
 
 
-def _fields(kind: Any) -> tuple[Any, ...]:
-    """Return the types of a group's fields, or of the one argument."""
-    is_group = isinstance(kind, types.BaseTuple)  # type: ignore[attr-defined]
-    return tuple(kind.types) if is_group else (kind,)
+def types_to_pass(kinds: Iterable[Any]) -> Iterator[Any]:
+    """Yield the types of what is passed for arguments of these types.
+
+    That is a number's own, and another one for the pointer to an array, or to a group of them.
+    """
+    for kind in kinds:
+        yield from kind.types if _is_group(kind) and not _is_group_of_arrays(kind) else (kind,)
+
+
+def _is_group(kind: Any) -> bool:
+    return isinstance(kind, types.BaseTuple)  # type: ignore[attr-defined]
+
+
+def _is_group_of_arrays(kind: Any) -> bool:
+    return _is_group(kind) and isinstance(kind.types[0], types.Array)
 
 
 def export(modules: Iterable[str]) -> str:

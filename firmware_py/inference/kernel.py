@@ -10,11 +10,12 @@ a library that was compiled ahead of time if there is one (`library`). Otherwise
 loads them when their module is imported (`jit`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, TypeVar
 
 import numpy as np
 
+from firmware_py.inference import library
 from firmware_py.inference.library import REMEDY, LibraryError, chosen_library, kernel_name
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -49,6 +50,12 @@ def prepare() -> None:
     """Compile the kernels in another process, if there is no library and they are not compiled."""
     if LIBRARY is None:
         compile_apart()
+
+
+def hold(groups: Iterable[Any], owner: object) -> None:
+    """Bind groups of arrays to kernels, for as long as their owner lives."""
+    if LIBRARY:
+        library.hold(groups, owner)
 
 
 def kernel(function: AnyFunction) -> AnyFunction:

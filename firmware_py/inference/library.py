@@ -1,9 +1,11 @@
 """Kernels compiled ahead of time: a shared library beside them, called through ctypes.
 
-`device/image` makes the library. Its functions take numbers by value, an array as a pointer to its
-description (the address of its data, and its shape), and a group of arrays as its fields one after
-the other. An array is described when it is first passed, and the description is kept for as long as
-the array lives: the arrays of a workspace are described once.
+`device/image` makes the library. Its functions take numbers by value, of a group of numbers one
+after the other; an array as a pointer to its description (the address of its data, and its shape);
+and a group of arrays as a pointer to the table of their descriptions. An array is described when it
+is first passed, and the description is kept for as long as the array lives. The groups of a
+workspace are described when it is made, and kept for as long as it lives; any other group is
+described each time.
 """
 
 import ctypes
@@ -11,7 +13,7 @@ import os
 import sys
 import weakref
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +39,9 @@ class LibraryError(Exception):
 
 class _ArrayDescription(ctypes.Structure):
     _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * DIMENSIONS_MAX))
+
+
+_Nothing = ctypes.c_char * 0
 
 
 class ArrayConverter:
@@ -65,28 +70,78 @@ class ArrayConverter:
             If it is of another type or shape, or not contiguous.
         """
         known = self._known.get(id(array))
-        return (known or self._describe(array))[0]
+        return (known or self._remember(array))[0]
 
-    def _describe(self, array: Any) -> tuple[Any, weakref.ref[Any]]:
+    def _remember(self, array: Any) -> tuple[Any, weakref.ref[Any]]:
+        pointer, key = ctypes.byref(self.describe(array)), id(array)
+        known = pointer, weakref.ref(array, lambda _: self._known.pop(key, None))
+        self._known[key] = known
+        return known
+
+    def describe(self, array: Any) -> _ArrayDescription:
+        """Return the description of an array; errors as of `from_param`."""
         fits = (
             hasattr(array, "dtype")
             and array.dtype.isnative
             and array.dtype.str[1:] == self._code
             and array.ndim == self._dimensions
-            and array.flags.c_contiguous
+            and array.flags.carray  # contiguous, and may be written
         )
         if not fits:
             raise TypeError(
                 f"No matching definition: a kernel takes a contiguous array of {self._dtype} with "
                 f"{self._dimensions} dimensions, and was given {array!r}"
             )
-        description = _ArrayDescription(array.ctypes.data, tuple(array.shape))
-        key = id(array)
-        known = self._known[key] = (
-            ctypes.byref(description),
-            weakref.ref(array, lambda _: self._known.pop(key, None)),
-        )
-        return known
+        address = ctypes.addressof(_Nothing.from_buffer(array))  # a third of `array.ctypes.data`
+        return _ArrayDescription(address, array.shape)
+
+
+class GroupConverter:
+    """Passes groups of arrays of one kind; those that are held are described once.
+
+    A tuple does not tell when it is gone. So a group is held for as long as something else lives,
+    which does.
+
+    Parameters
+    ----------
+    fields : sequence of ArrayConverter
+
+    Attributes
+    ----------
+    held : dict
+        Pointer to the table, and group, by the group's identity.
+    """
+
+    def __init__(self, fields: Sequence[ArrayConverter]) -> None:
+        self._fields = fields
+        self._table = _ArrayDescription * len(fields)
+        self.held: dict[int, tuple[Any, Any]] = {}
+
+    def hold(self, group: Any, owner: object) -> None:
+        """Keep a group and its table for as long as its owner lives."""
+        key = id(group)
+        self.held[key] = self._describe(group), group  # no other has this identity meanwhile
+        weakref.finalize(owner, self.held.pop, key).atexit = False
+
+    def from_param(self, group: Any, /) -> Any:
+        """Return a pointer to the table of the descriptions of a group's arrays.
+
+        Raises
+        ------
+        TypeError
+            If it has other arrays than those of such a group.
+        """
+        held = self.held.get(id(group))
+        return self._describe(group) if held is None else held[0]
+
+    def _describe(self, group: Any) -> Any:
+        if not isinstance(group, tuple) or len(group) != len(self._fields):
+            raise TypeError(
+                f"No matching definition: a kernel takes a group of {len(self._fields)} arrays, "
+                f"and was given {group!r}"
+            )
+        described = [of.describe(array) for of, array in zip(self._fields, group, strict=True)]
+        return ctypes.byref(self._table(*described))
 
 
 SCALARS: Final = {"float64": ctypes.c_double, "int64": ctypes.c_int64}
@@ -142,17 +197,40 @@ class Library:
         except AttributeError:
             raise LibraryError(f"the library of kernels has no {name}") from None
         *arguments, result = annotations
-        (function.restype,) = (SCALARS[kind] for kind in type_names(result))
-        kinds = [kind for argument in arguments for kind in type_names(argument)]
-        function.argtypes = [CONVERTERS[kind] for kind in kinds]
-        if len(kinds) == len(arguments):
+        (function.restype,) = converters_of(result)
+        function.argtypes = [of for argument in arguments for of in converters_of(argument)]
+        if len(function.argtypes) == len(arguments):
             return function
+        several = [len(converters_of(argument)) > 1 for argument in arguments]
 
         def call(*values: Any) -> Any:
-            fields = [f for v in values for f in (v if isinstance(v, tuple) else (v,))]
+            fields = [
+                field
+                for value, has_fields in zip(values, several, strict=True)
+                for field in (value if has_fields else (value,))
+            ]
             return function(*fields)
 
         return call
+
+
+def converters_of(annotation: Any) -> Sequence[Any]:
+    """Return what passes an argument: of a group of numbers one for each field."""
+    of_fields = [CONVERTERS[name] for name in type_names(annotation)]
+    are_numbers = all(of in SCALARS.values() for of in of_fields)
+    return of_fields if are_numbers or len(of_fields) == 1 else [_group_converter(tuple(of_fields))]
+
+
+def hold(groups: Iterable[Any], owner: object) -> None:
+    """Describe these groups of arrays once, for as long as their owner lives."""
+    for group in groups:
+        (converter,) = converters_of(type(group))
+        converter.hold(group, owner)
+
+
+@cache
+def _group_converter(fields: tuple[ArrayConverter, ...]) -> GroupConverter:
+    return GroupConverter(fields)
 
 
 def type_names(annotation: Any) -> list[str]:

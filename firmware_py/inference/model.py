@@ -3,9 +3,9 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from firmware_py.inference.kernel import Array
+from firmware_py.inference.kernel import Array, hold
 from firmware_py.inference.rate import Seconds
 from firmware_py.inference.scales import Scale
 
@@ -59,6 +59,15 @@ class Memory:
         """Write every array: the system gives memory when it is written, and not before."""
         for array in self.arrays():
             array.fill(0)
+        self._hold_groups()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin to live as a copy of another one."""
+        vars(self).update(state)
+        self._hold_groups()
+
+    def _hold_groups(self) -> None:
+        hold((value for value in vars(self).values() if isinstance(value, tuple)), self)
 
 
 class Model(Protocol):

@@ -1,17 +1,22 @@
 """Which kernels are used, and how arrays are passed to a library of them."""
 
+import copy
 import ctypes
 import gc
 import os
 import shutil
 import subprocess
 import sys
+import weakref
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.kernel import Matrix, Vector
+from firmware_py.inference.laplace.arrays import Trials
 from firmware_py.inference.library import (
     BESIDE,
     REMEDY,
@@ -21,8 +26,11 @@ from firmware_py.inference.library import (
     LibraryError,
     check_sum,
     chosen_library,
+    converters_of,
+    hold,
     runs_on,
 )
+from firmware_py.inference.mixture.arrays import Tones
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +47,14 @@ def library(request: pytest.FixtureRequest) -> Path:
 
 def describe(pointer: Any) -> tuple[int, tuple[int, ...]]:
     """Return what a kernel finds at a pointer that `from_param` has made."""
-    description = pointer._obj
+    return as_seen(at(pointer))
+
+
+def at(pointer: Any) -> Any:
+    return pointer._obj
+
+
+def as_seen(description: Any) -> tuple[int, tuple[int, ...]]:
     return description.data, tuple(description.shape)
 
 
@@ -67,9 +82,92 @@ def test_an_array_that_is_gone_is_forgotten() -> None:
     assert converter._known == {}
 
 
+class Pair(NamedTuple):
+    """A group as kernels have it."""
+
+    line: Vector
+    rows: Matrix
+
+
+class Owner:
+    """Has a group."""
+
+    def __init__(self) -> None:
+        self.pair = Pair(np.arange(3.0), np.ones((2, 5)))
+
+
+def test_a_group_is_passed_as_a_table_of_its_arrays() -> None:
+    pair = Owner().pair
+    (converter,) = converters_of(Pair)
+    assert converters_of(Pair)[0] is converter
+    assert [*map(as_seen, at(converter.from_param(pair)))] == [
+        (pair.line.ctypes.data, (3, 0, 0)), (pair.rows.ctypes.data, (2, 5, 0))
+    ]  # fmt: skip
+
+
+def test_a_group_is_held_while_its_owner_lives() -> None:
+    (converter,) = converters_of(Pair)
+    owners = [Owner() for _ in range(3)]
+    for owner in owners:
+        hold([owner.pair], owner)
+    owner = owners[1]
+    assert converter.from_param(owner.pair) is converter.from_param(owner.pair)
+    same = Pair(*owner.pair)  # of the same arrays, and yet another: its owner may be gone first
+    assert converter.from_param(same) is not converter.from_param(same)
+    assert {id(each) for _, each in converter.held.values()} == {id(o.pair) for o in owners}
+    gone = weakref.ref(owner.pair.line)
+    owners.remove(owner)
+    del owner, same
+    gc.collect()
+    assert gone() is None
+    assert len(converter.held) == len(owners)
+
+
+@pytest.mark.parametrize(("profile", "group"), [("default", Tones), ("annealed-laplace", Trials)])
+def test_an_estimator_and_its_copies_are_held_while_they_live(
+    profile: str, group: type[tuple[Any, ...]]
+) -> None:
+    """Also one that takes in bends, for which it makes room anew."""
+    if chosen_library() is None:
+        pytest.skip("Numba takes the arrays themselves")
+    (converter,) = converters_of(group)
+
+    def count() -> int:
+        gc.collect()
+        return len(converter.held)
+
+    before = count()
+    estimator = ThresholdEstimator(profile, max_trials=4)
+    other = copy.deepcopy(estimator)
+    assert count() - before == 2
+    other.observe(1337.0, 40.0, True)
+    assert count() - before == 2
+    del other
+    assert count() - before == 1
+    del estimator
+    assert count() == before
+
+
+@pytest.mark.parametrize(
+    "wrong", [[np.zeros(3), np.ones((2, 5))], (np.zeros(3),), np.zeros(2), (np.zeros(3),) * 2]
+)
+def test_another_group_is_a_type_error(wrong: Any) -> None:
+    (converter,) = converters_of(Pair)
+    with pytest.raises(TypeError, match="No matching definition: a kernel takes a"):
+        converter.from_param(wrong)
+
+
 @pytest.mark.parametrize(
     "wrong",
-    [np.ones(3, np.float32), np.ones(3, np.int64), np.ones((2, 2)), np.ones(6)[::2], [1.0], 1.0],
+    [
+        np.ones(3, np.float32),
+        np.ones(3, np.int64),
+        np.ones((2, 2)),
+        np.ones(6)[::2],
+        np.frombuffer(bytes(24)),
+        [1.0],
+        1.0,
+    ],
     ids=repr,
 )
 def test_another_array_is_a_type_error_as_under_the_jit(wrong: Any) -> None:

@@ -16,6 +16,7 @@ from firmware_py.inference.scales import SCALES
 # Beyond the outermost knots the curve goes on flat, and its variance grows by this for an octave.
 OUTSIDE_DB2_PER_OCTAVE: Final = 150.0
 NO_BEND: Final = -1
+PLACES_KEPT: Final = 16  # of so many sets of frequencies: after each answer the same ones are asked
 
 _octaves = SCALES["log2"].warp
 
@@ -39,6 +40,7 @@ class Placing:
         self.knots = len(self._octaves)
         self.bends = False  # the bends are among the unknowns
         self._others = others
+        self._places: dict[tuple[float, ...], Places] = {}
 
     @property
     def unknowns(self) -> int:
@@ -70,10 +72,17 @@ class Placing:
         return interval, bend, u, bow_db
 
     def places(self, frequencies_hz: Array) -> Places:
-        """Return the places of several frequencies."""
-        places = [self.place(frequency_hz) for frequency_hz in frequencies_hz.tolist()]
-        left, bend, fraction, bow_db = np.array(places).reshape(-1, 4).T.copy()
-        return Places(left.astype(np.int64), bend.astype(np.int64), fraction, bow_db)
+        """Return the places of several frequencies; nobody writes to them."""
+        key = (self.bends, *frequencies_hz.tolist())
+        if key not in self._places:
+            if len(self._places) == PLACES_KEPT:
+                self._places.clear()
+            places = [self.place(frequency_hz) for frequency_hz in key[1:]]
+            left, bend, fraction, bow_db = np.array(places).reshape(-1, 4).T.copy()
+            self._places[key] = Places(
+                left.astype(np.int64), bend.astype(np.int64), fraction, bow_db
+            )
+        return self._places[key]
 
     def rows(self, frequencies_hz: Array, unknowns: int) -> tuple[Array, Array]:
         """Return the share of each unknown in the threshold at m frequencies, and what is beside.

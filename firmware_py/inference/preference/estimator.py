@@ -10,7 +10,13 @@ import numpy as np
 from firmware_py.inference.checks import integer, number
 from firmware_py.inference.elementary import log, normal_cdf
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
-from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array
+from firmware_py.inference.kernel import (
+    CONVERGED,
+    NONE_ALLOWED,
+    NOT_POSITIVE_DEFINITE,
+    Array,
+    hold,
+)
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.preference.answer import Answer
 from firmware_py.inference.preference.arrays import Lines
@@ -94,6 +100,7 @@ class PreferenceEstimator(OneAtATime):
         self._lines = Lines(directions, np.array(HALF_LENGTHS_DB) / UNIT_DB)
         self._check_lines = Lines(directions, check_db / (2.0 * UNIT_DB))
         self._points = standard_points(len(self._ranges_db))
+        hold((self._lines, self._check_lines, self._points), self)
         self._workspace = Workspace.with_room_for(room, len(self._ranges_db), len(KINDS))
         self._write(prior_sd_db)
         self.reset()
