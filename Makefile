@@ -75,7 +75,7 @@ bench: set-up-dev kernels ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only --benchmark-sort=name \
 	    --benchmark-columns=median,iqr,min,max,rounds $(BENCH_ARGS)
 
-bench-instructions: set-up-dev ## count the instructions of a trial; options in COUNT_ARGS
+bench-instructions: set-up-dev kernels ## count the instructions of a trial; options in COUNT_ARGS
 	GP_PTA_KERNELS=jit $(BIN)/python -m bench.counting.instructions $(COUNT_ARGS)
 
 bench-peers: set-up-dev kernels $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB

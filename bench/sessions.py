@@ -1,7 +1,7 @@
 """Sessions that stand just before their n-th answer: the same six listeners in every case."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -13,15 +13,14 @@ from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL,
 TRIALS = (8, 16, 32, 64, 128)
 AUDIOGRAMS = ("N1", "N3", "N5", "N7", "S1", "S2")
 RESPONSE_NOISE_DB = 2.0
-
-
-# What is told of the listener in a case whose profile alone does not say it.
-TOLD: dict[str, dict[str, float]] = {
-    "default told": {
+# The words of a case that follow its profile: the listener is told; tones are off the knots, too.
+WORDS: dict[str, dict[str, Any]] = {
+    "told": {
         "response_noise_db": RESPONSE_NOISE_DB,
         "lapse_rate": 0.01,
         "false_alarm_rate": 0.01,
     },
+    "bends": {"candidates": 20},
 }
 
 
@@ -32,9 +31,10 @@ class Answer(NamedTuple):
 
 
 def new_estimator(case: str) -> ThresholdEstimator:
-    """Return the estimator of a case: a profile, and perhaps what it is told."""
-    profile = case.removesuffix(" told")
-    return ThresholdEstimator(profile, max_trials=max(TRIALS), **TOLD.get(case, {}))  # type: ignore[arg-type]
+    """Return the estimator of a case: a profile, and perhaps some of `WORDS`."""
+    profile, *words = case.split()
+    options = {name: value for word in words for name, value in WORDS[word].items()}
+    return ThresholdEstimator(profile, max_trials=max(TRIALS), **options)
 
 
 @cache

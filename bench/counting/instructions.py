@@ -1,12 +1,15 @@
 """`python -m bench.counting.instructions`: how many instructions the kernels of one trial take.
 
-It is the last of so many answers that is counted, inference and selection, without Python around
-the kernels: on x86-64 by Valgrind, on AArch64 by QEMU and a plugin. `--update` keeps the counts in
-instructions.toml, which tests/bench/test_instructions.py holds them to.
+It is the last of so many answers that is counted, inference and selection, the mean of six
+listeners: on x86-64 by Valgrind, on AArch64 by QEMU and a plugin. What Python does around the
+kernels is counted beside them (`around`). `--update` keeps the counts in instructions.toml, which
+tests/bench/test_instructions.py holds them to.
 """
 
 import argparse
 import copy
+import json
+import os
 import platform
 import re
 import shutil
@@ -19,12 +22,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from bench.counting.around import BYTES, CASES, KINDS, NO_LIBRARY
+from bench.counting.around import TRIALS as ANSWERS
 from bench.counting.driver import calls_of, write_driver
-from bench.sessions import answers_of, estimator_before
+from bench.sessions import AUDIOGRAMS, answers_of, estimator_before
 from device.image.compile import optimise
 from device.image.kernels import export
 from device.image.targets import TARGETS
 from device.simulator.preferences import SimulatedWearer
+from firmware_py.inference.library import VARIABLE
 from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.platform.program import run_program
 from firmware_py.procedure.objective import BITS
@@ -32,11 +38,11 @@ from firmware_py.procedure.tuning.space import DIMENSIONS
 
 HERE: Final = Path(__file__).parent
 FILE: Final = HERE / "instructions.toml"
-AUDIOGRAM: Final = "S2"
 WISH_DB: Final = (4.0, -5.0, 2.0, 0.0)
-TUNING: Final = "tuning"  # its trials are comparisons: one taken in, and the next pair chosen
+# Its trials are comparisons of one person: one taken in, and the next pair chosen.
+TUNING: Final = "tuning"
 TRIALS: Final[dict[str, Sequence[int]]] = {
-    "default": (16, 64, 128),
+    **dict.fromkeys(CASES, ANSWERS),
     "annealed-laplace": (16, 64, 128),
     TUNING: (10, 25, 40),
 }
@@ -46,7 +52,9 @@ _ZIG: Final = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=all")
 LINKERS: Final = {"x86-64": ("cc",), "aarch64": (*_ZIG, "-target", "aarch64-linux-musl")}
 _COLLECTED: Final = re.compile(r"Collected : (\d+)")
 
-RISE_MAX: Final = 1.05  # of a count, that nobody has to answer for
+# Of a count, that nobody has to answer for; bytes are few, and Python's own make half of them.
+RISE_MAX: Final = 1.05
+RISE_OF_BYTES_MAX: Final = 1.5
 
 Counts = dict[str, dict[str, int]]
 
@@ -63,7 +71,7 @@ def missing(target: str) -> list[str]:
 
 
 def instructions(target: str, text: str, trials: Mapping[str, Sequence[int]] = TRIALS) -> Counts:
-    """Return the instructions of each profile by the number of trials.
+    """Return the instructions of each case by the number of trials.
 
     Parameters
     ----------
@@ -72,7 +80,7 @@ def instructions(target: str, text: str, trials: Mapping[str, Sequence[int]] = T
     text : str
         LLVM's of the kernels (`device.image.build.export`).
     trials : mapping
-        What is counted: of each profile, of which trials.
+        What is counted: of each case, of which trials.
 
     Raises
     ------
@@ -87,26 +95,27 @@ def instructions(target: str, text: str, trials: Mapping[str, Sequence[int]] = T
             plugin = ["cc", "-shared", "-fPIC", "-O2", "-o", "count.so", str(HERE / "count.c")]
             subprocess.run(plugin, cwd=directory, check=True)
         return {
-            profile: {str(n): _of_trial(target, profile, n, directory) for n in counted}
-            for profile, counted in trials.items()
+            case: {str(n): _of_trial(target, case, n, directory) for n in counted}
+            for case, counted in trials.items()
         }
 
 
-def _of_trial(target: str, profile: str, trials: int, directory: Path) -> int:
-    """Return the instructions of one trial: of a run with it, less those of one without."""
-    trial = _comparison(trials) if profile == TUNING else _trial(profile, trials)
-    program, arrays = write_driver(calls_of(trial), directory)
+def _of_trial(target: str, case: str, n: int, directory: Path) -> int:
+    """Return the instructions of one trial: of a run with some, less those of one without."""
+    trials = [_comparison(n)] if case == TUNING else [_trial(a, case, n) for a in AUDIOGRAMS]
+    calls = [call for trial in trials for call in calls_of(trial)]
+    program, arrays = write_driver(calls, directory)
     link = [*LINKERS[target], "-static", "-O2", "-o", "driver", program.name, "kernels.o"]
     subprocess.run(link, cwd=directory, check=True, capture_output=True)
-    with_it, without = (_count(target, directory, [arrays.name, choice]) for choice in "10")
-    return with_it - without
+    with_them, without = (_count(target, directory, [arrays.name, choice]) for choice in "10")
+    return round((with_them - without) / len(trials))
 
 
-def _trial(profile: str, trials: int) -> Callable[[], None]:
-    estimator = copy.deepcopy(estimator_before(AUDIOGRAM, profile, trials))
+def _trial(audiogram: str, case: str, n: int) -> Callable[[], None]:
+    estimator = copy.deepcopy(estimator_before(audiogram, case, n))
 
     def trial() -> None:
-        estimator.observe(*answers_of(AUDIOGRAM, profile)[trials - 1])
+        estimator.observe(*answers_of(audiogram, case)[n - 1])
         BITS.choose(estimator)
 
     return trial
@@ -146,39 +155,64 @@ def _count(target: str, directory: Path, arguments: list[str]) -> int:
     return int(found[1])
 
 
+def around(cases: Sequence[str] = CASES) -> dict[str, Counts]:
+    """Return what Python does around the kernels; nothing, if there is no library of them."""
+    command = [sys.executable, "-m", "bench.counting.around", *cases]
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    run = subprocess.run(
+        command, cwd=HERE.parents[1], env=environment, check=False, stdout=subprocess.PIPE
+    )
+    if run.returncode == NO_LIBRARY:
+        return {}
+    run.check_returncode()
+    found: dict[str, Counts] = json.loads(run.stdout)
+    return found
+
+
 def read_counts(file: Path = FILE) -> dict[str, Counts]:
     counts: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     return counts
 
 
 def rises(counted: dict[str, Counts], before: dict[str, Counts]) -> list[str]:
-    """Return, in words, the counts that are more than RISE_MAX times what they were."""
+    """Return, in words, the counts that are more than so many times what they were."""
     return [
-        f"{target}, {profile}, {trials} trials: {count} instructions, {was} on file"
-        for target, of_profile in counted.items()
-        for profile, of_trials in of_profile.items()
+        f"{of}, {case}, {trials} trials: {count}, {was} on file"
+        for of, of_case in counted.items()
+        for case, of_trials in of_case.items()
         for trials, count in of_trials.items()
-        if count > RISE_MAX * (was := before[target][profile][trials])
+        if count > _rise_max(of) * (was := before[of][case][trials])
     ]
+
+
+def _rise_max(of: str) -> float:
+    return RISE_OF_BYTES_MAX if of == BYTES else RISE_MAX
 
 
 def as_toml(counts: dict[str, Counts]) -> str:
     """Return the text of the file."""
-    lines = ["# Instructions of the kernels of one trial, by target, profile and number of trials."]
-    for target, of_profile in counts.items():
-        for profile, of_trials in of_profile.items():
-            lines += ["", f'["{target}"."{profile}"]']
+    lines = [
+        "# The last of so many trials: instructions of the kernels, by target; calls of functions",
+        "# around them, and the most bytes taken at once. Means of six listeners.",
+    ]
+    for of, of_case in counts.items():
+        for case, of_trials in of_case.items():
+            lines += ["", f'["{of}"."{case}"]']
             lines += [f"{trials} = {count}" for trials, count in of_trials.items()]
     return "\n".join(lines) + "\n"
 
 
 def as_table(counts: dict[str, Counts]) -> str:
-    """Return a Markdown table, in millions."""
-    lines = ["| target | profile | trials: instructions of the last |", "|---|---|---|"]
-    for target, of_profile in counts.items():
-        for profile, of_trials in of_profile.items():
-            cells = (f"{n}: {count / 1e6:.2f} M" for n, count in of_trials.items())
-            lines.append(f"| {target} | `{profile}` | {', '.join(cells)} |")
+    """Return a Markdown table, a row a case; instructions in millions."""
+
+    def cell(of: str, case: str) -> str:
+        found = counts[of].get(case, {}).values()
+        return " · ".join(str(n) if of in KINDS else f"{n / 1e6:.2f}" for n in found)
+
+    lines = [f"| case | trials | {' | '.join(counts)} |", "|---|---|" + "---|" * len(counts)]
+    for case, trials in TRIALS.items():
+        cells = (cell(of, case) for of in counts)
+        lines.append(f"| `{case}` | {' · '.join(map(str, trials))} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -189,8 +223,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--update", action="store_true", help=f"keep the counts in {FILE.name}")
     arguments = parser.parse_args(argv)
-    before = read_counts()
-    counts = dict(before)
+    before, of_python = read_counts(), around()
+    counts = before | of_python
+    if not of_python:
+        print("calls: not counted, there is no library: make kernels", file=sys.stderr)
     text = export()
     for target in LINKERS:
         lacks = missing(target)
