@@ -67,6 +67,7 @@ class Pace:
         self._count = 0.0
         self._sum = 0.0
         self._sum_of_squares = 0.0
+        self._window_us: int | None = None  # until the next answer
         self._late_may_come = False  # the press to a tone that counts as not answered
         self._long_waits = 0  # that are left
 
@@ -119,6 +120,7 @@ class Pace:
             return
         self._long_waits = 0
         x = log(1e-6 * max(response_us, FASTEST_US))
+        self._window_us = None
         self._count += 1.0
         self._sum += x
         self._sum_of_squares += x * x
@@ -152,6 +154,11 @@ class Pace:
     @property
     def window_us(self) -> int:
         """Return how long after its onset a tone is waited for."""
+        if self._window_us is None:
+            self._window_us = self._window_of_listener_us()
+        return self._window_us
+
+    def _window_of_listener_us(self) -> int:
         shortest_ms = self._settings.window_ms_min
         if self._settings.response_window_ms is not None:
             return 1000 * shortest_ms

@@ -55,9 +55,14 @@ class ThresholdEstimates:
         self.levels = levels
         self.tally = tally
         self._estimated: tuple[tuple[int, int], list[Estimate]] | None = None
+        self._widest: tuple[list[Estimate], Estimate] | None = None  # of these
 
     def estimates(self) -> list[Estimate]:
         """Return what is known at each frequency; computed once between two answers."""
+        return [*self._all_estimates()]
+
+    def _all_estimates(self) -> list[Estimate]:
+        """Return the same list between two answers, which nobody else gets."""
         answers = (self.estimator.changes, self.tally.tones)
         if self._estimated is None or self._estimated[0] != answers:
             asked_hz = self.frequencies_hz
@@ -67,7 +72,7 @@ class ThresholdEstimates:
                 strict=True,
             )  # fmt: skip
             self._estimated = answers, [self._estimate(*each) for each in figures]
-        return [*self._estimated[1]]
+        return self._estimated[1]
 
     @cached_property
     def _looked_at(self) -> dict[float, int]:
@@ -92,18 +97,21 @@ class ThresholdEstimates:
 
     def widest(self) -> Estimate:
         """Return the estimate with the widest band for its frequency, of those looked at."""
-        return max(self.deciding_estimates(self.estimates()), key=self.width_of_wanted)
+        known = self._all_estimates()
+        if self._widest is None or self._widest[0] is not known:
+            self._widest = known, max(self.deciding_estimates(known), key=self.width_of_wanted)
+        return self._widest[1]
 
     def deciding_estimates(self, estimates: list[Estimate]) -> list[Estimate]:
         """Return those of all estimates whose bands decide if an ear ends: within the limits.
 
         If none is, all. 750 and 1500 Hz are looked at only where they are measured.
         """
+        inter_octave_hz = self.levels.route.kind.inter_octave_hz
         estimates = [
             e
             for e in estimates
-            if e.mark == Outcome.MEASURED
-            or e.frequency_hz not in self.levels.route.kind.inter_octave_hz
+            if e.mark == Outcome.MEASURED or e.frequency_hz not in inter_octave_hz
         ]
         inside = [
             e
