@@ -196,8 +196,6 @@ def renew(
     """Renew site i, and the posterior by it; return the move of its marginal, in SDs."""
     if size == 8:
         return renew_of_size(8, i, damping, tones, likelihood, sites, posterior, column)
-    if size == 12:
-        return renew_of_size(12, i, damping, tones, likelihood, sites, posterior, column)
     return renew_of_size(size, i, damping, tones, likelihood, sites, posterior, column)
 
 

@@ -79,8 +79,8 @@ class Workspace(Memory):
         of_component, of_hypothesis = (components,), (hypotheses,)
         times = trials if timed else 0
         entries = TIMED_LISTENER_ENTRIES if timed else LISTENER_ENTRIES
-        # The answers of one hypothesis, or one answer of each: the same kernels go over both. By the
-        # sum, and not the larger, the size of a workspace is a straight line in the answers.
+        # The answers of one hypothesis, or one answer of each: the same kernels go over both. With
+        # the sum, not the larger, the size of a workspace is a straight line in the answers.
         at_once = trials + hypotheses
         made = cls(
             tones=Tones(
