@@ -1,6 +1,7 @@
 """Expectation propagation of one hypothesis, against dense matrices, quadrature and exactness."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from firmware_py.inference.mixture.expectation_propagation import (
     propagate,
     tolerance_of,
 )
-from firmware_py.inference.mixture.posterior import ASLEEP_BELOW
+from firmware_py.inference.mixture.population_prior import shipped_prior
+from firmware_py.inference.mixture.posterior import ASLEEP_BELOW, AWAKE_ANSWERS
 from firmware_py.inference.mixture.sites import site_of
 from firmware_py.inference.psychometric import HEARD, SILENT, UNSURE, expected_answer
 from tests.budget import either, quick
@@ -42,7 +44,9 @@ from tests.reference_mixture import (
     Listener,
     expectation_propagation,
     probability,
+    sample_mixture,
     tilted_moments,
+    weigh,
 )
 
 SHARP, USUAL, DULL = (
@@ -145,6 +149,29 @@ def test_light_hypotheses_left_early_hardly_move_what_is_said(trials: int) -> No
         worst_db = max(worst_db, float(np.max(moved_db)))
     print(f"\n{trials} answers: within {worst_db:.1e} dB as it stands")
     assert 0.0 < worst_db <= 0.04
+
+
+def test_light_hypotheses_have_their_evidence_while_answers_are_few() -> None:
+    """Each against importance sampling from its own prior; nothing was heard by a deaf ear."""
+    answers: list[Answer] = [
+        (2000.0, 45.0, False), (500.0, 50.0, False), (8000.0, 90.0, False), (1000.0, 78.0, False)
+    ]  # fmt: skip
+    assert len(answers) <= AWAKE_ANSWERS
+    estimator, data = twin(answers, prior=shipped_prior())
+    light = hypotheses_of(estimator)[0] < ASLEEP_BELOW
+    found = mixture_of(estimator).workspace.hypotheses.log_evidence
+    rng = np.random.default_rng(20261126)
+    worst_nats, components = 0.0, len(data.weight)
+    for h in np.flatnonzero(light):
+        of, k = data.listeners[h // components], h % components
+        alone = replace(data, listeners=[of._replace(share=1.0)])
+        w = sample_mixture(
+            np.ones(1), data.mean_db_hl[k : k + 1], data.covariance_db2[k : k + 1], 20000, rng
+        )
+        worst_nats = max(worst_nats, abs(found[h] - weigh(w, alone.log_likelihood(w)).log_evidence))
+    print(f"\n{light.sum()} of {len(light)} light hypotheses: within {worst_nats:.2f} nats")
+    assert light.sum() >= 5
+    assert worst_nats <= 1.5  # asleep: 8.6
 
 
 def test_tolerance_is_a_share_of_what_is_said() -> None:
