@@ -13,6 +13,9 @@ from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE, Matri
 # Of a long product the logarithm is added to a sum before it leaves these bounds.
 PRODUCT_MIN: Final = 1e-150
 PRODUCT_MAX: Final = 1e150
+# Rows of a matrix whose loops are written out, if their length is known where it is compiled. Half
+# of each row is then enough; a loop over half a row takes longer than one over all of it.
+UNROLLED_MAX: Final = 12
 
 
 @kernel
@@ -148,7 +151,7 @@ def sweep_pivots(n: int, a: Matrix, row: Vector) -> float:
         row[k] = -1.0
         for i in range(n):
             c = scale * row[i]
-            for j in range(i, n):
+            for j in range(i if n <= UNROLLED_MAX else 0, n):
                 a[i, j] -= c * row[j]
     for i in range(n):
         for j in range(i, n):

@@ -7,7 +7,7 @@ G = C_DA C_AA^-1, if the asked ones have the posterior mean m_A and covariance S
 m = G m_A,   C' = B + G S G^T,   B = C - G C_AD.
 
 So the sweeps of expectation propagation take matrices of K rows, and the posterior of all is made
-once, at their end. K is rounded up to a multiple of four, for the processor's sake. What fills up
+once, at their end. K is filled up to one of a few sizes that kernels are written for. What fills up
 is an unknown of variance 1 that nothing depends on.
 """
 
@@ -24,10 +24,17 @@ from firmware_py.inference.kernel import (
     kernel,
 )
 from firmware_py.inference.linear_algebra import add_product, sweep_pivots
-from firmware_py.inference.mixture.arrays import Gaussian, Scratch, Tones
+from firmware_py.inference.mixture.arrays import Gaussian, Tones
 
-LANES = 4
 NOBODY = -1  # of an unknown: not asked; of one of the asked: fills up
+
+
+def filled_up(unknowns: int) -> int:
+    """Return 8, 12, 24 or a higher multiple of 12: the next size that kernels are written for."""
+    return 8 if unknowns <= 8 else (unknowns + 11) // 12 * 12
+
+
+size_of = kernel(filled_up)
 
 
 class Asked(NamedTuple):
@@ -36,8 +43,8 @@ class Asked(NamedTuple):
     `left` and `bend` are those of `Tones`, as places among the asked; (n,). `unknown` is which each
     of the asked is, and `place` where each of all is among them; (D,). Of every component k that
     was needed, `made[k]` is 1: P = C_AA^-1 is in the first rows and columns of `precision`, G^T in
-    the first rows of `gain`, B in `rest`, and `log_partition` is log det(C_AA) / 2. All this is
-    kept from answer to answer for as long as the same unknowns are asked about.
+    the first rows of `gain`, those rows of B that are not 0 in `rest`, and `log_partition` is
+    log det(C_AA) / 2. All this is kept for as long as the same unknowns are asked about.
     """
 
     left: Indices
@@ -73,7 +80,7 @@ def find_asked(n: int, timed: bool, tones: Tones, asked: Asked) -> int:
             others += unknown[count] != a
             unknown[count] = a
             count += 1
-    filled = (count + (1 if timed else 0) + LANES - 1) // LANES * LANES
+    filled = size_of(count + (1 if timed else 0))
     for a in range(count, size):
         expected = size - 1 if timed and a == filled - 1 else NOBODY
         others += unknown[a] != expected
@@ -124,33 +131,60 @@ def make_component(
             gain[a, d] = 0.0
     add_product(size, size, unknowns, precision, beside, gain)
     for d in range(unknowns):
-        for e in range(unknowns):
-            rest[d, e] = -covariance[d, e]
-    add_product(unknowns, size, unknowns, gain, beside, rest)
-    for d in range(unknowns):
-        for e in range(unknowns):
-            rest[d, e] = -rest[d, e]
+        if asked.place[d] == NOBODY:
+            for e in range(unknowns):
+                rest[d, e] = covariance[d, e]
+            for a in range(size):
+                c = gain[a, d]
+                for e in range(unknowns):
+                    rest[d, e] -= c * beside[a, e]
     asked.made[k] = 1
     return CONVERGED
 
 
 @kernel
-def extend(
-    size: int, k: int, asked: Asked, among: Gaussian, posterior: Gaussian, scratch: Scratch
+def extend_to(
+    d: int, size: int, gain: Matrix, rest: Matrix, among: Gaussian, posterior: Gaussian, row: Vector
 ) -> int:
-    """`m = G m_A`, `C' = B + G S G^T`: from the posterior of the asked to that of all."""
-    gain, rest, product = asked.gain[k], asked.rest[k], scratch.product
+    """Write what follows for unknown d, which was not asked about; `row` is scratch for G_d S."""
     mean, covariance = posterior
     unknowns = len(mean)
-    for d in range(unknowns):
-        mean[d] = 0.0
-        for e in range(unknowns):
-            covariance[d, e] = rest[d, e]
+    mean[d] = 0.0
+    for b in range(size):
+        row[b] = 0.0
     for a in range(size):
-        for d in range(unknowns):
-            mean[d] += among.mean[a] * gain[a, d]
-            product[a, d] = 0.0
-    # S is symmetric: S G^T as the transpose of itself times G^T.
-    add_product(size, size, unknowns, among.covariance, gain, product)
-    add_product(unknowns, size, unknowns, gain, product, covariance)
+        c = gain[a, d]
+        mean[d] += c * among.mean[a]
+        for b in range(size):
+            row[b] += c * among.covariance[a, b]
+    for e in range(unknowns):
+        covariance[d, e] = rest[d, e]
+    for b in range(size):
+        c = row[b]
+        for e in range(unknowns):
+            covariance[d, e] += c * gain[b, e]
+    for e in range(unknowns):
+        covariance[e, d] = covariance[d, e]
+    return CONVERGED
+
+
+@kernel
+def extend(
+    size: int, k: int, asked: Asked, among: Gaussian, posterior: Gaussian, row: Vector
+) -> int:
+    """`m = G m_A`, `C' = B + G S G^T`: from the posterior of the asked to that of all.
+
+    Only the rows of those that were not asked take computing. `row` is scratch.
+    """
+    mean, covariance = posterior
+    unknown = asked.unknown
+    for d in range(len(mean)):
+        if asked.place[d] == NOBODY:
+            extend_to(d, size, asked.gain[k], asked.rest[k], among, posterior, row)
+    for a in range(size):
+        if unknown[a] != NOBODY:
+            mean[unknown[a]] = among.mean[a]
+            for b in range(size):
+                if unknown[b] != NOBODY:
+                    covariance[unknown[a], unknown[b]] = among.covariance[a, b]
     return CONVERGED

@@ -136,10 +136,6 @@ def posterior_of(
     The times, if there are any, are sites that are known; see `response_times`. The loops are
     short: where the compiler knows how long they are they take half the instructions.
     """
-    if size == 4:
-        return posterior_of_size(
-            4, n, tones, likelihood, prior_precision, sites, posterior, scratch
-        )
     if size == 8:
         return posterior_of_size(
             8, n, tones, likelihood, prior_precision, sites, posterior, scratch
@@ -147,6 +143,10 @@ def posterior_of(
     if size == 12:
         return posterior_of_size(
             12, n, tones, likelihood, prior_precision, sites, posterior, scratch
+        )
+    if size == 24:
+        return posterior_of_size(
+            24, n, tones, likelihood, prior_precision, sites, posterior, scratch
         )
     return posterior_of_size(size, n, tones, likelihood, prior_precision, sites, posterior, scratch)
 

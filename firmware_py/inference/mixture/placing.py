@@ -8,7 +8,7 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.arrays import Places
-from firmware_py.inference.mixture.asked import LANES
+from firmware_py.inference.mixture.asked import filled_up
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.model import Points, on_line
 from firmware_py.inference.scales import SCALES
@@ -46,10 +46,9 @@ class Placing:
     def unknowns(self) -> int:
         """Return how many there are: knots, a bend in each interval and beyond each end, others.
 
-        They are filled up to a multiple of `LANES`, see `asked`; the others come last.
+        They are filled up, see `asked`; the others come last.
         """
-        told = (2 * self.knots + 1 if self.bends else self.knots) + self._others
-        return -(-told // LANES) * LANES
+        return filled_up((2 * self.knots + 1 if self.bends else self.knots) + self._others)
 
     def interval(self, frequency_hz: float) -> int:
         """Return the number of the interval: -1 below the knots, then one above each knot."""

@@ -243,7 +243,7 @@ def sweep_hypothesis(
         Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h]), among, scratch,
     )  # fmt: skip
     posterior = Gaussian(hypotheses.mean[h], hypotheses.covariance[h])
-    extend(size, k, asked, among, posterior, scratch)
+    extend(size, k, asked, among, posterior, scratch.column)
     if len(wandering.attending) > 0:
         presses = buttons(likelihood.half_width_db[0])
         hypotheses.log_evidence[h] += log_of_chain(

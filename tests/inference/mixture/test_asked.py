@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.arrays import Gaussian, Tones
 from firmware_py.inference.mixture.asked import (
-    LANES,
     NOBODY,
     Asked,
     among_asked,
     extend,
+    filled_up,
     find_asked,
     make_component,
 )
@@ -81,7 +81,7 @@ def test_the_posterior_of_all_follows_from_that_of_the_asked(
     expected_db2 = np.linalg.inv(np.linalg.inv(prior_db2) + rows.T @ (tau[:, np.newaxis] * rows))
     expected = expected_db2 @ rows.T @ nu
 
-    assert size % LANES == 0
+    assert size == filled_up(size)
     of_asked = np.flatnonzero(asked.unknown[:size] != NOBODY)
     assert_array_equal(asked.unknown[of_asked], np.flatnonzero(rows.any(axis=0)))
     near = np.zeros((n, size))
@@ -92,7 +92,7 @@ def test_the_posterior_of_all_follows_from_that_of_the_asked(
     among = Gaussian(scratch.mean, scratch.covariance)
     among.covariance[:size, :size], among.mean[:size] = among_db2, among_db2 @ near.T @ nu
     found = Gaussian(np.zeros(UNKNOWNS), np.zeros((UNKNOWNS, UNKNOWNS)))
-    extend(size, 0, asked, among, found, scratch)
+    extend(size, 0, asked, among, found, scratch.column)
 
     scale = float(np.linalg.cond(prior_db2)) * 1e-12
     assert_allclose(found.mean, expected, rtol=1e-9, atol=scale)
@@ -115,7 +115,7 @@ def test_what_fills_up_stays_as_the_prior_has_it(told: dict[str, Any]) -> None:
     estimator = ThresholdEstimator(prior=POPULATION, **told)
     w = mixture_of(estimator).workspace
     filled = w.prior.covariance.shape[1]
-    assert filled % LANES == 0
+    assert filled == filled_up(filled) > len(KNOTS_HZ)
     rng = np.random.default_rng(SEED)
     for _ in range(12):
         frequency_hz = float(rng.choice(KNOTS_HZ))
