@@ -160,6 +160,18 @@ def sweep_pivots(n: int, a: Matrix, row: Vector) -> float:
     return 0.5 * (logs + log(product))
 
 
+@kernel
+def sweep_more_pivots(n: int, a: Matrix, row: Vector) -> float:
+    """`sweep_pivots` for the sizes of where bends are asked about, too."""
+    if n == 16:
+        return sweep_pivots(16, a, row)
+    if n == 20:
+        return sweep_pivots(20, a, row)
+    if n == 24:
+        return sweep_pivots(24, a, row)
+    return sweep_pivots(n, a, row)
+
+
 # The next kernels are for the small matrices of the mixture: 4, 8 or 12 rows as long as only knots
 # are asked about. A loop of a length that the compiler knows takes half the instructions.
 

@@ -29,12 +29,12 @@ from firmware_py.inference.mixture.arrays import Gaussian, Tones
 NOBODY = -1  # of an unknown: not asked; of one of the asked: fills up
 
 
-def filled_up(unknowns: int) -> int:
-    """Return 8, 12, 24 or a higher multiple of 12: the next size that kernels are written for."""
-    return 8 if unknowns <= 8 else (unknowns + 11) // 12 * 12
+def whole_size(unknowns: int) -> int:
+    """Return the next multiple of 4: whole lanes, and sizes that kernels are written for."""
+    return (unknowns + 3) // 4 * 4
 
 
-size_of = kernel(filled_up)
+size_in_kernel = kernel(whole_size)
 
 
 class Asked(NamedTuple):
@@ -80,7 +80,7 @@ def find_asked(n: int, timed: bool, tones: Tones, asked: Asked) -> int:
             others += unknown[count] != a
             unknown[count] = a
             count += 1
-    filled = size_of(count + (1 if timed else 0))
+    filled = size_in_kernel(count + (1 if timed else 0))
     for a in range(count, size):
         expected = size - 1 if timed and a == filled - 1 else NOBODY
         others += unknown[a] != expected

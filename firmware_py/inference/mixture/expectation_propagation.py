@@ -24,7 +24,9 @@ from firmware_py.inference.kernel import (
     kernel,
 )
 from firmware_py.inference.linear_algebra import (
+    UNROLLED_MAX,
     multiply,
+    sweep_more_pivots,
     sweep_pivots,
     take_outer,
 )
@@ -118,7 +120,10 @@ def posterior_of_size(
                 covariance[j + 1, b] += u * bow_db * tau
     if timed:
         add_intercept(n, size, tones, likelihood, covariance, natural)
-    half_log_determinant = sweep_pivots(size, covariance, scratch.column)
+    if size > UNROLLED_MAX:
+        half_log_determinant = sweep_more_pivots(size, covariance, scratch.column)
+    else:
+        half_log_determinant = sweep_pivots(size, covariance, scratch.column)
     multiply(size, covariance, natural, mean)
     square = 0.0
     for a in range(size):
@@ -136,6 +141,10 @@ def posterior_of(
     The times, if there are any, are sites that are known; see `response_times`. The loops are
     short: where the compiler knows how long they are they take half the instructions.
     """
+    if size == 4:
+        return posterior_of_size(
+            4, n, tones, likelihood, prior_precision, sites, posterior, scratch
+        )
     if size == 8:
         return posterior_of_size(
             8, n, tones, likelihood, prior_precision, sites, posterior, scratch
@@ -143,10 +152,6 @@ def posterior_of(
     if size == 12:
         return posterior_of_size(
             12, n, tones, likelihood, prior_precision, sites, posterior, scratch
-        )
-    if size == 24:
-        return posterior_of_size(
-            24, n, tones, likelihood, prior_precision, sites, posterior, scratch
         )
     return posterior_of_size(size, n, tones, likelihood, prior_precision, sites, posterior, scratch)
 

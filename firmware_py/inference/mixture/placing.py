@@ -8,7 +8,7 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.mixture.arrays import Places
-from firmware_py.inference.mixture.asked import filled_up
+from firmware_py.inference.mixture.asked import whole_size
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.model import Points, on_line
 from firmware_py.inference.scales import SCALES
@@ -48,7 +48,7 @@ class Placing:
 
         They are filled up, see `asked`; the others come last.
         """
-        return filled_up((2 * self.knots + 1 if self.bends else self.knots) + self._others)
+        return whole_size((2 * self.knots + 1 if self.bends else self.knots) + self._others)
 
     def interval(self, frequency_hz: float) -> int:
         """Return the number of the interval: -1 below the knots, then one above each knot."""

@@ -15,9 +15,9 @@ from firmware_py.inference.mixture.asked import (
     Asked,
     among_asked,
     extend,
-    filled_up,
     find_asked,
     make_component,
+    whole_size,
 )
 from tests.inference.mixture.mixture_state import scratch_for
 from tests.inference.mixture.population import KNOTS_HZ, POPULATION
@@ -81,7 +81,7 @@ def test_the_posterior_of_all_follows_from_that_of_the_asked(
     expected_db2 = np.linalg.inv(np.linalg.inv(prior_db2) + rows.T @ (tau[:, np.newaxis] * rows))
     expected = expected_db2 @ rows.T @ nu
 
-    assert size == filled_up(size)
+    assert size == whole_size(size)
     of_asked = np.flatnonzero(asked.unknown[:size] != NOBODY)
     assert_array_equal(asked.unknown[of_asked], np.flatnonzero(rows.any(axis=0)))
     near = np.zeros((n, size))
@@ -115,7 +115,7 @@ def test_what_fills_up_stays_as_the_prior_has_it(told: dict[str, Any]) -> None:
     estimator = ThresholdEstimator(prior=POPULATION, **told)
     w = mixture_of(estimator).workspace
     filled = w.prior.covariance.shape[1]
-    assert filled == filled_up(filled) > len(KNOTS_HZ)
+    assert filled == whole_size(filled) > len(KNOTS_HZ)
     rng = np.random.default_rng(SEED)
     for _ in range(12):
         frequency_hz = float(rng.choice(KNOTS_HZ))
