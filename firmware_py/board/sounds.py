@@ -65,7 +65,7 @@ def play_tone(
         If it is above one of its limits, or what the calibration reaches.
     """
     reach_db_hl = calibration.highest_db_hl(tone.route, tone.frequency_hz)
-    highest_db_hl = tone.route.kind.levels_db_hl[1]
+    highest_db_hl = tone.route.kind.highest_db_hl(tone.frequency_hz)
     check(level_db_hl, {REACH: reach_db_hl, **limits, ROUTE_MOST: highest_db_hl})
     level_dbfs = calibration.level_dbfs(tone.route, tone.frequency_hz, level_db_hl)
     client.play(replace(tone, level_dbfs=level_dbfs))

@@ -121,7 +121,7 @@ COMMANDS: Final = (
         "AUDiogram", _ask(ResultDesk.audiogram), "draw the audiogram", (EARLIER,), pin=RESULTS,
     ),
     Command(
-        "TONE", Instrument.play_tone, "a tone while no test runs; noise in the other ear", TONE,
+        "TONE", Instrument.play_tone, "a tone outside a test; noise in the other ear", TONE,
         when=When.NOT_IN_TEST, undone=NOT_PLAYED,
     ),
     Command("TONE:LIMits?", Instrument.tone_limits, "lowest level, and Hz,highest level;... now"),

@@ -138,7 +138,7 @@ class ManualTone:
         """Return the limits of the level of a tone, by what sets them."""
         reach_db_hl = calibration.highest_db_hl(route, frequency_hz)
         limits = {MOST: settings.level_max_db_hl, REACH: reach_db_hl}
-        limits[ROUTE_MOST] = route.kind.levels_db_hl[1]
+        limits[ROUTE_MOST] = route.kind.highest_db_hl(frequency_hz)
         return limits | self._tones.limit("tone", route, settings.familiar_level_db_hl)
 
     def stop(self) -> None:

@@ -46,7 +46,7 @@ class Levels:
         limit_db_hl = self._limits_db_hl.get(frequency_hz)
         if limit_db_hl is None:
             reach_db_hl = self._highest_db_hl(self.route, frequency_hz)
-            highest_db_hl = self.route.kind.levels_db_hl[1]
+            highest_db_hl = self.route.kind.highest_db_hl(frequency_hz)
             limit_db_hl = min(self._settings.level_max_db_hl, highest_db_hl, reach_db_hl)
             self._limits_db_hl[frequency_hz] = limit_db_hl
         return limit_db_hl

@@ -9,8 +9,10 @@ written in its parts: `ear=left`, and `transducer` and `measured` only where the
 ones. Where it is a key it is its text: `left`.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 from firmware_py.procedure.outcomes import MaskingMark
@@ -21,6 +23,7 @@ EARS: Final = (RIGHT, LEFT)  # in the order in which clinics ask and name them
 WIRE_EARS: Final = (LEFT, RIGHT)  # in the order of the wire's own
 OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
 AIR: Final = "air"  # transducers
+BONE: Final = "bone"
 THRESHOLD: Final = "threshold"  # what is measured
 # What a value is called that is a route, and its part that is always written.
 ROUTE: Final = "route"
@@ -44,9 +47,39 @@ class RouteKind:
     wider_at_hz: Mapping[float, float]
     familiar_hz: float  # of familiarisation and retest
     levels_db_hl: tuple[float, float]  # the lowest and the highest level that it may ever play
-    # The character of its symbol, and the LOINC code of its threshold by frequency, by ear.
+    # The character of its symbol, and the LOINC code of its threshold by frequency, by ear; no
+    # codes where LOINC is not known to have any.
     characters: Mapping[MaskingMark, Mapping[str, str]]
     loinc: Mapping[str, Mapping[int, str]]
+    # The highest level by frequency where that is not the same at all, and the level from which on
+    # a tone may be felt by the skin in place of heard: `highest_db_hl`, `vibrotactile_db_hl`.
+    highest_db_hl_at: Mapping[int, float] = field(default_factory=dict)
+    felt_from_db_hl: Mapping[int, float] = field(default_factory=dict)
+
+    def highest_db_hl(self, frequency_hz: float) -> float:
+        """Return the highest level that it may ever play at a frequency."""
+        highest_db_hl = self.levels_db_hl[1]
+        if not self.highest_db_hl_at:
+            return highest_db_hl
+        return min(highest_db_hl, _between(self.highest_db_hl_at, frequency_hz))
+
+    def vibrotactile_db_hl(self, frequency_hz: float) -> float:
+        """Return from which level on a tone may be felt; infinity where none is known."""
+        if not self.felt_from_db_hl or frequency_hz > max(self.felt_from_db_hl):
+            return math.inf
+        return _between(self.felt_from_db_hl, frequency_hz)
+
+
+def _between(levels_db: Mapping[int, float], frequency_hz: float) -> float:
+    """Return the level at a frequency: straight over octaves, beyond the ends as at them."""
+    known_hz = sorted(levels_db)
+    if frequency_hz <= known_hz[0]:
+        return levels_db[known_hz[0]]
+    for low_hz, high_hz in pairwise(known_hz):
+        if frequency_hz <= high_hz:
+            part = math.log2(frequency_hz / low_hz) / math.log2(high_hz / low_hz)
+            return levels_db[low_hz] + part * (levels_db[high_hz] - levels_db[low_hz])
+    return levels_db[known_hz[-1]]
 
 
 BY_AIR: Final = RouteKind(
@@ -80,7 +113,34 @@ BY_AIR: Final = RouteKind(
         },
     },
 )  # fmt: skip
-ROUTE_KINDS: Final = (BY_AIR,)
+# By a vibrator on the mastoid; the ear is the one on whose side it sits, and whose cochlea is asked
+# for. Which cochlea answered is another question: the skull takes 0 to 15 dB from it to the other.
+BY_BONE: Final = RouteKind(
+    BONE,
+    THRESHOLD,
+    wire_number=1,
+    frequencies_hz=(250, 500, 750, 1000, 1500, 2000, 3000, 4000),
+    calibrated_hz=(250, 500, 750, 1000, 1500, 2000, 3000, 4000),
+    inter_octave_hz=(750, 1500, 3000),
+    wider_at_hz={250.0: 1.25},
+    familiar_hz=1000.0,
+    levels_db_hl=(-10.0, 80.0),
+    # The brackets of clinics; round ones where the other ear may have heard it.
+    characters={
+        MaskingMark.NOT_MASKED: {RIGHT: "<", LEFT: ">"},
+        MaskingMark.MASKED: {RIGHT: "[", LEFT: "]"},
+        MaskingMark.UNCERTAIN: {RIGHT: "(", LEFT: ")"},
+    },
+    # LOINC has "Pure tone bone conduction threshold audiometry panel" (100652-7); codes of its
+    # frequencies were found nowhere, and those of air would say another thing.
+    loinc={RIGHT: {}, LEFT: {}},
+    # What a Radioear B71 gives on the mastoid, by the manual of an audiometer that drives it
+    # (Resonance r25c). A B81 gives 11 to 22 dB more below 1.5 kHz; a B71 distorts above 20 dB HL
+    # at 250 Hz and above 50 at 500.
+    highest_db_hl_at={250: 45.0, 500: 70.0, 750: 75.0, 1000: 75.0, 1500: 80.0, 4000: 80.0},
+    felt_from_db_hl={250: 25.0, 500: 40.0, 1000: 55.0},  # ISO 8253-1
+)
+ROUTE_KINDS: Final = (BY_AIR, BY_BONE)
 _KINDS: Final = {(each.transducer, each.measured): each for each in ROUTE_KINDS}
 # Of all routes.
 FREQUENCIES_HZ: Final = tuple(sorted({f for each in ROUTE_KINDS for f in each.frequencies_hz}))

@@ -11,7 +11,7 @@ from firmware_py.procedure.route import ROUTES, Route
 @pytest.mark.parametrize("route", ROUTES, ids=str)
 def test_no_tone_is_louder_than_its_route_may_be(route: Route) -> None:
     """Not even on a device without a calibration, where nothing else limits it."""
-    client, highest_db_hl = Client(lambda: "00000001"), route.kind.levels_db_hl[1]
+    client, highest_db_hl = Client(lambda: "00000001"), route.kind.highest_db_hl(1000.0)
     tone = Tone("1-1", route, 1000.0, 0.0, 200, 200, 1, 25)
 
     with pytest.raises(TooLoudError) as refusal:

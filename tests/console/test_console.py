@@ -195,7 +195,10 @@ def test_the_page_has_every_error_number() -> None:
         ("SETT pulses,2,3", "-108,\"'3' is too much: SETTing NAME,VALUE\""),
         ("*IDN? 5", "-108,\"'5' is too much: *IDN?\""),
         ("HELP ME,PLEASE", "-108,\"'ME,PLEASE' is too much: HELP\""),
-        ("THR? LEFT,1,RIGHT", "-108,\"'RIGHT' is too much: THReshold? [LEFT|RIGHT][,NUMBER]\""),
+        (
+            "THR? LEFT,1,RIGHT",
+            "-108,\"'RIGHT' is too much: THReshold? [LEFT|LEFT-BONE|RIGHT|RIGHT-BONE][,NUMBER]\"",
+        ),
         ("SESS:STAR LEFT,7", f"-108,\"'7' needs its name, such as AGE=7 or SEED=7: {START}\""),
         (
             "SESS:STAR 67.5",
@@ -219,12 +222,13 @@ def test_the_page_has_every_error_number() -> None:
         ("SETT pulses,٣", "-224,\"'pulses,٣' has to be ASCII: SETTing NAME,VALUE\""),
         (
             "TONE LEFT,١٠٠٠,40",
-            "-224,\"'LEFT,١٠٠٠,40' has to be ASCII: TONE LEFT|RIGHT,HZ,DBHL[,NOISE]\"",
+            "-224,\"'LEFT,١٠٠٠,40' has to be ASCII: "
+            'TONE LEFT|LEFT-BONE|RIGHT|RIGHT-BONE,HZ,DBHL[,NOISE]"',
         ),
         ("SYST:PIN ٣٣٣٣", '-224,"an argument has to be ASCII: SYSTem:PIN PIN"'),
         ("SYST:EVEN oﬀ", "-224,\"'oﬀ' has to be ASCII: SYSTem:EVENts ON|OFF|1|0\""),
         ("SYST:EVEN UP", "-224,\"events is 'UP'; allowed are ON, OFF, 1 and 0\""),
-        ("THR? UP", "-224,\"ear is 'UP'; allowed are LEFT and RIGHT\""),
+        ("THR? UP", "-224,\"ear is 'UP'; allowed are LEFT, LEFT-BONE, RIGHT and RIGHT-BONE\""),
         ("SESS:RES? 0", "-224,\"number is '0'; allowed are whole numbers from 1 to 999999999\""),
         (
             "SESS:STAR EAR=UP",

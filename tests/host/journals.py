@@ -98,7 +98,7 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "an outcome": (("result", "outcome"), "won", "result.outcome is 'won'; allowed are complete, "),
     "no outcome": (("result", "outcome"), "", "result.outcome is ''; allowed are complete, "),
     "ears of text": (("result", "ears"), "left", "result.ears is 'left'; allowed is a list of 1"),
-    "no ears": (("result", "ears"), [], "result.ears is []; allowed is a list of 1 to 2"),
+    "no ears": (("result", "ears"), [], "result.ears is []; allowed is a list of 1 to 4"),
     "many ears": (("result", "ears"), [{}] * 2500, "result.ears is [{}, {}, "),
     "an ear": (("result", "ears", 0), 7, "result.ears[0] is 7; allowed is an object of ear, "),
     "no ear": (("result", "ears", 0, "ear"), "both", "result.ears[0].ear is 'both'; allowed are "),

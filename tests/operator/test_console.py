@@ -143,7 +143,7 @@ def test_a_button_is_counted_told_and_seen_to_be_stuck(
 def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
     refused = {
         "TONE LEFT,1000,41": "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
-        "TONE UP,1000,40": "ear is 'UP'; allowed are LEFT and RIGHT",
+        "TONE UP,1000,40": "ear is 'UP'; allowed are LEFT, LEFT-BONE, RIGHT and RIGHT-BONE",
         "TONE LEFT,100,40": "frequency is 100; allowed are 125 to 8000 Hz",
         "TONE LEFT,8001,40": "frequency is 8001; allowed are 125 to 8000 Hz",
         "TONE LEFT,1000,-11": "level is -11; allowed are -10 to 40 dB HL",

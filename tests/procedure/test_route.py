@@ -1,5 +1,6 @@
 """Routes: each is told from all others wherever it is written, and its table is whole."""
 
+import math
 from dataclasses import replace
 from itertools import chain
 
@@ -12,6 +13,7 @@ from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.record_checks import ResultError, one_route
 from firmware_py.procedure.route import (
     BY_AIR,
+    BY_BONE,
     EARS,
     HIGHEST_DB_HL,
     LEFT,
@@ -78,8 +80,40 @@ def test_the_table_is_whole_of_each(kind: RouteKind) -> None:
     assert {*kind.frequencies_hz, int(kind.familiar_hz)} <= {*kind.calibrated_hz}
     assert {*kind.inter_octave_hz, *kind.wider_at_hz} < {*kind.frequencies_hz}
     for ear in EARS:
-        assert kind.loinc[ear].keys() == {*kind.frequencies_hz}, f"LOINC codes of the {ear} ear"
+        coded = {*kind.frequencies_hz} if kind is BY_AIR else set()  # LOINC has others of none
+        assert kind.loinc[ear].keys() == coded, f"LOINC codes of the {ear} ear"
     assert LOWEST_DB_HL <= kind.levels_db_hl[0] < kind.levels_db_hl[1] <= HIGHEST_DB_HL
+
+
+def test_the_highest_level_by_air_is_the_same_at_all_frequencies() -> None:
+    assert {BY_AIR.highest_db_hl(f) for f in (100.0, 250.0, 1111.0, 8000.0)} == {120.0}
+    assert {BY_AIR.vibrotactile_db_hl(f) for f in (125.0, 250.0, 1000.0)} == {math.inf}
+
+
+@pytest.mark.parametrize(
+    ("frequency_hz", "highest_db_hl", "felt_from_db_hl"),
+    [
+        (200.0, 45.0, 25.0),
+        (250.0, 45.0, 25.0),
+        (250.0 * math.sqrt(2.0), 57.5, 32.5),  # half an octave on, half the way
+        (500.0, 70.0, 40.0),
+        (750.0, 75.0, 40.0 + 15.0 * math.log(1.5) / math.log(2.0)),
+        (1000.0, 75.0, 55.0),
+        (2000.0, 80.0, math.inf),
+        (4000.0, 80.0, math.inf),
+    ],
+)
+def test_what_a_vibrator_gives_and_from_when_on_the_skin_feels_it(
+    frequency_hz: float, highest_db_hl: float, felt_from_db_hl: float
+) -> None:
+    assert BY_BONE.highest_db_hl(frequency_hz) == pytest.approx(highest_db_hl, abs=1e-9)
+    assert BY_BONE.vibrotactile_db_hl(frequency_hz) == pytest.approx(felt_from_db_hl, abs=1e-9)
+
+
+@kinds
+def test_no_frequency_has_more_than_its_kind_at_most(kind: RouteKind) -> None:
+    for frequency_hz in kind.calibrated_hz:
+        assert kind.levels_db_hl[0] < kind.highest_db_hl(frequency_hz) <= kind.levels_db_hl[1]
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)

@@ -16,6 +16,7 @@ from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.procedure.route import BY_AIR
 from firmware_py.procedure.statements import has_thresholds, is_final, may_conclude
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
@@ -187,9 +188,11 @@ class _Writer:
 
     def _at(self, of: EarResult, frequency_hz: int, which: str = "") -> Resource:
         """Return an observation of an ear and frequency; `which` is in its id, not in its code."""
-        ear, codes = of.route.ear, of.route.kind.loinc
-        name = f"Hearing threshold Ear - {ear} --{frequency_hz} Hz"
-        code = _concept(LOINC, codes[ear][frequency_hz], name)
+        ear, kind = of.route.ear, of.route.kind
+        through = "" if kind is BY_AIR else f" by {kind.transducer} conduction"
+        name = f"Hearing threshold Ear - {ear}{through} --{frequency_hz} Hz"
+        known = kind.loinc[ear].get(frequency_hz)
+        code = {"text": name} if known is None else _concept(LOINC, known, name)
         return self._observation(f"{which}{name}", code, [of])
 
     def _observation(self, name: str, code: Resource, ears: Sequence[EarResult]) -> Resource:

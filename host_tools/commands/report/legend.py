@@ -1,5 +1,6 @@
 """What the marks of an audiogram mean: of those that this one has, each drawn, with its words."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -41,7 +42,15 @@ def _stroke(path: str, colour: str, scale: float = 1.0, width: float = 1.5, more
 
 def _symbol(route: Route, masking: str) -> str:
     path = symbol_table()["symbols"][str(route)][masking]["path"]
-    return _svg(_stroke(path, ear_colour(route.ear), SYMBOL_UNITS, 2))
+    drawn = _stroke(path, ear_colour(route.ear), SYMBOL_UNITS, 2)
+    beside = _middle(path) * SYMBOL_UNITS
+    return _svg(f'<g transform="translate({-beside:g})">{drawn}</g>' if beside else drawn)
+
+
+def _middle(path: str) -> float:
+    """Return the middle of a path from left to right; 0: it does not stand beside its place."""
+    across = [float(x) for x in re.findall(r"-?[\d.]+", path)[::2]]
+    return (min(across) + max(across)) / 2
 
 
 def _swatch(fill: float, edge: float) -> str:
