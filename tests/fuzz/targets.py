@@ -20,9 +20,9 @@ from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import (
     AGE_LIMITS_YEARS,
     PopulationPrior,
-    PriorError,
     shipped_prior,
 )
+from firmware_py.inference.mixture.prior_reading import PriorError
 from firmware_py.installation.configuration import ConfigurationError, read_configuration
 from firmware_py.journal import JournalError, JournalWriter, read_journal
 from firmware_py.journal.errors import JournalDamagedError, JournalRecordError

@@ -20,7 +20,7 @@ from firmware_py.inference.mixture.arrays import (
     Expected,
 )
 from firmware_py.inference.mixture.placing import Placing
-from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.posterior import (
     ASLEEP_BELOW,
     check_prior,
@@ -29,6 +29,7 @@ from firmware_py.inference.mixture.posterior import (
     weigh,
 )
 from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
+from firmware_py.inference.mixture.prior_reading import PriorError
 from firmware_py.inference.mixture.response_times import INTERCEPT_SD, TYPICAL_S
 from firmware_py.inference.mixture.selection import expect_from_mixture, select_from_mixture
 from firmware_py.inference.mixture.stride import answers_at, strode

@@ -19,6 +19,11 @@ from pkgutil import get_data
 from typing import Any, Final, Literal
 
 from firmware_py.inference.elementary import exp, log
+from firmware_py.inference.mixture.prior_reading import (
+    PriorError,
+    PriorReader,
+    positive_definite,
+)
 from firmware_py.inference.model import FREQUENCY_LIMITS_HZ
 
 FORMAT: Final = "gp-pta prior 1"
@@ -34,10 +39,6 @@ WEIGHT_SUM_ERROR: Final = 1e-3
 NEGLIGIBLE_WEIGHT: Final = 1e-12  # of a component, once age and sex are known
 
 Sex = Literal["F", "M"]
-
-
-class PriorError(ValueError):
-    """An invalid prior; the message names file, place, value, and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -136,11 +137,8 @@ class PopulationPrior:
         PriorError
             The text is not that of a prior.
         """
-        try:
-            document = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise PriorError(f"{name}: is not JSON ({error})") from None
-        return _Reader(name).prior(document)
+        reader = _Reader(name)
+        return reader.prior(reader.document(text, FORMAT))
 
 
 @cache
@@ -201,105 +199,57 @@ def _component_json(c: Component) -> str:
     return " {\n" + ",\n".join(fields) + ',\n  "covariance_db2": [\n' + rows + "\n  ]\n }"
 
 
-class _Reader:
+class _Reader(PriorReader):
     # Reads one document; errors name the file and the place.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
     def prior(self, document: Any) -> PopulationPrior:
-        kind = document.get("format") if isinstance(document, dict) else None
-        if kind != FORMAT:
-            raise PriorError(f"{self._name}: format is {kind!r}; allowed is {FORMAT!r}")
         names = {"format", "provenance", "knots_hz", "between_knots_sd_db", "components"}
-        self._names("the prior", document, names)
-        knots = self._numbers("knots_hz", document["knots_hz"], None, FREQUENCY_LIMITS_HZ)
+        self.names("the prior", document, names)
+        knots = self.numbers("knots_hz", document["knots_hz"], None, FREQUENCY_LIMITS_HZ)
         if len(knots) < 2 or len(knots) > KNOTS_MAX or list(knots) != sorted(set(knots)):
-            raise self._wrong("knots_hz", knots, f"2 to {KNOTS_MAX} rising frequencies")
-        between = self._numbers(
+            raise self.wrong("knots_hz", knots, f"2 to {KNOTS_MAX} rising frequencies")
+        between = self.numbers(
             "between_knots_sd_db", document["between_knots_sd_db"], len(knots) - 1, (0.0, 100.0)
         )
         found = document["components"]
         if not isinstance(found, list) or not 1 <= len(found) <= COMPONENTS_MAX:
-            raise self._wrong("components", found, f"a list of 1 to {COMPONENTS_MAX}")
+            raise self.wrong("components", found, f"a list of 1 to {COMPONENTS_MAX}")
         components = tuple(self._component(i + 1, c, len(knots)) for i, c in enumerate(found))
         total = math.fsum(c.weight for c in components)
         if abs(total - 1.0) > WEIGHT_SUM_ERROR:
-            raise self._wrong("the sum of the weights", total, "1")
+            raise self.wrong("the sum of the weights", total, "1")
         provenance = document["provenance"]
         if not isinstance(provenance, dict):
-            raise self._wrong("provenance", provenance, "an object")
+            raise self.wrong("provenance", provenance, "an object")
         return PopulationPrior(knots, between, components, provenance)
 
     def _component(self, number: int, found: Any, knots: int) -> Component:
         place = f"component {number}"
-        self._names(place, found, set(Component.__annotations__))
+        self.names(place, found, set(Component.__annotations__))
         rows = found["covariance_db2"]
         if not isinstance(rows, list) or len(rows) != knots:
-            raise self._wrong(f"{place}, covariance_db2", rows, f"{knots} rows")
+            raise self.wrong(f"{place}, covariance_db2", rows, f"{knots} rows")
         bound = SD_LIMITS_DB[1] * SD_LIMITS_DB[1]
         covariance = tuple(
-            self._numbers(f"{place}, covariance_db2", row, knots, (-bound, bound)) for row in rows
+            self.numbers(f"{place}, covariance_db2", row, knots, (-bound, bound)) for row in rows
         )
         age_bound = SD_LIMITS_DB[1] * AGE_SD_LIMITS_YEARS[1]
         component = Component(
-            self._number(f"{place}, weight", found["weight"], (0.0, 1.0)),
-            self._numbers(f"{place}, mean_db_hl", found["mean_db_hl"], knots, MEAN_LIMITS_DB_HL),
+            self.number(f"{place}, weight", found["weight"], (0.0, 1.0)),
+            self.numbers(f"{place}, mean_db_hl", found["mean_db_hl"], knots, MEAN_LIMITS_DB_HL),
             covariance,
-            self._number(f"{place}, age_mean_years", found["age_mean_years"], (-200.0, 300.0)),
-            self._number(f"{place}, age_sd_years", found["age_sd_years"], AGE_SD_LIMITS_YEARS),
-            self._numbers(
+            self.number(f"{place}, age_mean_years", found["age_mean_years"], (-200.0, 300.0)),
+            self.number(f"{place}, age_sd_years", found["age_sd_years"], AGE_SD_LIMITS_YEARS),
+            self.numbers(
                 f"{place}, age_covariance", found["age_covariance"], knots, (-age_bound, age_bound)
             ),
-            self._number(f"{place}, share_female", found["share_female"], (0.0, 1.0)),
+            self.number(f"{place}, share_female", found["share_female"], (0.0, 1.0)),
         )
         # Positive definite even when the age is given.
         for c in (component, _given_age(component, component.age_mean_years)):
-            if not _positive_definite(c.covariance_db2):
+            if not positive_definite(c.covariance_db2, SD_LIMITS_DB[0]):
                 raise PriorError(
-                    f"{self._name}: {place}, covariance_db2 is not the covariance of anything; "
+                    f"{self.name}: {place}, covariance_db2 is not the covariance of anything; "
                     "allowed is a symmetric, positive definite matrix, also with the age given"
                 )
         return component
-
-    def _names(self, place: str, found: Any, allowed: set[str]) -> None:
-        names = set(found) if isinstance(found, dict) else set()
-        if names != allowed:
-            odd = ", ".join(sorted(names ^ allowed))
-            raise PriorError(
-                f"{self._name}: {place} misses or does not know {odd}; allowed are exactly "
-                f"{', '.join(sorted(allowed))}"
-            )
-
-    def _numbers(
-        self, place: str, found: Any, count: int | None, limits: tuple[float, float]
-    ) -> tuple[float, ...]:
-        if not isinstance(found, list) or (count is not None and len(found) != count):
-            raise self._wrong(place, found, f"a list of {count or ''} numbers")
-        return tuple(self._number(place, value, limits) for value in found)
-
-    def _number(self, place: str, found: Any, limits: tuple[float, float]) -> float:
-        is_number = isinstance(found, int | float) and not isinstance(found, bool)
-        if not is_number or not limits[0] <= found <= limits[1]:
-            raise self._wrong(place, found, f"a number from {limits[0]:g} to {limits[1]:g}")
-        return float(found)
-
-    def _wrong(self, place: str, found: Any, allowed: str) -> PriorError:
-        shown = repr(found)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        return PriorError(f"{self._name}: {place} is {shown}; allowed is {allowed}")
-
-
-def _positive_definite(a: Sequence[Sequence[float]]) -> bool:
-    """Tell whether a matrix is symmetric and has a Cholesky factor without tiny pivots."""
-    u = [list(row) for row in a]
-    for i, row in enumerate(u):
-        if any(a[i][j] != a[j][i] for j in range(i)):
-            return False
-        if not row[i] > SD_LIMITS_DB[0] * SD_LIMITS_DB[0]:
-            return False
-        for j in range(i + 1, len(u)):
-            factor = row[j] / row[i]
-            for k in range(j, len(u)):
-                u[j][k] -= factor * row[k]
-    return True

@@ -23,10 +23,13 @@ EXAMPLE = """\
 examples:
   gp-pta learn-prior ears.csv -o prior.json
   gp-pta learn-prior ears.csv -o prior.json --part 1 --components 6 --licence "CC0"
+  gp-pta learn-prior --routes both.csv -o gap_prior.json --part 1
 
 A table has a row an ear, thresholds in columns t500, t1000 ... in dB HL (blank: not measured), and,
 if known, subject, age, sex, and no_response: the frequencies not heard at the audiometer's limit.
-People not learned from (--part) are left for `gp-pta study` to test on.
+People not learned from (--part) are left for `gp-pta study` to test on. With --routes the columns
+are air500, bone500 and so on, and person; people whose ears differ by 25 dB or more by air are left
+out, as nothing tells whether their poorer ear was masked.
 """
 
 AUTO: Final = "auto"
@@ -36,6 +39,16 @@ SEED_MAX: Final = 2**31 - 1
 STANDARD_WEIGHT: Final = 0.35
 UNUSUAL_WEIGHT: Final = 0.32
 COMPONENTS_MAX: Final = 48
+# Of the options that a command line names in the provenance: what they are unless told.
+USUAL: Final[dict[str, Any]] = {
+    "--components": AUTO,
+    "--part": PART,
+    "--seed": SEED,
+    "--standard-audiograms": STANDARD_WEIGHT,
+    "--unusual-ears": UNUSUAL_WEIGHT,
+    "--licence": "",
+    "--picture": None,
+}
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
 NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
 
@@ -43,6 +56,9 @@ NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("table", type=Path, metavar="FILE.csv", help="whose ears to learn from")
+    p.add_argument(
+        "--routes", action="store_true", help="learn air-bone gaps, from a table of both routes"
+    )
     p.add_argument(
         "-o", "--out", type=Path, required=True, metavar="PRIOR.json", help="the file to write"
     )
@@ -95,6 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Learn, check, write, draw."""
     os.environ[VARIABLE] = JIT  # some of its arithmetic is written as kernels that no library has
     components = _check(arguments)
+    if arguments.routes:
+        from host_tools.research.learn_prior.routes_command import learn_routes
+
+        return learn_routes(arguments, USUAL)
     from host_tools.drawings.drawing import PICTURE_ENDINGS
 
     check_name(arguments.out, "-o", (".json",), arguments.force)
@@ -127,9 +147,8 @@ def _check(arguments: argparse.Namespace) -> int | None:
 
 
 def _learn(arguments: argparse.Namespace, components: int | None, picture: Path) -> int:
-    from rich.console import Console
-
-    from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
+    from firmware_py.inference.mixture.population_prior import PopulationPrior
+    from firmware_py.inference.mixture.prior_reading import PriorError
     from host_tools.research.learn_prior.checking import at_frequencies, bands, mean_scores
     from host_tools.research.learn_prior.fill import prior_of
     from host_tools.research.learn_prior.picture import draw_prior
@@ -182,7 +201,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
         raise HostError(f"{error}; nothing was written") from None
     write_text(arguments.out, text, for_all=True)
     draw_prior(prior, table, sample.frequencies_hz, picture)
-    _show(Console(highlight=False), prior, table, arguments.out, picture)
+    _show(prior, table, arguments.out, picture)
     if arguments.json:
         print(json.dumps({"prior": str(arguments.out), "picture": str(picture), **about}))
     return 0
@@ -283,24 +302,25 @@ def _counts(ears: "Population") -> dict[str, Any]:
 def _command(arguments: argparse.Namespace) -> str:
     """Return the command line, with the options that differ from the usual and no directories."""
     words = ["gp-pta learn-prior", arguments.table.name, "-o", arguments.out.name]
-    for option, value, usual in (
-        ("--components", arguments.components, AUTO),
-        ("--part", arguments.part, PART),
-        ("--seed", arguments.seed, SEED),
-        ("--standard-audiograms", arguments.standard_audiograms, STANDARD_WEIGHT),
-        ("--unusual-ears", arguments.unusual_ears, UNUSUAL_WEIGHT),
-        ("--licence", json.dumps(arguments.licence, ensure_ascii=False), '""'),
+    for option, value in (
+        ("--components", arguments.components),
+        ("--part", arguments.part),
+        ("--seed", arguments.seed),
+        ("--standard-audiograms", arguments.standard_audiograms),
+        ("--unusual-ears", arguments.unusual_ears),
     ):
-        if value != usual:
+        if value != USUAL[option]:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    if arguments.licence:
+        words += ["--licence", json.dumps(arguments.licence, ensure_ascii=False)]
     return " ".join(words)
 
 
-def _show(
-    screen: Any, prior: "PopulationPrior", table: "list[Size]", out: Path, picture: Path
-) -> None:
+def _show(prior: "PopulationPrior", table: "list[Size]", out: Path, picture: Path) -> None:
+    from rich.console import Console
     from rich.table import Table
 
+    screen = Console(highlight=False)
     about = prior.provenance
     taught, unseen = about["split"]["taught"], about["split"]["unseen"]
     screen.print(

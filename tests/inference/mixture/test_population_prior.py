@@ -21,10 +21,10 @@ from firmware_py.inference.mixture.population_prior import (
     KNOTS_MAX,
     Component,
     PopulationPrior,
-    PriorError,
     Sex,
     shipped_prior,
 )
+from firmware_py.inference.mixture.prior_reading import PriorError
 from tests.budget import examples
 from tests.inference.mixture.population import KNOTS_HZ, POPULATION, moments, symmetric
 

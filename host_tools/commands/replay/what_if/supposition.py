@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
+from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.inference.mixture.prior_reading import PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.procedure.measurement import give

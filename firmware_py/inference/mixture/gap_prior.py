@@ -1,0 +1,154 @@
+"""What is known of air-bone gaps before a tone by bone: classes of ears, as numbers.
+
+A gap is the threshold by air minus that by bone of the same ear at the same frequency. Each class
+is a Gaussian over the gaps at some frequencies; most ears are of a class whose gaps are those of
+the reference levels alone. Classes of people were learned by `gp-pta learn-prior --routes`, rarer
+ones typed in from what was published.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pkgutil import get_data
+from typing import Any, Final
+
+from firmware_py.inference.mixture.prior_reading import (
+    PriorError,
+    PriorReader,
+    positive_definite,
+)
+from firmware_py.inference.model import FREQUENCY_LIMITS_HZ
+
+FORMAT: Final = "gp-pta gap prior 1"
+SHIPPED: Final = "gap_prior.json"
+
+CLASSES_MAX: Final = 16
+FREQUENCIES_MAX: Final = 64
+NAME_LENGTH_MAX: Final = 40
+MEAN_LIMITS_DB: Final = (-60.0, 100.0)
+SD_LIMITS_DB: Final = (0.1, 100.0)
+WEIGHT_SUM_ERROR: Final = 1e-3
+
+
+@dataclass(frozen=True)
+class GapClass:
+    """Ears whose gaps have one cause or size: a Gaussian over the gaps."""
+
+    name: str
+    weight: float  # share of ears
+    mean_db: tuple[float, ...]
+    covariance_db2: tuple[tuple[float, ...], ...]  # symmetric and positive definite
+
+
+@dataclass(frozen=True)
+class GapPrior:
+    """A mixture prior of air-bone gaps."""
+
+    frequencies_hz: tuple[float, ...]  # rising
+    classes: tuple[GapClass, ...]
+    provenance: Mapping[str, Any]  # where the numbers come from, for people to read
+
+    def to_json(self) -> str:
+        """Return the text of a file of gaps; one class a paragraph."""
+        head = {
+            "format": FORMAT,
+            "provenance": dict(self.provenance),
+            "frequencies_hz": self.frequencies_hz,
+        }
+        lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in head.items()]
+        classes = ",\n".join(_class_json(each) for each in self.classes)
+        return "{\n" + ",\n".join(lines) + ',\n"classes": [\n' + classes + "\n]\n}\n"
+
+    @classmethod
+    def from_json(cls, text: str, name: str) -> "GapPrior":
+        """Read the text of a file of gaps.
+
+        Parameters
+        ----------
+        text : str
+        name : str
+            Of the file, for the error message.
+
+        Raises
+        ------
+        PriorError
+            The text is not that of a prior of gaps.
+        """
+        reader = _Reader(name)
+        return reader.prior(reader.document(text, FORMAT))
+
+
+@cache
+def shipped_gap_prior() -> GapPrior:
+    """Return the prior of gaps that comes with the firmware; its provenance names the sources."""
+    content = get_data("firmware_py.inference.mixture", SHIPPED)
+    if content is None:
+        raise PriorError(f"{SHIPPED}: is missing from the installation")
+    return GapPrior.from_json(content.decode(), SHIPPED)
+
+
+def _class_json(found: GapClass) -> str:
+    fields = [
+        f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        for name, value in vars(found).items()
+        if name != "covariance_db2"
+    ]
+    rows = ",\n".join(f"    {json.dumps(row)}" for row in found.covariance_db2)
+    return " {\n" + ",\n".join(fields) + ',\n  "covariance_db2": [\n' + rows + "\n  ]\n }"
+
+
+class _Reader(PriorReader):
+    # Reads one document; errors name the file and the place.
+
+    def prior(self, document: Any) -> GapPrior:
+        names = {"format", "provenance", "frequencies_hz", "classes"}
+        self.names("the prior", document, names)
+        frequencies_hz = self.numbers(
+            "frequencies_hz", document["frequencies_hz"], None, FREQUENCY_LIMITS_HZ
+        )
+        count = len(frequencies_hz)
+        rising = list(frequencies_hz) == sorted(set(frequencies_hz))
+        if not (2 <= count <= FREQUENCIES_MAX and rising):
+            allowed = f"2 to {FREQUENCIES_MAX} rising frequencies"
+            raise self.wrong("frequencies_hz", frequencies_hz, allowed)
+        found = document["classes"]
+        if not isinstance(found, list) or not 1 <= len(found) <= CLASSES_MAX:
+            raise self.wrong("classes", found, f"a list of 1 to {CLASSES_MAX}")
+        classes = tuple(self._class(i + 1, each, count) for i, each in enumerate(found))
+        listed = [each.name for each in classes]
+        if len(set(listed)) != len(listed):
+            raise self.wrong("the names of the classes", listed, "each name once")
+        total = math.fsum(each.weight for each in classes)
+        if abs(total - 1.0) > WEIGHT_SUM_ERROR:
+            raise self.wrong("the sum of the weights", total, "1")
+        provenance = document["provenance"]
+        if not isinstance(provenance, dict):
+            raise self.wrong("provenance", provenance, "an object")
+        return GapPrior(frequencies_hz, classes, provenance)
+
+    def _class(self, number: int, found: Any, count: int) -> GapClass:
+        place = f"class {number}"
+        self.names(place, found, set(GapClass.__annotations__))
+        name = found["name"]
+        if not isinstance(name, str) or not 1 <= len(name) <= NAME_LENGTH_MAX:
+            raise self.wrong(f"{place}, name", name, f"1 to {NAME_LENGTH_MAX} characters")
+        rows = found["covariance_db2"]
+        if not isinstance(rows, list) or len(rows) != count:
+            raise self.wrong(f"{place}, covariance_db2", rows, f"{count} rows")
+        bound = SD_LIMITS_DB[1] * SD_LIMITS_DB[1]
+        covariance = tuple(
+            self.numbers(f"{place}, covariance_db2", row, count, (-bound, bound)) for row in rows
+        )
+        if not positive_definite(covariance, SD_LIMITS_DB[0]):
+            raise PriorError(
+                f"{self.name}: {place}, covariance_db2 is not the covariance of anything; "
+                "allowed is a symmetric, positive definite matrix"
+            )
+        return GapClass(
+            name,
+            self.number(f"{place}, weight", found["weight"], (0.0, 1.0)),
+            self.numbers(f"{place}, mean_db", found["mean_db"], count, MEAN_LIMITS_DB),
+            covariance,
+        )

@@ -1,0 +1,79 @@
+"""Reading the files of priors: what is checked, and what is said of what is wrong."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+
+class PriorError(ValueError):
+    """An invalid prior; the message names file, place, value, and what is allowed."""
+
+
+class PriorReader:
+    """Checks the parts of one document; errors name the file and the place."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def document(self, text: str, kind: str) -> Any:
+        """Return what the text of a file of this kind says.
+
+        Raises
+        ------
+        PriorError
+            It is not JSON, or not of this kind.
+        """
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise PriorError(f"{self.name}: is not JSON ({error})") from None
+        found = document.get("format") if isinstance(document, dict) else None
+        if found != kind:
+            raise PriorError(f"{self.name}: format is {found!r}; allowed is {kind!r}")
+        return document
+
+    def names(self, place: str, found: Any, allowed: set[str]) -> None:
+        """Check that an object has exactly these fields."""
+        names = set(found) if isinstance(found, dict) else set()
+        if names != allowed:
+            odd = ", ".join(sorted(names ^ allowed))
+            raise PriorError(
+                f"{self.name}: {place} misses or does not know {odd}; allowed are exactly "
+                f"{', '.join(sorted(allowed))}"
+            )
+
+    def numbers(
+        self, place: str, found: Any, count: int | None, limits: tuple[float, float]
+    ) -> tuple[float, ...]:
+        """Return a list of so many numbers; None: of any number."""
+        if not isinstance(found, list) or (count is not None and len(found) != count):
+            raise self.wrong(place, found, f"a list of {count or ''} numbers")
+        return tuple(self.number(place, value, limits) for value in found)
+
+    def number(self, place: str, found: Any, limits: tuple[float, float]) -> float:
+        """Return a number from one limit to the other."""
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        if not is_number or not limits[0] <= found <= limits[1]:
+            raise self.wrong(place, found, f"a number from {limits[0]:g} to {limits[1]:g}")
+        return float(found)
+
+    def wrong(self, place: str, found: Any, allowed: str) -> PriorError:
+        """Return the error that says what stands there and what is allowed."""
+        shown = repr(found)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        return PriorError(f"{self.name}: {place} is {shown}; allowed is {allowed}")
+
+
+def positive_definite(a: Sequence[Sequence[float]], sd_min: float) -> bool:
+    """Tell whether a matrix is symmetric and its Cholesky factor's pivots are above this SD."""
+    u = [list(row) for row in a]
+    for i, row in enumerate(u):
+        if any(a[i][j] != a[j][i] for j in range(i)):
+            return False
+        if not row[i] > sd_min * sd_min:
+            return False
+        for j in range(i + 1, len(u)):
+            factor = row[j] / row[i]
+            for k in range(j, len(u)):
+                u[j][k] -= factor * row[k]
+    return True
