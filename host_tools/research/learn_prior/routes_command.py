@@ -37,9 +37,7 @@ def learn_routes(arguments: argparse.Namespace, usual: dict[str, Any]) -> int:
     from firmware_py.inference.mixture.prior_reading import PriorError
     from host_tools.research.learn_prior.gap_classes import gap_prior_of
     from host_tools.research.learn_prior.routes import gaps_of
-    from host_tools.research.study.work import one_thread
 
-    one_thread()
     sha256, air, bone = _read(arguments)
     halves = (ears.split(arguments.part, arguments.seed) for ears in (air, bone))
     taught, unseen = (gaps_of(*part) for part in zip(*halves, strict=True))
