@@ -1,0 +1,261 @@
+"""The air-bone gap of an ear, how sure it is, and which type of loss follows from it.
+
+A gap is the threshold by air minus that by bone. Type of loss as recommended for genetic studies in
+Europe (Mazzoli et al. 2003, Audiological Medicine 1:148-150; quoted by Martini & Trevisi 2005): by
+the mean gap at 0.5, 1 and 2 kHz, sensorineural below 15 dB, else conductive with bone thresholds
+below 20 dB HL, or mixed with poorer ones. At 4 kHz the reference level of vibrators is off by some
+10 dB (Margolis et al. 2013, Int J Audiol 52:526-532), so no rule here looks at it.
+
+When an examination is due before a hearing aid is the FDA's rule of 1977 (21 CFR 801.420): with a
+gap of 15 dB and more at 0.5, 1 and 2 kHz.
+
+The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
+independent: where one was made from the other the gap is surer than is said here. The SD of a mean
+over frequencies is taken as if the thresholds of a route were all off by the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import product
+from math import sqrt
+from typing import Any, Final
+
+import numpy as np
+
+from firmware_py.procedure.convention import in_convention
+from firmware_py.procedure.grades import Spread
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound
+from firmware_py.procedure.reading import BEYOND, read
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.route import BONE, EARS, Route
+from firmware_py.procedure.settings import CLINICAL_ASCENDING
+from firmware_py.procedure.statements import may_compare
+
+GAP_DB: Final = 15.0
+NORMAL_BONE_DB_HL: Final = 20.0
+TYPE_HZ: Final = (500, 1000, 2000)
+CALLED: Final = 0.5  # so likely a gap is called one
+# A conductive loss cannot be larger: beyond it sound reaches the cochlea through the skull.
+LARGEST_DB: Final = 60.0
+LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
+TYPE_SOURCE: Final = "Mazzoli et al. 2003"
+EXAMINATION_SOURCE: Final = "21 CFR 801.420"
+
+# The joint posterior of thresholds: weights (c,), means (c, m) and covariances (c, m, m).
+Joint = tuple[
+    np.ndarray[Any, np.dtype[np.float64]],
+    np.ndarray[Any, np.dtype[np.float64]],
+    np.ndarray[Any, np.dtype[np.float64]],
+]
+
+
+class LossType(StrEnum):
+    """Where the loss of an ear is."""
+
+    SENSORINEURAL = "sensorineural"  # no gap: whatever loss there is lies in cochlea or nerve
+    CONDUCTIVE = "conductive"
+    MIXED = "mixed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """An air-bone gap at a frequency, or its mean over several."""
+
+    frequencies_hz: tuple[int, ...]
+    db: float
+    # `low_db`, `high_db`: the 95 % band; None: on that side it is open, for the gap is a bound
+    low_db: float | None
+    high_db: float | None
+    # how likely the gap is 15 dB or more; of one that is at least so much, at least so likely, and
+    # of one that is at most so much, at most
+    share: float
+    bound: Bound = Bound.NONE
+    inferred_hz: tuple[int, ...] = ()  # where no tone was asked by air, or none by bone
+
+    @property
+    def is_called(self) -> bool:
+        """Return whether there surely enough is a gap of 15 dB and more."""
+        return self.share > CALLED and self.bound != Bound.AT_MOST
+
+    @property
+    def is_denied(self) -> bool:
+        """Return whether there is none."""
+        return self.share <= CALLED and self.bound != Bound.AT_LEAST
+
+    @property
+    def is_impossible(self) -> bool:
+        """Return whether it is larger than any conductive loss."""
+        return self.low_db is not None and self.low_db > LARGEST_DB
+
+
+@dataclass(frozen=True)
+class EarGaps:
+    """The gaps of an ear."""
+
+    ear: str
+    gaps: tuple[Gap, ...]  # each of one frequency, rising; without those of which nothing is known
+    mean: Gap | None  # over `TYPE_HZ`; None: not known at each of them, or on which side it lies
+    loss: LossType
+
+    @property
+    def wants_examination(self) -> bool:
+        """Return whether there is a gap of 15 dB and more at each of `TYPE_HZ`."""
+        called = {gap.frequencies_hz[0] for gap in self.gaps if gap.is_called}
+        return called >= {*TYPE_HZ}
+
+    @property
+    def impossible_hz(self) -> list[int]:
+        """Return where it is larger than any conductive loss."""
+        return [gap.frequencies_hz[0] for gap in self.gaps if gap.is_impossible]
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {**asdict(self), "wants_examination": self.wants_examination}
+
+
+def gap_spread(air: Joint, bone: Joint, over: Sequence[float]) -> Spread:
+    """Return the posterior of a weighted sum of the gaps at m frequencies.
+
+    Parameters
+    ----------
+    air, bone : weights (c,), means (c, m) and covariances (c, m, m)
+        As `ThresholdEstimator.joint_threshold` gives them, taken as independent.
+    over : sequence of float
+        (m,) weights of the frequencies: 1 of one alone, or 1 / m of each for the mean.
+    """
+    one, other = _sums(air, over), _sums(bone, over)
+    return Spread(
+        tuple(
+            (w * v, mean - its_mean, sqrt(variance + its_variance))
+            for (w, mean, variance), (v, its_mean, its_variance) in product(one, other)
+        )
+    )
+
+
+def gap_of(spread: Spread, frequencies_hz: Iterable[int] = ()) -> Gap:
+    """Return mean, band and share of the posterior of a gap."""
+    low_db, high_db = spread.band_db_hl()
+    return _make_gap((*frequencies_hz,), spread.mean_db_hl, low_db, high_db, spread.above(GAP_DB))
+
+
+def gaps_of(result: SessionResult) -> list[EarGaps]:
+    """Return the gaps of each ear with valid tests by air and by bone, the right one first.
+
+    Parameters
+    ----------
+    result : SessionResult
+        As it may be told, recorded as 50 % points.
+    """
+    by_route = in_convention(result, CLINICAL_ASCENDING).by_route
+    pairs = ((by_route.get(Route(ear)), by_route.get(Route(ear, BONE))) for ear in EARS)
+    return [
+        _of_ear(air, bone)
+        for air, bone in pairs
+        if air is not None and bone is not None and may_compare(air, bone)
+    ]
+
+
+def _sums(joint: Joint, over: Sequence[float]) -> list[tuple[float, float, float]]:
+    """Return weight, mean and variance of a weighted sum in each component that has a weight."""
+    weight, mean, covariance = joint
+    by = np.asarray(over, dtype=np.float64)
+    means = (mean * by).sum(axis=1)
+    variances = (covariance * by[:, None] * by).sum(axis=(1, 2))
+    parts = zip(weight.tolist(), means.tolist(), variances.tolist(), strict=True)
+    return [part for part in parts if part[0] > 0.0]
+
+
+@dataclass(frozen=True)
+class _Level:
+    # A threshold: a number with its SD, or a limit without one.
+    db_hl: float
+    sd_db: float
+    at_least: bool  # it lies above, surely or because the other ear may have heard the tones
+    at_most: bool
+
+
+def _level(found: ThresholdResult) -> _Level | None:
+    """Return what is known of a threshold; None: nothing, or not on which side of a limit."""
+    reading = read(found)
+    if reading.kind in BEYOND and found.limit_db_hl is not None:
+        bound = BEYOND[reading.kind]
+        at_least = bound == Bound.AT_LEAST or reading.doubtful
+        return _Level(found.limit_db_hl, 0.0, at_least, bound == Bound.AT_MOST)
+    if found.mark not in WITH_NUMBERS or reading.level_db_hl is None or found.sd_db is None:
+        return None
+    at_least = reading.limit == Bound.AT_LEAST or reading.doubtful
+    return _Level(reading.level_db_hl, found.sd_db, at_least, reading.limit == Bound.AT_MOST)
+
+
+def _of_ear(air: EarResult, bone: EarResult) -> EarGaps:
+    by_air, by_bone = (
+        {t.frequency_hz: (level, read(t).inferred_db_hl is not None) for t in ear.thresholds
+         if (level := _level(t)) is not None}
+        for ear in (air, bone)
+    )  # fmt: skip
+    both = [f for f in by_air if f in by_bone]
+    inferred = {f for f in both if by_air[f][1] or by_bone[f][1]}
+
+    def gap_over(frequencies_hz: tuple[int, ...]) -> Gap | None:
+        levels = [[known[f][0] for f in frequencies_hz] for known in (by_air, by_bone)]
+        among = tuple(f for f in frequencies_hz if f in inferred)
+        return _gap_between(frequencies_hz, levels[0], levels[1], among)
+
+    gaps = tuple(gap for f in both if (gap := gap_over((f,))) is not None)
+    mean = gap_over(TYPE_HZ) if {*TYPE_HZ} <= {*both} else None
+    bone_db_hl = [by_bone[f][0].db_hl for f in TYPE_HZ if f in by_bone]
+    return EarGaps(air.route.ear, gaps, mean, _loss_type(mean, bone_db_hl))
+
+
+def _gap_between(
+    frequencies_hz: tuple[int, ...],
+    air: Sequence[_Level],
+    bone: Sequence[_Level],
+    inferred_hz: tuple[int, ...],
+) -> Gap | None:
+    """Return the mean gap over frequencies; None: it may lie on either side of its number."""
+    count = len(frequencies_hz)
+    at_least = any(a.at_least for a in air) or any(b.at_most for b in bone)
+    at_most = any(a.at_most for a in air) or any(b.at_least for b in bone)
+    if at_least and at_most:
+        return None
+    mean_db = sum(a.db_hl - b.db_hl for a, b in zip(air, bone, strict=True)) / count
+    sd_db = sqrt(sum((sum(each.sd_db for each in of) / count) ** 2 for of in (air, bone)))
+    spread = Spread(((1.0, mean_db, sd_db),))
+    low_db, high_db = spread.band_db_hl()
+    return _make_gap(
+        frequencies_hz,
+        mean_db,
+        None if at_most else low_db,
+        None if at_least else high_db,
+        spread.above(GAP_DB),
+        Bound.AT_LEAST if at_least else Bound.AT_MOST if at_most else Bound.NONE,
+        inferred_hz,
+    )
+
+
+def _make_gap(
+    frequencies_hz: tuple[int, ...],
+    db: float,
+    low_db: float | None,
+    high_db: float | None,
+    share: float,
+    bound: Bound = Bound.NONE,
+    inferred_hz: tuple[int, ...] = (),
+) -> Gap:
+    low_db, high_db = (None if e is None else round(e, LEVEL_DIGITS) for e in (low_db, high_db))
+    at = round(db, LEVEL_DIGITS)
+    return Gap(frequencies_hz, at, low_db, high_db, round(share, LEVEL_DIGITS), bound, inferred_hz)
+
+
+def _loss_type(mean: Gap | None, bone_db_hl: Sequence[float]) -> LossType:
+    if mean is None:
+        return LossType.UNKNOWN
+    if mean.is_denied:
+        return LossType.SENSORINEURAL
+    if not mean.is_called:
+        return LossType.UNKNOWN
+    normal = sum(bone_db_hl) / len(bone_db_hl) < NORMAL_BONE_DB_HL
+    return LossType.CONDUCTIVE if normal else LossType.MIXED

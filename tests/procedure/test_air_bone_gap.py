@@ -1,0 +1,269 @@
+"""Air-bone gaps are those of sampled thresholds, and types of loss those of the published rule."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from firmware_py.procedure.air_bone_gap import (
+    GAP_DB,
+    TYPE_HZ,
+    Joint,
+    LossType,
+    gap_of,
+    gap_spread,
+    gaps_of,
+)
+from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.route import BONE, Route
+
+SAMPLES = 400_000
+OFFSET_DB = 2.8
+Levels = dict[int, float]
+
+
+# --- from two joint posteriors -------------------------------------------------------------------
+
+
+def joint(seed: int, components: int, level_db_hl: float) -> Joint:
+    rng = np.random.default_rng(seed)
+    weight = rng.dirichlet(np.full(components, 3.0))
+    mean = level_db_hl + rng.normal(0.0, 8.0, (components, 4))
+    root = rng.normal(0.0, 2.5, (components, 4, 4))
+    return weight, mean, root @ np.swapaxes(root, 1, 2) + 2.0 * np.eye(4)
+
+
+def draws(found: Joint, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    weight, mean, covariance = found
+    counts = rng.multinomial(SAMPLES, weight)
+    parts = [
+        rng.multivariate_normal(m, c, size)
+        for size, m, c in zip(counts, mean, covariance, strict=True)
+    ]
+    return rng.permutation(np.concatenate(parts))
+
+
+@pytest.mark.parametrize(
+    "over", [(0.0, 1.0, 0.0, 0.0), (0.25, 0.25, 0.25, 0.25), (1 / 3, 1 / 3, 1 / 3, 0.0)]
+)
+@pytest.mark.parametrize("components", [1, 3])
+def test_a_gap_is_the_difference_of_two_mixtures(over: tuple[float, ...], components: int) -> None:
+    air, bone = joint(1, components, 45.0), joint(2, components, 34.0)
+    sample = (draws(air, 3) - draws(bone, 4)) @ np.array(over)
+
+    found = gap_of(gap_spread(air, bone, over), TYPE_HZ)
+
+    assert found.frequencies_hz == TYPE_HZ
+    assert found.db == pytest.approx(sample.mean(), abs=0.1)
+    assert (found.low_db, found.high_db) == pytest.approx(
+        np.quantile(sample, [0.025, 0.975]), abs=0.25
+    )
+    assert found.share == pytest.approx((sample >= GAP_DB).mean(), abs=0.005)
+    assert 0.05 < found.share < 0.99  # it tells something
+
+
+def test_a_component_without_weight_counts_nothing() -> None:
+    air, bone = joint(1, 2, 45.0), joint(2, 1, 28.0)
+    weight, mean, covariance = air
+    emptied = (np.array([1.0, 0.0]), mean, covariance)
+    alone = (np.array([1.0]), mean[:1], covariance[:1])
+
+    assert weight[1] > 0.0
+    assert gap_spread(emptied, bone, (1, 0, 0, 0)) == gap_spread(alone, bone, (1, 0, 0, 0))
+
+
+# --- of a result ---------------------------------------------------------------------------------
+
+
+def ear(ear_name: str, transducer: str, levels_db_hl: Levels, sd_db: float = 3.0) -> EarResult:
+    route = Route(ear_name, transducer)
+    thresholds = tuple(
+        ThresholdResult(
+            f, Outcome.MEASURED, level, sd_db, level - 1.96 * sd_db, level + 1.96 * sd_db, None,
+            MaskingMark.NOT_MASKED, floor_db_hl=-10.0, ceiling_db_hl=100.0,
+        )
+        for f in route.kind.frequencies_hz
+        for level in [levels_db_hl.get(f, levels_db_hl[0])]
+    )  # fmt: skip
+    return EarResult(route, Outcome.MEASURED, (), thresholds, 20, 10, 0, 0, 0, 0, None, OFFSET_DB)
+
+
+def air(levels_db_hl: Levels, sd_db: float = 3.0) -> EarResult:
+    return ear("right", "air", levels_db_hl, sd_db)
+
+
+def bone(levels_db_hl: Levels, sd_db: float = 4.0) -> EarResult:
+    return ear("right", BONE, levels_db_hl, sd_db)
+
+
+def session(*ears: EarResult) -> SessionResult:
+    return SessionResult(SessionOutcome.COMPLETE, ears, 60, 0, 400.0, ())
+
+
+def mark(found: EarResult, at_hz: int, **changed: Any) -> EarResult:
+    """Return an ear with one frequency changed."""
+    thresholds = tuple(
+        replace(t, **changed) if t.frequency_hz == at_hz else t for t in found.thresholds
+    )
+    return replace(found, thresholds=thresholds)
+
+
+def beyond(found: EarResult, at_hz: int, outcome: Outcome, limit_db_hl: float) -> EarResult:
+    none = {"threshold_db_hl": None, "sd_db": None, "low_db_hl": None, "high_db_hl": None}
+    return mark(found, at_hz, mark=outcome, limit_db_hl=limit_db_hl, **none)
+
+
+@pytest.mark.parametrize(
+    ("by_air", "by_bone", "loss"),
+    [
+        # Mazzoli et al. 2003, of clinical thresholds, which lie 2.8 dB above these.
+        ({0: 45.0}, {0: 40.0}, LossType.SENSORINEURAL),
+        ({0: 5.0}, {0: 2.0}, LossType.SENSORINEURAL),
+        ({0: 45.0}, {0: 30.1}, LossType.SENSORINEURAL),
+        ({0: 45.0}, {0: 29.9}, LossType.MIXED),
+        ({0: 45.0}, {0: 10.0}, LossType.CONDUCTIVE),
+        ({0: 60.0}, {0: 17.1}, LossType.CONDUCTIVE),
+        ({0: 60.0}, {0: 17.3}, LossType.MIXED),
+        # 4 kHz is not looked at, nor any frequency alone.
+        ({0: 20.0, 4000: 60.0}, {0: 18.0, 4000: 30.0}, LossType.SENSORINEURAL),
+        ({0: 30.0, 500: 45.0}, {0: 10.0, 500: 10.0}, LossType.CONDUCTIVE),
+        ({0: 20.0, 500: 45.0}, {0: 15.0, 500: 10.0}, LossType.SENSORINEURAL),
+    ],
+)
+def test_the_type_of_loss_is_that_of_the_published_rule(
+    by_air: Levels, by_bone: Levels, loss: LossType
+) -> None:
+    (found,) = gaps_of(session(air(by_air), bone(by_bone)))
+
+    assert found.loss == loss
+    at = [(by_air.get(f, by_air[0]), by_bone.get(f, by_bone[0])) for f in TYPE_HZ]
+    assert found.mean is not None
+    assert found.mean.db == pytest.approx(sum(a - b for a, b in at) / 3.0, abs=1e-3)
+
+
+def test_a_gap_has_the_band_and_the_share_of_a_difference() -> None:
+    (found,) = gaps_of(session(air({0: 50.0}), bone({0: 33.0})))
+
+    assert [gap.frequencies_hz for gap in found.gaps] == [
+        (f,) for f in (250, 500, 750, 1000, 1500, 2000, 3000, 4000)
+    ]
+    sd_db = 5.0  # of 3 and 4 dB
+    for gap in (*found.gaps, found.mean):
+        assert gap is not None
+        assert gap.db == pytest.approx(17.0, abs=1e-4)
+        assert gap.high_db == pytest.approx(17.0 + norm.ppf(0.975) * sd_db, abs=1e-3)
+        assert gap.low_db == pytest.approx(17.0 - norm.ppf(0.975) * sd_db, abs=1e-3)
+        assert gap.share == pytest.approx(norm.sf(15.0, 17.0, sd_db), abs=1e-4)
+        assert gap.bound == Bound.NONE
+
+
+def test_what_lies_beyond_a_limit_makes_the_gap_a_bound() -> None:
+    deaf, hears_all = Outcome.NO_RESPONSE, Outcome.HEARS_ALL
+    right, its_bone = air({0: 50.0}), bone({0: 33.0})
+    cases = [
+        (beyond(right, 1000, deaf, 100.0), its_bone, 67.0, Bound.AT_LEAST),
+        (beyond(right, 1000, hears_all, -10.0), its_bone, -43.0, Bound.AT_MOST),
+        (right, beyond(its_bone, 1000, deaf, 75.0), -25.0, Bound.AT_MOST),
+        (right, beyond(its_bone, 1000, hears_all, -10.0), 60.0, Bound.AT_LEAST),
+        (mark(right, 1000, masking=MaskingMark.UNCERTAIN), its_bone, 17.0, Bound.AT_LEAST),
+        (right, mark(its_bone, 1000, masking=MaskingMark.UNCERTAIN), 17.0, Bound.AT_MOST),
+    ]
+    for one, other, db, bound in cases:
+        (found,) = gaps_of(session(one, other))
+        (gap,) = (each for each in found.gaps if each.frequencies_hz == (1000,))
+        assert found.mean is not None
+        # Clinical thresholds are higher; limits are levels that were played.
+        assert gap.db == pytest.approx(db, abs=OFFSET_DB + 1e-3)
+        assert gap.bound == found.mean.bound == bound
+        assert (gap.low_db is None) == (bound == Bound.AT_MOST)
+        assert (gap.high_db is None) == (bound == Bound.AT_LEAST)
+        assert gap.is_called == (bound == Bound.AT_LEAST)
+
+
+def test_what_may_lie_on_either_side_is_not_known() -> None:
+    deaf = Outcome.NO_RESPONSE
+    both = session(
+        beyond(air({0: 50.0}), 1000, deaf, 100.0), beyond(bone({0: 33.0}), 1000, deaf, 75.0)
+    )
+    perhaps = session(beyond(air({0: 50.0}), 1000, Outcome.INCOMPLETE, 100.0), bone({0: 33.0}))
+
+    for result in (both, perhaps):
+        (found,) = gaps_of(result)
+        assert 1000 not in {gap.frequencies_hz[0] for gap in found.gaps}
+        assert found.mean is None
+        assert found.loss == LossType.UNKNOWN
+        assert not found.wants_examination
+
+
+def test_a_bound_tells_a_type_only_on_its_own_side() -> None:
+    doubtful = MaskingMark.UNCERTAIN
+    cases = [
+        # The other ear may have heard the vibrator: the gap may be smaller.
+        (air({0: 60.0}), mark(bone({0: 30.0}), 1000, masking=doubtful), LossType.UNKNOWN),
+        (air({0: 60.0}), mark(bone({0: 55.0}), 1000, masking=doubtful), LossType.SENSORINEURAL),
+        # It may have heard the tones by air: the gap may be larger.
+        (mark(air({0: 60.0}), 1000, masking=doubtful), bone({0: 30.0}), LossType.MIXED),
+        (mark(air({0: 60.0}), 1000, masking=doubtful), bone({0: 55.0}), LossType.UNKNOWN),
+    ]
+    for one, other, loss in cases:
+        assert [each.loss for each in gaps_of(session(one, other))] == [loss]
+
+
+def test_what_was_inferred_is_named() -> None:
+    inferred = mark(bone({0: 33.0}), 500, mark=Outcome.INFERRED, masking=None)
+
+    (found,) = gaps_of(session(air({0: 50.0}), inferred))
+
+    assert found.mean is not None
+    assert found.mean.inferred_hz == (500,)
+    assert [gap.inferred_hz for gap in found.gaps] == [()] + [(500,)] + [()] * 6
+
+
+def test_an_examination_is_due_with_a_gap_at_all_three_frequencies() -> None:
+    at_all = session(air({0: 40.0}), bone({0: 20.0}))
+    at_two = session(air({0: 40.0}), bone({0: 20.0, 1000: 26.0}))
+    at_three = session(air({0: 40.0}), bone({0: 39.0, 500: 20.0, 1000: 20.0, 2000: 20.0}))
+
+    assert [each.wants_examination for each in gaps_of(at_all)] == [True]
+    assert [each.wants_examination for each in gaps_of(at_two)] == [False]
+    assert [each.wants_examination for each in gaps_of(at_three)] == [True]
+
+
+def test_gaps_larger_than_a_conductive_loss_are_named() -> None:
+    (possible,) = gaps_of(session(air({0: 68.0}), bone({0: 5.0})))
+    (impossible,) = gaps_of(session(air({0: 60.0, 500: 90.0}), bone({0: 5.0})))
+
+    assert possible.impossible_hz == []
+    assert impossible.impossible_hz == [500]
+
+
+def test_only_what_may_be_compared_is() -> None:
+    right, its_bone = air({0: 50.0}), bone({0: 20.0})
+    left = ear("left", BONE, {0: 20.0})
+    for ears in (
+        (right,),
+        (its_bone,),
+        (right, left),
+        (replace(right, verdict=Verdict.DOUBTFUL), its_bone),
+        (right, replace(its_bone, verdict=Verdict.NOT_TESTED)),
+        (replace(right, boards=("pico 1",)), replace(its_bone, boards=("pico 2",))),
+    ):
+        assert gaps_of(session(*ears)) == []
+
+    both = gaps_of(session(ear("left", "air", {0: 50.0}), left, right, its_bone))
+    assert [each.ear for each in both] == ["right", "left"]
+
+
+def test_a_record_has_all_that_is_told() -> None:
+    (found,) = gaps_of(session(air({0: 50.0}), bone({0: 20.0})))
+
+    told = found.to_record()
+
+    assert told["loss"] == "mixed"
+    assert told["wants_examination"] is True
+    assert told["mean"]["frequencies_hz"] == (500, 1000, 2000)
+    assert len(told["gaps"]) == 8
