@@ -29,7 +29,7 @@ from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound
 from firmware_py.procedure.reading import BEYOND, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import BONE, EARS, Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING
+from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 from firmware_py.procedure.statements import may_compare
 
 GAP_DB: Final = 15.0
@@ -112,7 +112,11 @@ class EarGaps:
 
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {**asdict(self), "wants_examination": self.wants_examination}
+        return {
+            **asdict(self),
+            "wants_examination": self.wants_examination,
+            "impossible_hz": self.impossible_hz,
+        }
 
 
 def gap_spread(air: Joint, bone: Joint, over: Sequence[float]) -> Spread:
@@ -140,15 +144,18 @@ def gap_of(spread: Spread, frequencies_hz: Iterable[int] = ()) -> Gap:
     return _make_gap((*frequencies_hz,), spread.mean_db_hl, low_db, high_db, spread.above(GAP_DB))
 
 
-def gaps_of(result: SessionResult) -> list[EarGaps]:
+def gaps_of(result: SessionResult, convention: str = FIFTY_PERCENT) -> list[EarGaps]:
     """Return the gaps of each ear with valid tests by air and by bone, the right one first.
 
     Parameters
     ----------
     result : SessionResult
-        As it may be told, recorded as 50 % points.
+        As it may be told.
+    convention : str
+        Of its thresholds.
     """
-    by_route = in_convention(result, CLINICAL_ASCENDING).by_route
+    is_clinical = convention == CLINICAL_ASCENDING
+    by_route = (result if is_clinical else in_convention(result, CLINICAL_ASCENDING)).by_route
     pairs = ((by_route.get(Route(ear)), by_route.get(Route(ear, BONE))) for ear in EARS)
     return [
         _of_ear(air, bone)

@@ -5,8 +5,9 @@ with which the ears differ by at least so much, as they do where the better ear 
 the worse one. The same ear has to be worse at all frequencies of a criterion. The thresholds are
 clinical ones (`firmware_py/procedure/convention.py`), for which the criteria were written.
 
-Two sets of criteria. Both are about sensorineural loss; bone conduction is not measured, so that a
-conductive loss of one ear is among what is named, and the sentence says so:
+Two sets of criteria. Both are about sensorineural loss. Where bone conduction was measured, an ear
+whose loss is conductive meets none; where it was not, a conductive loss of one ear is among what is
+named, and the sentence says so:
 
 - NICE guideline NG98, Hearing loss in adults (2018), on when to consider MRI of adults: 15 dB or
   more at two adjacent test frequencies of 0.5, 1, 2, 4 and 8 kHz.
@@ -19,13 +20,15 @@ conductive loss of one ear is among what is named, and the sentence says so:
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, Final
 
+from firmware_py.procedure.air_bone_gap import LossType, gaps_of
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import LEFT, RIGHT, Route
+from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_compare
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
@@ -83,11 +86,15 @@ class Asymmetry:
     more: int  # so many others there are
     criteria: tuple[Criterion, ...]  # that are met
     sure: bool  # one is met at the lower ends of the bands, too
+    loss: LossType | None = None  # of the worse ear by bone conduction; None: not measured
 
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON values, its criteria by source and key of their words."""
         criteria = [{"source": each.source, "key": each.key} for each in self.criteria]
-        return {**asdict(self), "criteria": criteria}
+        told = {**asdict(self), "criteria": criteria}
+        if self.loss is None:
+            del told["loss"]
+        return told
 
 
 def asymmetries(result: SessionResult, age_years: float | None = None) -> list[Asymmetry]:
@@ -104,9 +111,11 @@ def asymmetries(result: SessionResult, age_years: float | None = None) -> list[A
     left, right = map(found_of.get, (Route(LEFT), Route(RIGHT)))
     if left is None or right is None:
         return []
+    losses = {each.ear: each.loss for each in gaps_of(result, CLINICAL_ASCENDING)}
     pairs = ((left, right), (right, left))
     found = (_asymmetry(worse, better, criteria) for worse, better in pairs)
-    return [each for each in found if each is not None]
+    told = (replace(each, loss=losses.get(each.ear)) for each in found if each is not None)
+    return [each for each in told if each.loss != LossType.CONDUCTIVE]
 
 
 def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:

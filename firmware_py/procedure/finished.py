@@ -6,6 +6,7 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
+from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.convention import clinical_mean_db_hl, convention_words, shift_db
 from firmware_py.procedure.grades import (
     PersonGrade,
@@ -49,7 +50,9 @@ def result_as_json(
         ear["has_thresholds"] = has_thresholds(found)
         ear["may_conclude"] = may_conclude(found)
     grade = person_as_json(person_grade(result))
-    return {**told, "threshold_convention": convention, "grade": grade}
+    gaps = [each.to_record() for each in gaps_of(result, convention)]
+    told |= {"threshold_convention": convention, "grade": grade}
+    return {**told, "air_bone_gaps": gaps} if gaps else told
 
 
 def threshold_with_width(found: ThresholdResult, wanted_db: float) -> dict[str, Any]:

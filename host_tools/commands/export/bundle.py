@@ -12,11 +12,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from firmware_py.console.wording import verdict_words, which_ear_words
+from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
 from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import AIR, BONE, BY_AIR
 from firmware_py.procedure.statements import has_thresholds, is_final, may_conclude
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
@@ -28,7 +29,11 @@ UCUM: Final = "http://unitsofmeasure.org"
 _TERMS: Final = "http://terminology.hl7.org/CodeSystem"
 _NAMES: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:gp-pta:fhir")
 
-PANEL: Final = ("89015-2", "Pure tone threshold audiometry panel")
+# By the transducer of its members.
+PANELS: Final = {
+    AIR: ("89015-2", "Pure tone threshold audiometry panel"),
+    BONE: ("100652-7", "Pure tone bone conduction threshold audiometry panel"),
+}
 # Beyond a limit: the comparator, and the interpretation with its name.
 BEYOND: Final = {
     Kind.ABOVE: (">", (">", "Off scale high")),
@@ -91,9 +96,14 @@ class _Writer:
         self._device = self._made_device()
 
     def resources(self) -> Iterable[Resource]:
-        """Return the device, the thresholds, and the panel that has them as its members."""
-        found = [each for ear in self._of.result.ears for each in self._observations(ear)]
-        return [self._device, *found, self._panel(found)]
+        """Return the device, the thresholds, and the panels that have them as their members."""
+        yield self._device
+        for transducer in PANELS:
+            ears = [e for e in self._of.result.ears if e.route.transducer == transducer]
+            found = [each for ear in ears for each in self._observations(ear)]
+            yield from found
+            if ears:
+                yield self._panel(transducer, ears, found)
 
     def _observations(self, ear: EarResult) -> list[Resource]:
         """Return those of an ear: what was asked, what follows from it, what was confirmed."""
@@ -121,17 +131,22 @@ class _Writer:
             "version": [{"value": firmware}],
         }
 
-    def _panel(self, members: Iterable[Resource]) -> Resource:
+    def _panel(
+        self, transducer: str, ears: Sequence[EarResult], members: Iterable[Resource]
+    ) -> Resource:
         result = self._of.result
         notes = [
             f"{ear.route.words}: {ear.outcome}" + (f"; {say(ear.why)}" if ear.why else "")
-            for ear in result.ears
+            for ear in ears
             if has_thresholds(ear)
         ]
-        verdicts = [f"{ear.route.words}: {verdict_words(ear)}" for ear in result.ears]
+        if transducer == BONE:
+            notes += map(_gap_words, gaps_of(result, self._of.convention))
+        verdicts = [f"{ear.route.words}: {verdict_words(ear)}" for ear in ears]
+        name = "panel" if transducer == AIR else f"panel {transducer}"
         return {
-            **self._observation("panel", _concept(LOINC, *PANEL), result.ears),
-            **({} if any(map(has_thresholds, result.ears)) else _absent(*NOT_TESTED)),
+            **self._observation(name, _concept(LOINC, *PANELS[transducer]), ears),
+            **({} if any(map(has_thresholds, ears)) else _absent(*NOT_TESTED)),
             "note": self._notes(
                 [
                     f"session {self._of.outcome}",
@@ -141,7 +156,7 @@ class _Writer:
                     *which_ear_words(result),
                     *self._course_words(),
                 ],
-                result.ears,
+                ears,
             ),
             "hasMember": [_reference(member) for member in members],
         }
@@ -296,6 +311,18 @@ class _Writer:
         told += [f"earphones: {transducer}"] if transducer else []
         told += [convention_words(e, self._of.convention) for e in ears if has_thresholds(e)]
         return [*told, self._of.calibration.headline]
+
+
+def _gap_words(gaps: EarGaps) -> str:
+    """Say the type of loss of an ear, and the mean gap that it rests on."""
+    told = f"{gaps.ear} ear: type of loss by the air-bone gap: {gaps.loss}"
+    if gaps.mean is None:
+        return told
+    at_hz = ", ".join(map(str, gaps.mean.frequencies_hz))
+    sign = COMPARATORS[gaps.mean.bound]
+    low, high = ("" if e is None else f"{e:.0f}" for e in (gaps.mean.low_db, gaps.mean.high_db))
+    band = f"95 % band {low} to {high} dB"
+    return f"{told}; mean at {at_hz} Hz {sign}{gaps.mean.db:.0f} dB ({band})"
 
 
 def _absent(code: str, display: str) -> Resource:

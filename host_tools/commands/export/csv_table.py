@@ -5,9 +5,11 @@ from typing import Any, Final
 
 from device.simulator import nhanes
 from device.simulator.listener import EARS
+from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
+from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
-from firmware_py.procedure.route import BY_AIR, ROUTES, Route
+from firmware_py.procedure.route import BY_AIR, BY_BONE, ROUTES, Route
 from firmware_py.procedure.words import say
 from host_tools.commands.export.cells import (
     ABOUT,
@@ -21,17 +23,8 @@ from host_tools.commands.export.cells import (
 from host_tools.commands.export.examination import Examination, marks_of
 
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
-PLACES: Final = [(str(route), f) for route in ROUTES for f in route.kind.frequencies_hz]
-REST: Final = (
-    *(f"{name}_{ear}" for ear in ROUTES for name in OF_EAR),
-    "conduct",
-    "verdict",
-    *(f"{name}_{ear}" for ear in ROUTES for name in ("verdict", "reasons")),
-    *WITH_WHAT,
-    *(f"boards_{ear}" for ear in ROUTES),
-    "threshold_convention",
-    *(f"clinical_offset_db_{ear}" for ear in ROUTES),
-)
+# Of an ear with tests by air and by bone.
+OF_GAPS: Final = ("air_bone_gap_db", "loss")
 
 
 def level_column(ear: str, frequency_hz: int) -> str:
@@ -44,23 +37,9 @@ def code_column(ear: str, frequency_hz: int) -> str:
     return f"{ear}_{frequency_hz}_hz_code"
 
 
-COLUMNS: Final = (
-    *ABOUT,
-    "age_years",
-    "sex",
-    *(level_column(*place) for place in PLACES),
-    *(code_column(*place) for place in PLACES),
-    *REST,
-)
-NHANES_COLUMNS: Final = (
-    *ABOUT,
-    nhanes.AGE_YEARS,
-    nhanes.SEX,
-    *(nhanes.variable(ear, f) for ear in EARS for f in BY_AIR.frequencies_hz),
-    *REST,
-)
 # How a limit lies to the threshold.
 BEYOND_SIGNS: Final = {Kind.ABOVE: ">", Kind.AT_MOST: "<="}
+BOUND_SIGNS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">=", Bound.AT_MOST: "<="}
 POINTS: Final = Spelling()
 
 
@@ -70,13 +49,51 @@ def as_csv(examinations: Sequence[Examination], spelling: Spelling = POINTS) -> 
         {**_of_person(each, spelling), **_of_levels(each, spelling), **_rest(each, spelling)}
         for each in examinations
     )
-    return file_of(COLUMNS, rows, spelling)
+    routes = _routes_of(examinations)
+    places = [(str(route), f) for route in routes for f in route.kind.frequencies_hz]
+    columns = [
+        *ABOUT,
+        "age_years",
+        "sex",
+        *(level_column(*place) for place in places),
+        *(code_column(*place) for place in places),
+        *_rest_columns(routes),
+    ]
+    return file_of(columns, rows, spelling)
 
 
 def as_nhanes_csv(examinations: Sequence[Examination], spelling: Spelling = POINTS) -> bytes:
     """Return a row for each session as NHANES writes it: codes stand among the levels."""
     rows = ({**_as_nhanes(each, spelling), **_rest(each, spelling)} for each in examinations)
-    return file_of(NHANES_COLUMNS, rows, spelling)
+    columns = [
+        *ABOUT,
+        nhanes.AGE_YEARS,
+        nhanes.SEX,
+        *(nhanes.variable(ear, f) for ear in EARS for f in BY_AIR.frequencies_hz),
+        *_rest_columns(_routes_of(examinations)),
+    ]
+    return file_of(columns, rows, spelling)
+
+
+def _routes_of(examinations: Sequence[Examination]) -> list[Route]:
+    """Return both ears by air, and what else was tested in one of the sessions."""
+    tested = {ear.route for each in examinations for ear in each.result.ears}
+    return [route for route in ROUTES if route.kind is BY_AIR or route in tested]
+
+
+def _rest_columns(routes: Sequence[Route]) -> list[str]:
+    by_bone = [route.ear for route in routes if route.kind is BY_BONE]
+    return [
+        *(f"{name}_{route}" for route in routes for name in OF_EAR),
+        "conduct",
+        "verdict",
+        *(f"{name}_{route}" for route in routes for name in ("verdict", "reasons")),
+        *WITH_WHAT,
+        *(f"boards_{route}" for route in routes),
+        "threshold_convention",
+        *(f"clinical_offset_db_{route}" for route in routes),
+        *(f"{name}_{ear}" for ear in by_bone for name in OF_GAPS),
+    ]
 
 
 def _of_person(examination: Examination, spelling: Spelling) -> dict[str, str]:
@@ -131,7 +148,20 @@ def _rest(examination: Examination, spelling: Spelling) -> dict[str, Any]:
     row["threshold_convention"] = examination.convention
     for ear in examination.result.ears:
         row |= {f"{name}_{ear.route}": value for name, value in _of_ear(ear, spelling).items()}
+    for gaps in gaps_of(examination.result, examination.convention):
+        row[f"loss_{gaps.ear}"] = gaps.loss
+        row[f"air_bone_gap_db_{gaps.ear}"] = _gap_words(gaps, spelling)
     return row
+
+
+def _gap_words(gaps: EarGaps, spelling: Spelling) -> str:
+    """Return such as "500 31.0 (20.1 to 41.9); 1000 >=25.0 (14.1 to )": with the 95 % bands."""
+    cell = spelling.cell
+    return "; ".join(
+        f"{gap.frequencies_hz[0]} {BOUND_SIGNS[gap.bound]}{cell(gap.db)} "
+        f"({cell(gap.low_db)} to {cell(gap.high_db)})"
+        for gap in gaps.gaps
+    )
 
 
 def _of_ear(ear: EarResult, spelling: Spelling) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.reading import SIGNS
 from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, ROUTE_KINDS
 from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
@@ -184,9 +184,10 @@ def _fhir() -> dict[str, Any]:
             "category": f"{terms}/observation-category",
             "interpretation": f"{terms}/v3-ObservationInterpretation",
         },
-        "panel": bundle.PANEL,
-        "codes": BY_AIR.loinc,
+        "panels": bundle.PANELS,
+        "codes": {kind.transducer: kind.loinc for kind in ROUTE_KINDS},
         "beyond": bundle.BEYOND,
+        "bounds": bundle.COMPARATORS,
         "comparators": {SIGNS[bound]: sign for bound, sign in bundle.COMPARATORS.items()},
         "indeterminate": bundle.INDETERMINATE,
         "not_asked": bundle.NOT_ASKED,

@@ -18,6 +18,12 @@ export function bundleOf(session, terms, newId = () => crypto.randomUUID()) {
   return { resourceType: "Bundle", type: "collection", entry: entries };
 }
 
+const BONE = "bone";
+
+const transducerOf = (ear) => ear.transducer ?? "air";
+
+const earWords = ({ ear, transducer }) => (transducer ? `${ear} ear by ${transducer}` : `${ear} ear`);
+
 class Writer {
   constructor(session, terms, newId) {
     this.session = session;
@@ -33,8 +39,12 @@ class Writer {
   }
 
   resources() {
-    const found = this.session.result.ears.flatMap((ear) => this.ofEar(ear));
-    return [this.device, ...found, this.panel(found)];
+    const of = (transducer) => {
+      const ears = this.session.result.ears.filter((ear) => transducerOf(ear) === transducer);
+      const found = ears.flatMap((ear) => this.ofEar(ear));
+      return ears.length ? [...found, this.panel(transducer, ears, found)] : [];
+    };
+    return [this.device, ...Object.keys(this.terms.panels).flatMap(of)];
   }
 
   ofEar(ear) {
@@ -97,27 +107,43 @@ class Writer {
     };
   }
 
-  panel(members) {
+  panel(transducer, ears, members) {
     const { result } = this.session;
-    const tested = result.ears.filter((ear) => ear.has_thresholds);
-    const ears = tested.map((e) => `${e.ear} ear: ${e.outcome}${e.why.length ? `; ${inEnglish(e.why)}` : ""}`);
-    const verdicts = result.ears.map((e) => `${e.ear} ear: ${verdictNote(e)}`);
-    const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...ears, ...result.remarks.map((each) => inEnglish([each]))];
+    const tested = ears.filter((ear) => ear.has_thresholds);
+    const outcomes = tested.map((e) => `${earWords(e)}: ${e.outcome}${e.why.length ? `; ${inEnglish(e.why)}` : ""}`);
+    const gaps = transducer === BONE ? (result.air_bone_gaps ?? []).map((each) => this.gapWords(each)) : [];
+    const verdicts = ears.map((e) => `${earWords(e)}: ${verdictNote(e)}`);
+    const remarks = result.remarks.map((each) => inEnglish([each]));
+    const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...outcomes, ...gaps, ...remarks];
     if (result.ears.length > 1) {
       said.push(`which ear is which: ${result.which_ear.replaceAll("-", " ")}`);
     }
     const absent = this.concept("absent", ...this.terms.not_tested);
     return {
-      ...this.observation(this.concept("loinc", ...this.terms.panel), result.ears),
+      ...this.observation(this.concept("loinc", ...this.terms.panels[transducer]), ears),
       dataAbsentReason: tested.length ? undefined : absent,
-      note: this.notes(said, result.ears),
+      note: this.notes(said, ears),
       hasMember: members.map(reference),
     };
   }
 
+  gapWords({ ear, loss, mean }) {
+    const told = `${ear} ear: type of loss by the air-bone gap: ${loss}`;
+    if (!mean) {
+      return told;
+    }
+    const [low, high] = [mean.low_db, mean.high_db].map((end) => (end === null ? "" : end.toFixed(0)));
+    const level = `${this.terms.bounds[mean.bound]}${mean.db.toFixed(0)}`;
+    const at = mean.frequencies_hz.join(", ");
+    return `${told}; mean at ${at} Hz ${level} dB (95 % band ${low} to ${high} dB)`;
+  }
+
   at(ear, hz) {
-    const name = `Hearing threshold Ear - ${ear.ear} --${hz} Hz`;
-    return this.observation(this.concept("loinc", this.terms.codes[ear.ear][hz], name), [ear]);
+    const transducer = transducerOf(ear);
+    const through = transducer === BONE ? ` by ${transducer} conduction` : "";
+    const name = `Hearing threshold Ear - ${ear.ear}${through} --${hz} Hz`;
+    const known = this.terms.codes[transducer][ear.ear][hz];
+    return this.observation(known ? this.concept("loinc", known, name) : { text: name }, [ear]);
   }
 
   /** Return whether what is said of these ears is final. */

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from firmware_py.procedure.convention import higher
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.results import ConfirmedThreshold, ThresholdResult
+from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.calibration.calibrations import MADE, on_file
@@ -56,6 +58,37 @@ def inferred_and_confirmed() -> Examination:
     mean = replace(right.pta4, inferred_hz=(2000,))
     ears = replace(right, thresholds=thresholds, confirmed=again, pta4=mean), others
     return replace(examination, result=replace(examination.result, ears=ears))
+
+
+def session_with_bone(gap_db: float = 30.0) -> Examination:
+    """Return a session of both ears by air and bone: the right one has this gap, the left none.
+
+    By bone 2000 Hz was not asked in the right ear, and nothing was heard at 4000 Hz.
+    """
+    examination = inferred_and_confirmed()
+    right, left = examination.result.ears
+    right = replace(right, thresholds=tuple(map(_all_asked, right.thresholds)), confirmed=())
+    by_bone = by_bone_of(right, gap_db), by_bone_of(left, 0.0)
+    changes = {2000: _infer, 4000: _beyond(Outcome.NO_RESPONSE, 80.0)}
+    thresholds = (changes.get(t.frequency_hz, replace)(t) for t in by_bone[0].thresholds)
+    ears = right, left, replace(by_bone[0], thresholds=tuple(thresholds)), by_bone[1]
+    return replace(examination, result=replace(examination.result, ears=ears))
+
+
+def by_bone_of(air: EarResult, gap_db: float) -> EarResult:
+    """Return what an ear would have by bone: everywhere so much less than by air."""
+    route = Route(air.route.ear, BONE)
+    thresholds = tuple(
+        replace(
+            higher(t, -gap_db),
+            masking=MaskingMark.MASKED,
+            air_bone_gap_db=None,
+            ceiling_db_hl=route.kind.highest_db_hl(t.frequency_hz),
+        )
+        for t in air.thresholds
+        if t.frequency_hz in route.kind.frequencies_hz
+    )
+    return replace(air, route=route, thresholds=thresholds, confirmed=(), pta4=None)
 
 
 def _all_asked(found: ThresholdResult) -> ThresholdResult:

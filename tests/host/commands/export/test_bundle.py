@@ -5,6 +5,7 @@ observations and a device is made of is the same in both.
 """
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.host.commands.export.sessions import (
     JOURNALS,
     UNRELIABLE,
     inferred_and_confirmed,
+    session_with_bone,
     session_with_marks,
 )
 from tests.host.journals import BOTH, LEFT_S2
@@ -177,3 +179,37 @@ def test_what_was_confirmed_is_an_observation_of_its_own() -> None:
     assert {"text": "no-response"} in again[1]["note"]
     members = {member["reference"] for member in resources[-1]["hasMember"]}
     assert {f"urn:uuid:{r['id']}" for r in again} <= members
+
+
+def test_bone_has_observations_and_a_panel_of_its_own() -> None:
+    from fhir.resources.R4B.bundle import Bundle  # half a second
+
+    resources = resources_of(session_with_bone())
+    bundle = json.loads(as_fhir([session_with_bone()]))
+    Bundle.model_validate(bundle)
+    by_name = {f"urn:uuid:{r['id']}": r for r in resources}
+    assert len(by_name) == len(resources) == len(bundle["entry"])
+
+    air, bone = (r for r in resources if "hasMember" in r)
+    assert [r["code"]["coding"][0]["code"] for r in (air, bone)] == ["89015-2", "100652-7"]
+    of_air, of_bone = (
+        [by_name[member["reference"]] for member in panel["hasMember"]] for panel in (air, bone)
+    )
+    assert (len(of_air), len(of_bone)) == (20, 16)
+    assert all("coding" in r["code"] for r in of_air)
+    # A code of air would say another thing, and LOINC has none of these.
+    assert not any("coding" in r["code"] for r in of_bone)
+    names = [r["code"]["text"] for r in of_bone]
+    assert names[0] == "Hearing threshold Ear - right by bone conduction --250 Hz"
+    assert len(set(names)) == 16
+    notes = [note["text"] for note in bone["note"]]
+    said = next(note for note in notes if note.startswith("right ear: type of loss"))
+    assert re.search(r"(conductive|mixed); mean at 500, 1000, 2000 Hz 30 dB \(95 % band", said)
+    assert "left ear: type of loss by the air-bone gap: sensorineural" in " ".join(notes)
+    assert not any("type of loss" in note["text"] for note in air["note"])
+
+
+def test_a_session_by_air_has_the_panel_that_it_had() -> None:
+    panels = [r for r in resources_of(inferred_and_confirmed()) if "hasMember" in r]
+
+    assert [r["code"]["coding"][0]["code"] for r in panels] == ["89015-2"]

@@ -28,6 +28,7 @@ from tests.host.commands.export.sessions import (
     SILENT,
     UNRELIABLE,
     inferred_and_confirmed,
+    session_with_bone,
     session_with_marks,
 )
 from tests.host.journals import BOTH
@@ -290,3 +291,43 @@ def test_what_is_ours_begins_with_nothing_that_runs(path: Path) -> None:
         assert not cell.startswith("-") or math.isfinite(float(cell))
         for part in cell.split(";"):
             assert not part.strip().startswith(("=", "+", "@"))
+
+
+def test_bone_has_columns_of_its_own_where_it_was_tested() -> None:
+    without, with_it = inferred_and_confirmed(), session_with_bone()
+    (air_only,), (both,) = rows_of(without), rows_of(with_it)
+    added = [name for name in both if name not in air_only]
+
+    assert not any("bone" in name for name in air_only)
+    assert [name for name in both if name in air_only] == [*air_only], "in the same order"
+    assert {n for n in added if n.endswith("_db_hl")} == {
+        f"{ear}-bone_{f}_hz_db_hl"
+        for ear in ("right", "left")
+        for f in (250, 500, 750, 1000, 1500, 2000, 3000, 4000)
+    }
+    by_air, by_bone = both["right_1000_hz_db_hl"], both["right-bone_1000_hz_db_hl"]
+    assert float(by_air) - float(by_bone) == pytest.approx(30.0, abs=0.1)
+    assert (both["right-bone_4000_hz_db_hl"], both["right-bone_4000_hz_code"]) == (
+        "",
+        "no-response",
+    )
+    assert both["right-bone_2000_hz_db_hl"] == ""
+    assert both["loss_right"] in ("conductive", "mixed")
+    assert both["loss_left"] == "sensorineural"
+    assert re.search(r"(^|; )1000 30\.0 \(\S+ to \S+\)(; |$)", both["air_bone_gap_db_right"])
+    assert " <=" in both["air_bone_gap_db_right"], "nothing was heard by bone at 4 kHz"
+    (first, second) = rows_of(without, with_it)
+    assert [*first] == [*second] == [*both]
+    assert {first[name] for name in added} == {""}
+
+
+def test_a_row_a_threshold_says_by_which_route() -> None:
+    rows = read(as_tidy_csv([session_with_bone()], Spelling()))
+    table = pq.read_table(pa.BufferReader(as_parquet([session_with_bone()]))).to_pylist()
+
+    places = [(row["ear"], row["frequency_hz"]) for row in rows]
+    assert len(places) == len(set(places)) == 2 * 10 + 2 * 8
+    assert [(row["ear"], str(row["frequency_hz"])) for row in table] == places
+    assert sum(ear == "right-bone" for ear, _ in places) == 8
+    beyond = next(row for row in table if (row["ear"], row["frequency_hz"]) == ("right-bone", 4000))
+    assert (beyond["kind"], beyond["limit_db_hl"], beyond["masked"]) == ("above", 80.0, False)

@@ -16,7 +16,12 @@ from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json, schema_text
-from tests.host.commands.export.sessions import JOURNALS, inferred_and_confirmed, session_with_marks
+from tests.host.commands.export.sessions import (
+    JOURNALS,
+    inferred_and_confirmed,
+    session_with_bone,
+    session_with_marks,
+)
 from tests.host.journals import BOTH
 
 
@@ -125,3 +130,21 @@ def test_a_masked_threshold_supposes_nothing_of_the_other_ear(masking: MaskingMa
 
     assert len(told) > 5
     assert {"air_bone_gap_db" in t for t in told} == {masking != MaskingMark.MASKED}
+
+
+def test_bone_and_gaps_fit_the_schema(validator: Any) -> None:
+    document = json.loads(as_json([session_with_bone()]))
+    validator.validate(document)
+    (session,) = document["sessions"]
+
+    assert [(e["ear"], e.get("transducer")) for e in session["ears"]] == [
+        ("right", None), ("left", None), ("right", "bone"), ("left", "bone"),
+    ]  # fmt: skip
+    right, left = session["air_bone_gaps"]
+    assert (right["ear"], left["ear"]) == ("right", "left")
+    assert right["wants_examination"]
+    assert not left["wants_examination"]
+    assert right["mean"]["db"] == pytest.approx(30.0, abs=1e-3)
+    assert right["mean"]["inferred_hz"] == [2000]
+    assert left["mean"]["share"] < 0.01
+    assert "air_bone_gaps" not in json.loads(as_json([inferred_and_confirmed()]))["sessions"][0]
