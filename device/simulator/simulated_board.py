@@ -17,7 +17,7 @@ from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
 from firmware_py.link.messages import HOST_SILENCE_US
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import BY_AIR, ROUTE_KINDS
 
 PLAYED_MAX: Final = 4096  # tones remembered for tests; a session has a few hundred
 _EARS: Final[tuple[Ear, Ear]] = ("left", "right")
@@ -36,7 +36,8 @@ class PlayedNoise:
 class PlayedTone:
     """A tone that came out of the earphones, and the noise that was in the other ear by then.
 
-    `cut`: it was silenced before its end; False while it sounds.
+    `cut`: it was silenced before its end; False while it sounds. `via`: the transducer, as on the
+    wire.
     """
 
     tone_id: str
@@ -46,6 +47,7 @@ class PlayedTone:
     onset_us: int
     cut: bool
     noise: PlayedNoise | None = None
+    via: int = BY_AIR.wire_number
 
 
 class SimulatedOutput:
@@ -62,10 +64,13 @@ class SimulatedOutput:
     def __init__(
         self,
         has_noise: bool,
+        transducers: int,
         when_begun: Callable[[Ear, float, float], None],
         when_over: Callable[[bool], None],  # is told whether it was cut
     ) -> None:
         self.has_noise = has_noise
+        self.transducers = transducers
+        self.via = BY_AIR.wire_number  # of the tone that sounds, or is about to
         self.began_us: int | None = None
         self.ended_us: int | None = None
         self.end_us: int | None = None
@@ -73,6 +78,10 @@ class SimulatedOutput:
         self.now_us = 0
         self._when_begun = when_begun
         self._when_over = when_over
+
+    def lead(self, _ear: int, via: int) -> None:
+        """Have what comes next come out of this transducer; noise knows but the earphones."""
+        self.via = via
 
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
@@ -120,6 +129,8 @@ class SimulatedBoard:
         Tone and noise are cut when no valid frame came for so long, in board time, above 0.
     has_noise : bool
         Whether it knows `mask` and `unmask`.
+    has_vibrator : bool
+        Whether it has a bone vibrator, and tells so; a board of before has none.
     name : str
         What it calls itself.
 
@@ -144,14 +155,17 @@ class SimulatedBoard:
         output_limit_dbfs: float = 0.0,
         host_silence_us: int = HOST_SILENCE_US,
         has_noise: bool = True,
+        has_vibrator: bool = True,
         name: str = BOARD_NAME,
     ) -> None:
         self.host_silence_us = host_silence_us
         self.now_us = 0
         self.hand = Hand(listener)
         self._played: deque[PlayedTone] = deque(maxlen=PLAYED_MAX)
-        self._output = SimulatedOutput(has_noise, self._tone_began, self._tone_over)
-        limits_dbfs = (output_limit_dbfs, output_limit_dbfs)
+        kinds = ROUTE_KINDS if has_vibrator else (BY_AIR,)
+        transducers = sum(1 << kind.wire_number for kind in kinds)
+        self._output = SimulatedOutput(has_noise, transducers, self._tone_began, self._tone_over)
+        limits_dbfs = (output_limit_dbfs,) * (2 + has_vibrator)
         self.server = self.server_type(
             self._output, limits_dbfs, boot, serial, name, host_silence_us
         )
@@ -208,6 +222,7 @@ class SimulatedBoard:
             self.now_us,
             False,
             self.noise,
+            self._output.via,
         )
         self._played.append(tone)
         self._listen(tone)

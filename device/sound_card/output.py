@@ -8,6 +8,7 @@ import threading
 from array import array
 from typing import Final
 
+from device.tone_generator.sounding import EARPHONES
 from device.tone_generator.synthesis import CHANNELS
 from device.tone_generator.voices import Voices
 
@@ -34,6 +35,7 @@ class SampledOutput:
     """
 
     has_noise = True
+    transducers = EARPHONES
 
     def __init__(self, rate_hz: float) -> None:
         if not rate_hz > RATE_HZ_MIN:
@@ -53,6 +55,9 @@ class SampledOutput:
         with self._making:
             self._forget()
             self._voices.play(ear, frequency_hz, level_dbfs, times_ms)
+
+    def lead(self, ear: int, via: int) -> None:
+        """Do nothing: there are earphones only."""
 
     def cut(self) -> None:
         """Fall silent within a fade and what is queued."""

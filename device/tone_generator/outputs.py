@@ -23,6 +23,7 @@ from time import (  # type: ignore[attr-defined]  # MicroPython's
 
 import machine
 
+from device.tone_generator.sounding import EARPHONES
 from device.tone_generator.synthesis import CHANNELS, LEFT
 from device.tone_generator.voices import Voices
 
@@ -74,6 +75,7 @@ class I2SOutput:
     """
 
     has_noise = True
+    transducers = EARPHONES
     due_ms = IDLE_MS
 
     def __init__(self, pins: "dict[str, int]") -> None:
@@ -112,6 +114,9 @@ class I2SOutput:
         """Take a tone: on, off, number of pulses, rise."""
         self._forget()
         self._voices.play(ear, frequency_hz, level_dbfs, times_ms)
+
+    def lead(self, ear: int, via: int) -> None:
+        """Do nothing: there are earphones only; `switched.py` has more."""
 
     def cut(self) -> None:
         """Fall silent within a fade and what is queued."""
@@ -239,6 +244,7 @@ class PwmOutput:
     """
 
     has_noise = False
+    transducers = EARPHONES
 
     def __init__(self, pins: "dict[str, int]") -> None:
         self._pwm = (
@@ -267,6 +273,9 @@ class PwmOutput:
             self._duties[step] = min(int(duty * _DUTY_TURN), PWM_FULL)  # never louder than asked
         self._pulses = pulses
         self.due_ms = 0
+
+    def lead(self, ear: int, via: int) -> None:
+        """Do nothing: there are earphones only; `switched.py` has more."""
 
     def cut(self) -> None:
         """Fall silent at once."""

@@ -17,6 +17,7 @@ from device.tone_generator import settings
 from device.tone_generator.buttons import Button
 from device.tone_generator.outputs import I2SOutput, PwmOutput
 from device.tone_generator.server import ToneGenerator, has_host
+from device.tone_generator.switched import SwitchedOutput
 from firmware_py.link.frames import FRAME_BYTES_MAX
 
 TYPE_CHECKING = False
@@ -106,7 +107,9 @@ class Board:
         if "smps" in kept.pins:
             machine.Pin(kept.pins["smps"], machine.Pin.OUT, value=1)
         boot = settings.next_boot()  # before there is sound: a flash that is written stops all else
-        self.output = I2SOutput(kept.pins) if kept.output == "i2s" else PwmOutput(kept.pins)
+        self.output: Any = I2SOutput(kept.pins) if kept.output == "i2s" else PwmOutput(kept.pins)
+        if kept.has_vibrator:
+            self.output = SwitchedOutput(self.output, kept.pins)
         self.buttons = (Button(kept.pins["heard"], HEARD), Button(kept.pins["unsure"], UNSURE))
         serial = binascii.hexlify(machine.unique_id()).decode()
         self.server = ToneGenerator(self.output, kept.limits_dbfs, boot, serial)
@@ -142,7 +145,8 @@ class Board:
     def _wait_ms(self) -> int:
         if self._is_unsettled():
             return UNSETTLED_MS
-        return self.output.due_ms
+        due_ms: int = self.output.due_ms
+        return due_ms
 
     def _is_unsettled(self) -> bool:
         return self.buttons[0].unsettled or self.buttons[1].unsettled

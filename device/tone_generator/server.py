@@ -6,6 +6,7 @@ microseconds since the board's start. What is to be sent waits in a list until t
 
 from device.tone_generator.outbox import Outbox
 from device.tone_generator.sounding import RefusedError, Sounding
+from device.tone_generator.synthesis import RIGHT
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.link.messages import (
     COMMANDS,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 BOARD_NAME = "pico"
 BOARD_VERSION = "1"
-PLAYED_VIA = (0,)  # the transducers of an ear that this program has an output for: the earphone
 
 
 class Conversation:
@@ -86,7 +86,8 @@ class ToneGenerator:
     output : Output
         Where the sound goes.
     limits_dbfs : tuple of float
-        Left and right: the level that nothing exceeds, whatever is asked for.
+        Left, right, and of the vibrator where there is one: the level that nothing exceeds,
+        whatever is asked for.
     boot : int
         The number of this start of the board, 0 to 2**32 - 1.
     serial : str
@@ -112,7 +113,7 @@ class ToneGenerator:
     def __init__(
         self,
         output: "Output",
-        limits_dbfs: "tuple[float, float]",
+        limits_dbfs: "tuple[float, ...]",
         boot: int,
         serial: str,
         name: str = BOARD_NAME,
@@ -271,12 +272,13 @@ class ToneGenerator:
         }
 
     def _identify(self, _values: "Values") -> "Values":
-        return {"serial": self._serial, "press_ends": 1}
+        return {"serial": self._serial, "press_ends": 1, "transducers": self.sounds.transducers}
 
     def _play(self, values: "Values") -> "Values":
-        if values["via"] not in PLAYED_VIA:  # nothing else plays in its place
+        via = values["via"]
+        if not self.sounds.transducers >> via & 1:  # nothing else plays in its place
             raise FieldError("via")
-        self._check_limit(values)
+        self._check_limit(values, values["ear"] if via == 0 else RIGHT + via)
         self.sounds.play(values)
         return {}
 
@@ -285,7 +287,7 @@ class ToneGenerator:
         return {}
 
     def _mask(self, values: "Values") -> "Values":
-        self._check_limit(values)
+        self._check_limit(values, values["ear"])
         self.sounds.mask(values)
         return {}
 
@@ -293,8 +295,9 @@ class ToneGenerator:
         self.sounds.unmask()
         return {}
 
-    def _check_limit(self, values: "Values") -> None:
-        if values["dbfs"] > self.limits_dbfs[values["ear"]]:
+    def _check_limit(self, values: "Values", number: int) -> None:
+        # An output whose limit nobody has said plays nothing.
+        if number >= len(self.limits_dbfs) or values["dbfs"] > self.limits_dbfs[number]:
             raise RefusedError("limit")
 
     def _ping(self, _values: "Values") -> "Values":

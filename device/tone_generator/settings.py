@@ -25,7 +25,12 @@ DEFAULT_PINS = {
 OPTIONAL_PINS = (
     "xsmt",  # of the DAC: high, it is not muted
     "smps",  # of the Pico's regulator, GP23: high, it does not save power, and ripples less
+    # Of the switches that lead a channel to the bone vibrator while they are high: both, or none.
+    "bone_left",
+    "bone_right",
 )
+BONE_PINS = ("bone_left", "bone_right")
+_KEYS = ("output", "limit_dbfs_left", "limit_dbfs_right", "limit_dbfs_bone", "pins")
 
 
 class SettingsError(ValueError):
@@ -39,19 +44,23 @@ class Settings:
     ----------
     given : dict
         ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to 0),
-        and optionally ``pins`` that differ from `DEFAULT_PINS`, or are `OPTIONAL_PINS`.
+        with `BONE_PINS` ``limit_dbfs_bone``, and optionally ``pins`` that differ from
+        `DEFAULT_PINS`, or are `OPTIONAL_PINS`.
     """
 
     def __init__(self, given: "dict[str, object]") -> None:
         if not isinstance(given, dict):
             raise SettingsError(f"settings are {given!r}, wanted is an object")
         for key in given:
-            if key not in ("output", "limit_dbfs_left", "limit_dbfs_right", "pins"):
+            if key not in _KEYS:
                 raise SettingsError(f"setting {key!r} is not known")
         self.output = given.get("output")
         if self.output not in OUTPUTS:
             raise SettingsError(f"output is {self.output!r}, allowed are {OUTPUTS}")
-        self.limits_dbfs = (_limit(given, "limit_dbfs_left"), _limit(given, "limit_dbfs_right"))
+        self.limits_dbfs: tuple[float, ...] = (
+            _limit(given, "limit_dbfs_left"),
+            _limit(given, "limit_dbfs_right"),
+        )
         self.pins = dict(DEFAULT_PINS)
         pins = given.get("pins", {})
         if not isinstance(pins, dict):
@@ -65,6 +74,22 @@ class Settings:
                 raise SettingsError(f"pin {name!r} is {number}, allowed are 0 to {PIN_MAX}")
             self.pins[name] = number
         self._check_driven()
+        self._take_vibrator(given)
+
+    @property
+    def has_vibrator(self) -> bool:
+        """Return whether there are switches that lead to one."""
+        return BONE_PINS[0] in self.pins
+
+    def _take_vibrator(self, given: "dict[str, object]") -> None:
+        # It has switches for both channels, and a limit, or there is none.
+        wired = [name for name in BONE_PINS if name in self.pins]
+        if len(wired) == 1:
+            raise SettingsError(f"pin {wired[0]!r} is given alone, wanted are {BONE_PINS}")
+        if self.has_vibrator:
+            self.limits_dbfs += (_limit(given, "limit_dbfs_bone"),)
+        elif "limit_dbfs_bone" in given:
+            raise SettingsError(f"limit_dbfs_bone is given without the pins {BONE_PINS}")
 
     def _check_driven(self) -> None:
         # Two outputs on one pin, and a DAC would have no clock.

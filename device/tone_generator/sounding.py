@@ -17,8 +17,12 @@ if TYPE_CHECKING:
         """
 
         has_noise: bool
+        transducers: int  # that it has, a bit for each, as on the wire
         began_us: int | None
         ended_us: int | None
+
+        def lead(self, ear: int, via: int) -> None:
+            """Have what comes next in an ear come out of this transducer, where there are two."""
 
         def play(
             self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
 
         def unmask(self) -> None:
             """Fade it."""
+
+
+EARPHONES = 1  # `transducers` of an output that has nothing else
 
 
 class RefusedError(Exception):
@@ -78,6 +85,12 @@ class Sounding:
         """Return whether a tone or noise is playing."""
         return self._accepted or self.noise_ear >= 0
 
+    @property
+    def transducers(self) -> int:
+        """Return which the output has, as on the wire."""
+        transducers: int = self._output.transducers
+        return transducers
+
     def play(self, values: "Values") -> None:
         """Have a tone played, as a command of the host has it."""
         ear = values["ear"]
@@ -88,6 +101,7 @@ class Sounding:
         self.tone_id, self._tone_ear = values["id"], ear
         self._press_us, self._press_buttons = 1000 * values["press"], values["buttons"]
         times_ms = (values["on"], values["off"], values["n"], values["rise"])
+        self._lead(ear, values["via"])
         self._output.play(ear, values["hz"], values["dbfs"], times_ms)
         self._accepted = True
         self._told_on = False
@@ -97,9 +111,14 @@ class Sounding:
         ear = values["ear"]
         if self._accepted and self._tone_ear == ear:
             raise RefusedError("busy")
+        self._lead(ear, 0)
         self._output.mask(ear, values["hz"], values["dbfs"])
         self.noise_ear = ear
         self.noise_lost = False
+
+    def _lead(self, ear: int, via: int) -> None:
+        if self._output.transducers != EARPHONES:
+            self._output.lead(ear, via)
 
     def unmask(self) -> None:
         """End the noise."""

@@ -13,7 +13,14 @@ from typing import Any, Final
 from firmware_py.link.board_start import BoardError, BoardStart, ClockCheck
 from firmware_py.link.command import SOUND_VERBS, Command, Commands
 from firmware_py.link.frames import FrameError, LineReader, decode
-from firmware_py.link.messages import COMMANDS, NO_TONE, WIRE_VERSION, FieldError, read
+from firmware_py.link.messages import (
+    COMMANDS,
+    EARPHONES_ONLY,
+    NO_TONE,
+    WIRE_VERSION,
+    FieldError,
+    read,
+)
 from firmware_py.link.notices import (
     Greeted,
     Lost,
@@ -75,6 +82,8 @@ class Client:
         Whether the board has noise.
     press_ends : bool
         Whether the board itself ends a tone at a press.
+    transducers : int
+        Which the board has, a bit for each; `reaches` asks for that of a route.
     told_until_us : int
         The board's time, at least; all that happened there before was told in this conversation.
     """
@@ -89,6 +98,7 @@ class Client:
         self.told_until_us = 0
         self.connected = False
         self.can_mask = self.press_ends = False
+        self.transducers = EARPHONES_ONLY
         self.counters = Counters()
 
     def remember(self, boot: str, last_event: int, latest_us: int = 0) -> None:
@@ -110,6 +120,10 @@ class Client:
     def busy(self) -> bool:
         """Return whether a command waits for the board, or for its answer."""
         return self._commands.busy
+
+    def reaches(self, route: Route) -> bool:
+        """Return whether the board that was greeted last has the transducer of a route."""
+        return bool(self.transducers >> route.kind.wire_number & 1)
 
     @property
     def last_event(self) -> int:
@@ -267,6 +281,7 @@ class Client:
                 # A board that knows `unmask` has noise, and none plays from then on.
                 self._met = replace(self._met, serial=answer["serial"])
                 self.press_ends = answer["press_ends"] == 1
+                self.transducers = answer["transducers"]
                 self._send("unmask", {}, now_us)
             case "unmask" if not self.connected:
                 return self._take_greeting(can_mask=True)

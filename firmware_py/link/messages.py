@@ -18,6 +18,8 @@ NAME_AND_VERSION_CHARACTERS_MAX = 6  # together: the longest answer to hello fit
 ECHOED_KEY_CHARACTERS_MAX = 16  # of a key that a board refuses
 LOWEST_DBFS = -160.0
 NOISE_DBFS_MAX = -10.0  # a louder noise would be clipped at four times its RMS
+EARPHONES_ONLY = 1  # `transducers` of a board with nothing else
+TRANSDUCER_BITS_MAX = 255  # there may be more than this page knows
 TRANSDUCERS = 2  # of an ear: `wire_number` of the routes
 US_MAX = 2**63 - 1  # of the board's time: it never comes to that
 EVENTS_KEPT_MAX = 64  # unacknowledged ones, by the board: some 15 trials of four events
@@ -130,6 +132,8 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
         (
             Field("serial", "S", TEXT, 1, SERIAL_CHARACTERS_MAX),
             Field("press_ends", "1", WHOLE, 0, 1, default=0),
+            # A bit for each, by its `via`; of a board that does not tell the earphone only.
+            Field("transducers", "B", WHOLE, 0, TRANSDUCER_BITS_MAX, default=EARPHONES_ONLY),
         ),
     ),
     "tone": (

@@ -74,6 +74,7 @@ class ManualTone:
             raise SettingError(
                 f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
             )
+        _check_route(self._client, route, frequency_hz)
         first_db_hl, noise_limits = settings.familiar_level_db_hl, {}
         limits = self._limits(route, frequency_hz, settings, calibration)
         _check_level("level", level_db_hl, calibration.unit, settings, limits)
@@ -179,6 +180,18 @@ class ManualTone:
             case Lost() | Greeted():  # of the earphones nobody knows whose they are now
                 self._begin_anew()
         return None
+
+
+def _check_route(client: Client, route: Route, frequency_hz: float) -> None:
+    """Refuse a route that the tone generator does not reach, or that has no such frequency."""
+    if not client.reaches(route):
+        raise SettingError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
+    low_hz, high_hz = route.kind.calibrated_hz[0], route.kind.calibrated_hz[-1]
+    if not low_hz <= frequency_hz <= high_hz:
+        raise SettingError(
+            f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz for the "
+            f"{route.words}"
+        )
 
 
 def _check_level(

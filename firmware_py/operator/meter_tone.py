@@ -21,8 +21,10 @@ from firmware_py.link.notices import (
     ToneEnded,
     ToneStarted,
 )
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import STEP_UP_MAX_DB
+from firmware_py.procedure.words import say
 
 # Up to full scale: a test never plays above the highest level that was measured, so what this
 # lacks the device lacks. What the board is not to play, its own limit says.
@@ -91,6 +93,8 @@ class MeterTone:
         low_dbfs, high_dbfs = DBFS_LIMITS
         if not low_dbfs <= level_dbfs <= high_dbfs:
             raise ToneError(f"{level_dbfs:g} dBFS: allowed is {low_dbfs:g} to {high_dbfs:g} dBFS")
+        if not self._client.reaches(route):
+            raise ToneError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
         if not self.nobody_listens:
             raise ToneError(NOT_SAID)
         self.stop()

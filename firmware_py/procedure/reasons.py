@@ -108,6 +108,7 @@ class Code(Enum):
     MASKING_OFF = "masking-is-off"
     CHECKED = "checked", "ear", "gap_db"
     NO_NOISE = "no-noise"
+    NO_TRANSDUCER = "no-transducer", "ear"
     NOT_MASKED_NEARBY = "not-masked-nearby"
     NOT_MEASURED = "not-measured", "ear"
     DILEMMA = "dilemma"

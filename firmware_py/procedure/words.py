@@ -133,6 +133,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "masking-is-off": "masking is switched off",
     "checked": "enough to hide it from the {ear} behind an air-bone gap of {gap_db} dB",
     "no-noise": "the tone generator has no masking noise",
+    "no-transducer": "the tone generator has nothing that reaches the {ear}",
     "not-masked-nearby": "no tone near it was masked",
     "not-measured": "the {ear} was not measured",
     "dilemma": "masking dilemma: enough noise would hide the tone itself",

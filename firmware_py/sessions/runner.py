@@ -176,6 +176,9 @@ class Runner(Driver[SessionHeader, HearingTest]):
         """Have the board sound; what is too loud ends the test instead, and its record is kept."""
         if not self._client.connected:
             return  # the board is lost; the tone and its noise are asked again when it is back
+        if isinstance(sound, events.Play) and not self._client.reaches(sound.route):
+            self.feed(events.Aborted.by(Code.NO_TRANSDUCER, ear=str(sound.route)))
+            return
         assert self.last is not None
         number = sound.number if isinstance(sound, events.Play) else 0
         header = self.last.header

@@ -40,6 +40,13 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
             f"{LIMIT_DBFS:g})",
         )
     p.add_argument(
+        "--limit-bone",
+        type=float,
+        metavar="DBFS",
+        help="no tone of the bone vibrator is above this level; it has pins besides: bone_left and "
+        "bone_right",
+    )
+    p.add_argument(
         "--pin",
         action="append",
         default=[],
@@ -55,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         "output": arguments.output,
         "limit_dbfs_left": arguments.limit_left,
         "limit_dbfs_right": arguments.limit_right,
+        "limit_dbfs_bone": arguments.limit_bone,
         "pins": dict(_pin(word) for word in arguments.pin),
     }
     install(arguments.port, {name: each for name, each in given.items() if each is not None})

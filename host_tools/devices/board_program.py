@@ -33,6 +33,7 @@ MODULES: Final = (
     "device/tone_generator/voices.py",
     "device/tone_generator/buttons.py",
     "device/tone_generator/outputs.py",
+    "device/tone_generator/switched.py",
     "device/tone_generator/outbox.py",
     "device/tone_generator/sounding.py",
     "device/tone_generator/server.py",
@@ -95,9 +96,14 @@ def install(
     answer = _greet(port, START_TIMEOUT_S, now_s)
     tell(
         f"started: board {answer['board']}, version {answer['version']}, output "
-        f"{settings['output']}, limits {settings['limit_dbfs_left']:g} dBFS left, "
-        f"{settings['limit_dbfs_right']:g} dBFS right"
+        f"{settings['output']}, limits {_limits_words(settings)}"
     )
+
+
+def _limits_words(settings: dict[str, Any]) -> str:
+    places = ("left", "right", "bone")
+    limits = {place: settings.get(f"limit_dbfs_{place}") for place in places}
+    return ", ".join(f"{dbfs:g} dBFS {place}" for place, dbfs in limits.items() if dbfs is not None)
 
 
 def with_what_stays(given: dict[str, Any], on_board: str) -> dict[str, Any]:

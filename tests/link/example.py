@@ -66,12 +66,13 @@ FIELDS: Final[dict[str, tuple[str, float, float]]] = {
     "off": (WHOLE, 0, 5000),
     "n": (WHOLE, 1, 20),
     "rise": (WHOLE, 5, 100),
+    "via": (WHOLE, 0, 1),
     "buttons": (WHOLE, 0, 3),
     "press": (WHOLE, 0, 5000),
     "event": (WHOLE, 0, 999_999_999),
     "after": (WHOLE, 0, 999_999_999),
 }
-OPTIONAL: Final = ("buttons", "press")  # in their order; 0 where they are missing
+OPTIONAL: Final = ("via", "buttons", "press")  # in their order; 0 where they are missing
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "hello": ("wire", "host"),
     "serial": (),
@@ -225,7 +226,7 @@ class ExampleBoard:
             case "hello":
                 return self._hello(fields["host"])
             case "serial":
-                return {"serial": "example-1", "press_ends": 1}
+                return {"serial": "example-1", "press_ends": 1, "transducers": 3}
             case "tone":
                 self._play(fields)
             case "mask":

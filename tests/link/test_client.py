@@ -3,7 +3,7 @@
 import itertools
 import random
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -11,6 +11,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.listener import SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
 from device.tone_generator.server import ToneGenerator
+from device.tone_generator.sounding import EARPHONES
 from firmware_py.link import command
 from firmware_py.link.board_start import ASKS_MAX
 from firmware_py.link.client import REPEATS_MAX, Client, Tone
@@ -31,7 +32,7 @@ from firmware_py.link.notices import (
     ToneStarted,
     UnknownEvent,
 )
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import LEFT, Route
 
 STEP_US = 5_000
 
@@ -166,7 +167,7 @@ class OldServer(ToneGenerator):
         super().receive(data, now_us, told_us)
 
     def _identify(self, _values: dict[str, Any]) -> dict[str, Any]:
-        return {"serial": "of-old", "press_ends": 0}
+        return {"serial": "of-old", "press_ends": 0, "transducers": EARPHONES}
 
 
 class OldBoard(SimulatedBoard):
@@ -202,6 +203,8 @@ def test_an_old_board_is_sent_nothing_that_it_does_not_know() -> None:
     line.run(1_000_000)
 
     assert not line.client.press_ends
+    assert line.client.reaches(Route(LEFT))
+    assert not line.client.reaches(BY_BONE)
     assert isinstance(board.server, OldServer)
     assert [fields["id"] for fields in board.server.said] == ["1-1", "12345678"]
     assert any(isinstance(told, ButtonPressed) for told in line.board_events())
@@ -218,6 +221,35 @@ def test_what_a_board_can_do_is_forgotten_with_it() -> None:
     line.client.play(BY_PRESS)
     line.run(1_000_000)
     assert len(line.board.played) == 1
+
+
+BY_BONE: Final = Route(LEFT, "bone")
+
+
+@pytest.mark.parametrize("has_vibrator", [True, False])
+def test_a_board_says_whether_it_has_a_vibrator(has_vibrator: bool) -> None:
+    board = SimulatedBoard(make_board().hand.listener, boot=0xB007, has_vibrator=has_vibrator)
+    line = Line(make_client(), board)
+    line.client.connect(0)
+    line.run(500_000)
+    assert line.client.reaches(Route(LEFT))
+    assert line.client.reaches(BY_BONE) == has_vibrator
+    line.client.play(replace(TONE, route=BY_BONE))
+    line.run(500_000)
+    assert [(tone.ear, tone.via) for tone in board.played] == [(LEFT, 1)] * has_vibrator
+
+
+def test_the_longest_tone_by_bone_fits_the_line() -> None:
+    """A board is told no more than 128 bytes at once."""
+    line = connect(500_000)
+    line.client.play(
+        replace(
+            BY_PRESS, tone_id="12345678", route=BY_BONE, frequency_hz=16000.0, level_dbfs=-160.0,
+            on_ms=5000, off_ms=5000, pulses=20, rise_ms=100, press_ms=5000, press_buttons=3,
+        )
+    )  # fmt: skip
+    line.run(100_000)
+    assert line.board.played[-1].tone_id == "12345678"
 
 
 def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:

@@ -317,6 +317,16 @@ def test_a_board_says_that_a_press_ends_its_tones(desk: Desk) -> None:
     assert desk.answer("serial")[1]["press_ends"] == "1"
 
 
+def test_a_vibrator_that_is_told_plays_and_what_is_not_told_does_not(desk: Desk) -> None:
+    assert desk.answer("serial")[1]["transducers"] == "3"
+    desk.ask("mask", ear="l", hz="1000.00", dbfs="-40.00")
+    desk.tone(via=1)
+    assert desk.answer("tone", **TONE, via=2) == ("error", {"code": "field", "name": "via"})
+    assert desk.answer("mask", ear="l", hz="1000.00", dbfs="-40.00", via=1) == (
+        "error", {"code": "field", "name": "via"},
+    )  # fmt: skip
+
+
 def at_press(desk: Desk, number: int, at_us: int, down: bool = True) -> list[Frame]:
     """Press or release a button at that time, and return what is told then."""
     desk.now_us = at_us

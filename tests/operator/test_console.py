@@ -140,6 +140,27 @@ def test_a_button_is_counted_told_and_seen_to_be_stuck(
 # Tones by hand
 
 
+def test_bone_is_refused_where_nothing_reaches_it(tmp_path: Path) -> None:
+    why = "the tone generator has nothing that reaches the left ear by bone"
+    for has_vibrator, told in ((False, why), (True, "OK")):
+        device = Device(tmp_path / str(has_vibrator))
+        device.board = SimulatedBoard(a_listener("S2"), has_vibrator=has_vibrator)
+        answer, meter = answers_to(device, "TONE LEFT-BONE,1000,40", "CAL:TONE LEFT-BONE,1000,-60")[
+            :2
+        ]
+        assert told in answer
+        assert (told in meter) != has_vibrator
+        assert len(device.board.played) == has_vibrator
+
+
+def test_a_vibrator_has_its_own_frequencies_and_levels(tmp_path: Path) -> None:
+    device = Device(tmp_path, Configuration(Settings(familiar_level_db_hl=60.0)))
+    high, low = answers_to(device, "TONE LEFT-BONE,6000,40", "TONE LEFT-BONE,250,46")[:2]
+    assert "frequency is 6000; allowed are 250 to 4000 Hz for the left ear by bone" in high
+    assert "level is 46; allowed are -10 to 45 dB HL (the highest level by this route)" in low
+    assert device.board.played == []
+
+
 def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
     refused = {
         "TONE LEFT,1000,41": "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",

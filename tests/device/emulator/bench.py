@@ -19,11 +19,16 @@ LEFT_PIN: Final = DEFAULT_PINS["pwm_left"]
 RIGHT_PIN: Final = DEFAULT_PINS["pwm_right"]
 HEARD_PIN: Final = DEFAULT_PINS["heard"]
 UNSURE_PIN: Final = DEFAULT_PINS["unsure"]
+BONE_LEFT_PIN: Final = 14
+BONE_RIGHT_PIN: Final = 15
 LIMIT_RIGHT_DBFS: Final = -20.0
+LIMIT_BONE_DBFS: Final = -6.0
 SETTINGS: Final[dict[str, Any]] = {
     "output": "pwm",
     "limit_dbfs_left": 0.0,
     "limit_dbfs_right": LIMIT_RIGHT_DBFS,
+    "limit_dbfs_bone": LIMIT_BONE_DBFS,
+    "pins": {"bone_left": BONE_LEFT_PIN, "bone_right": BONE_RIGHT_PIN},
 }
 
 TONE: dict[str, str | int] = {
@@ -47,7 +52,7 @@ class Bench:
         self.pico = pico
         self._reader = LineReader()
         self._frames: list[Frame] = []
-        self._changes = pico.watch(LEFT_PIN, RIGHT_PIN)
+        self._changes = pico.watch(LEFT_PIN, RIGHT_PIN, BONE_LEFT_PIN, BONE_RIGHT_PIN)
         self.sequence = 0
         self.garbled = 0
 
@@ -102,6 +107,10 @@ class Bench:
         """Return what the board has said unasked since the last time."""
         frames, self._frames = self._frames, []
         return frames
+
+    def moves(self, pin: int) -> list[tuple[float, bool]]:
+        """Return when a switch was moved, in us, and to what."""
+        return [(us, high) for us, watched, high in self._changes if watched == pin]
 
     def pulses(self, pin: int) -> NDArray[np.float64]:
         """Return when the waves at an output began, and for how long each was high, in us."""

@@ -16,10 +16,14 @@ import pytest
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
 from device.tone_generator.buttons import QUIET_US
 from device.tone_generator.outputs import IDLE_MS
+from device.tone_generator.switched import SETTLE_US
 from firmware_py.link.frames import encode
 from tests.device.emulator.bench import (
+    BONE_LEFT_PIN,
+    BONE_RIGHT_PIN,
     HEARD_PIN,
     LEFT_PIN,
+    LIMIT_BONE_DBFS,
     LIMIT_RIGHT_DBFS,
     MS,
     RIGHT_PIN,
@@ -92,6 +96,27 @@ def test_the_limit_is_that_of_the_ear(bench: Bench) -> None:
     bench.run(50 * MS)
     assert len(bench.pulses(RIGHT_PIN)) == 0
     assert bench.ask("tone", **{**TONE, "dbfs": loud, "ear": "l"})[1] == "ok"
+
+
+def test_a_tone_by_bone_has_its_switch_and_limit(bench: Bench) -> None:
+    """The next by air has the switch at rest again, in which a board begins and ends."""
+    assert bench.ask("serial")[2]["transducers"] == "3"
+    loud = {**TONE, "n": 1, "dbfs": f"{LIMIT_BONE_DBFS + 0.01:.2f}"}
+    assert bench.ask("tone", **loud, via=1)[1:] == ("error", {"code": "limit"})
+    assert bench.ask("tone", **{**loud, "dbfs": f"{LIMIT_BONE_DBFS:.2f}"}, via=1)[1] == "ok"
+    bench.run(300 * MS)
+    ((moved_us, is_high),) = bench.moves(BONE_RIGHT_PIN)
+    assert is_high
+    assert bench.pulses(RIGHT_PIN)[0, 0] - moved_us >= SETTLE_US
+    assert [verb for _, verb, _ in bench.events()] == ["tone-on", "tone-off"]
+    assert bench.ask("tone", **{**TONE, "n": 1})[1] == "ok"
+    bench.run(300 * MS)
+    back_us, is_high = bench.moves(BONE_RIGHT_PIN)[-1]
+    waves_us = bench.pulses(RIGHT_PIN)[:, 0]
+    assert not is_high
+    assert waves_us[waves_us > back_us].min() - back_us >= SETTLE_US
+    assert waves_us[waves_us < back_us].max() < back_us - 1 * MS
+    assert bench.moves(BONE_LEFT_PIN) == []
 
 
 @pytest.mark.thorough

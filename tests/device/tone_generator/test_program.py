@@ -580,9 +580,21 @@ def test_settings_are_read(tmp_path: Path) -> None:
     assert kept.pins == {**DEFAULT_PINS, **pins}
 
 
+def test_a_vibrator_has_two_switches_and_a_limit() -> None:
+    pins = {"bone_left": 14, "bone_right": 15}
+    kept = Settings({**KEPT, "pins": pins, "limit_dbfs_bone": -3})
+    assert kept.limits_dbfs == (0.0, -20.0, -3.0)
+    assert kept.has_vibrator
+    assert not Settings(KEPT).has_vibrator
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
+        ({"pins": {"bone_left": 14}, "limit_dbfs_bone": -3}, "pin 'bone_left' is given alone"),
+        ({"pins": {"bone_left": 14, "bone_right": 15}}, "limit_dbfs_bone is None, wanted is"),
+        ({"pins": {"bone_left": 14, "bone_right": 14}, "limit_dbfs_bone": 0}, "is 14, and so is"),
+        ({"limit_dbfs_bone": -3}, "limit_dbfs_bone is given without the pins"),
         ({"output": "dac"}, "output is 'dac', allowed are"),
         ({"limit_dbfs_left": 1}, "limit_dbfs_left is 1, allowed are -160.0 to 0"),
         ({"limit_dbfs_left": "0"}, "limit_dbfs_left is '0', wanted is a number of dBFS"),

@@ -6,7 +6,7 @@ import pytest
 
 from device.tone_generator.outbox import FRAMES_MAX
 from device.tone_generator.server import ToneGenerator
-from firmware_py.link.messages import COMMANDS
+from device.tone_generator.sounding import EARPHONES
 from tests.link.example import TONE, ExampleHost
 
 
@@ -15,10 +15,14 @@ class TardyOutput:
 
     has_noise = True
 
-    def __init__(self) -> None:
+    def __init__(self, transducers: int = EARPHONES) -> None:
+        self.transducers = transducers
         self.began_us: int | None = None
         self.ended_us: int | None = None
         self.done: list[tuple[Any, ...]] = []
+
+    def lead(self, ear: int, via: int) -> None:
+        self.done.append(("lead", ear, via))
 
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
@@ -39,8 +43,10 @@ class TardyOutput:
 class Line:
     """The program of a board, to be talked to."""
 
-    def __init__(self, limits_dbfs: tuple[float, float] = (0.0, 0.0)) -> None:
-        self.output = TardyOutput()
+    def __init__(
+        self, limits_dbfs: tuple[float, ...] = (0.0, 0.0), transducers: int = EARPHONES
+    ) -> None:
+        self.output = TardyOutput(transducers)
         self.server = ToneGenerator(self.output, limits_dbfs, boot=1, serial="s")
 
     def advance(self, now_us: int) -> None:
@@ -73,17 +79,47 @@ def test_the_limit_is_one_for_each_ear(
     assert host.answer("tone", **{**TONE, "ear": ear, "dbfs": level}) == answer
 
 
-def test_nothing_plays_in_place_of_a_transducer_for_which_there_is_no_output(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nothing_plays_in_place_of_a_transducer_for_which_there_is_no_output() -> None:
     """Though hosts and messages know of it."""
-    (via,) = (field for field in COMMANDS["tone"][0] if field.key == "via")
-    monkeypatch.setattr(via, "high", 1)
     line = Line()
     host = ExampleHost(line)
+    assert "transducers" not in host.answer("serial")[1]
     assert host.answer("tone", **TONE, via=1) == ("error", {"code": "field", "name": "via"})
     assert line.output.done == []
     assert host.answer("tone", **TONE, via=0) == ("ok", {})
+
+
+VIBRATOR = 3  # `transducers` of a board with one, and earphones
+
+
+@pytest.mark.parametrize(
+    ("via", "level", "answer"),
+    [
+        (1, "-9.99", LIMIT),
+        (1, "-10.00", ("ok", {})),
+        (0, "-29.99", LIMIT),
+        (2, "-50.00", ("error", {"code": "field", "name": "via"})),
+    ],
+)
+def test_the_vibrator_has_a_limit_of_its_own(via: int, level: str, answer: Any) -> None:
+    host = ExampleHost(Line((-40.0, -30.0, -10.0), VIBRATOR))
+    assert host.answer("serial")[1]["transducers"] == "3"
+    assert host.answer("tone", **{**TONE, "ear": "r", "dbfs": level}, via=via) == answer
+
+
+def test_a_vibrator_whose_limit_nobody_has_said_plays_nothing() -> None:
+    host = ExampleHost(Line((0.0, 0.0), VIBRATOR))
+    assert host.answer("tone", **{**TONE, "dbfs": "-160.00"}, via=1) == LIMIT
+
+
+def test_the_output_is_told_which_transducer_a_sound_is_for_before_it_plays() -> None:
+    line = Line((0.0, 0.0, 0.0), VIBRATOR)
+    host = ExampleHost(line)
+    host.ask("mask", ear="l", hz="1000.00", dbfs="-40.00")
+    host.ask("tone", **TONE, via=1)
+    assert [each[:3] for each in line.output.done] == [
+        ("lead", 0, 0), ("mask", 0, 1000.0), ("lead", 1, 1), ("play", 1, 1000.0),
+    ]  # fmt: skip
 
 
 def test_the_output_is_told_what_to_play_and_when_to_stop() -> None:
