@@ -418,7 +418,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/tuning": 4,
     "firmware_py/operator": 17,
     "firmware_py": 4,
-    "device": 135,
+    "device": 137,
     "host_tools": 0,
 }
 

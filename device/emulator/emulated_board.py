@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from device.emulator.pico import EmulatedPico
+from device.simulator.by_route import answer_of
 from device.simulator.listener import (
     HEARD_BUTTON,
     IDLE_SLOT_S,
@@ -22,6 +23,7 @@ from device.simulator.listener import (
 from device.tone_generator.settings import DEFAULT_PINS
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.link.frames import FrameError, LineReader, decode
+from firmware_py.procedure.route import AIR, BONE, Route
 
 STEP_US: Final = 5000  # how long a frame may lie before it is carried
 STEP_US_MAX: Final = 2 * STEP_US  # at once
@@ -94,7 +96,7 @@ class EmulatedBoard(EmulatedLine):
         self._from_board = LineReader()
         self._unsent: deque[bytes] = deque()  # whole lines
         self._partial = b""
-        self._asked: dict[str, tuple[Ear, float, float]] = {}
+        self._asked: dict[str, tuple[Route, float, float]] = {}
         self._silent_since: tuple[str, float] | None = (START, pico.now_us)  # tone, and its end
         self._slot = 0
         self.presses = 0
@@ -110,9 +112,8 @@ class EmulatedBoard(EmulatedLine):
         for verb, fields in _frames(self._from_host, data):
             if verb == "tone" and len(self._asked) < TONES_HEARD_MAX:
                 level_db_hl = float(fields["dbfs"]) + NOMINAL_FULL_SCALE_DB_HL
-                self._asked[fields["id"]] = (
-                    _EARS[fields["ear"]], float(fields["hz"]), level_db_hl,
-                )  # fmt: skip
+                route = Route(_EARS[fields["ear"]], BONE if fields.get("via") == "1" else AIR)
+                self._asked[fields["id"]] = route, float(fields["hz"]), level_db_hl
 
     def transmit(self, frames_max: int | None = None) -> bytes:
         """Hand over what the board has sent, whole lines."""
@@ -130,7 +131,8 @@ class EmulatedBoard(EmulatedLine):
     def _listen(self, tone_id: str) -> None:
         self._silent_since = None
         if tone_id in self._asked:
-            self._press(self._listener.answer(tone_id, *self._asked.pop(tone_id)))
+            route, *sound = self._asked.pop(tone_id)
+            self._press(answer_of(self._listener, route, tone_id, (sound[0], sound[1])))
 
     def _sit_idle(self) -> None:
         # Every slot of a silence is a question of its own, as at the simulated board.

@@ -7,6 +7,9 @@ separated by ``;``, that were not heard at the audiometer's limit.
 A table with the variables of NHANES itself (``AUXU500R`` ..., see `nhanes`), which is also what
 `gp-pta export` writes, has a person a row: it gives both ears, or the one that is there for both.
 
+A table of ears may have ``b500``, ``b1000`` ... too, the same by bone: where both are numbers their
+difference is the ear's air-bone gap, as it stands there, below 0 as well.
+
 A second threshold at 1 kHz (``t1000_retest``, ``1000_retest``) is averaged with the first: both are
 readings of one threshold. Where only one of them was heard, that one counts.
 """
@@ -21,6 +24,7 @@ from typing import Final
 
 from device.simulator import nhanes
 from device.simulator.audiogram import Audiogram
+from device.simulator.head import GapDb
 from device.simulator.listener import EARS, Ear
 from device.simulator.odd_ears import NUMBERS_MAX as ODD_NUMBERS_MAX
 from device.simulator.odd_ears import ODD_EARS, odd_ear
@@ -35,6 +39,7 @@ THRESHOLD_DB_HL_MIN: Final = -30.0  # better ears than this are a unit mistake
 THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
 REQUIRED_COLUMNS: Final = ("t500", "t1000", "t2000", "t4000")  # the PTA4, in every audiogram
 
+_BONE_COLUMN: Final = re.compile(r"b[1-9][0-9]{0,5}", re.ASCII)
 _THRESHOLD_COLUMN: Final = re.compile(r"t([1-9][0-9]{0,5})(_retest)?", re.ASCII)
 
 
@@ -67,6 +72,36 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
     audiograms = [_both_named(name.strip()) for name in names]
     right, left = EARS
     return {right: audiograms[0][right], left: audiograms[-1][left]}
+
+
+def gaps_named(text: str) -> dict[str, GapDb]:
+    """Return the air-bone gaps, over frequency, of ears that a text names; of others none.
+
+    Raises
+    ------
+    AudiogramError
+        As of `audiogram_named`.
+    """
+    names = [name.strip() for name in text.split(",")][: len(EARS)]
+    gaps = [_gap_named(name) for name in names]
+    return {ear: gap for ear, gap in zip(EARS, (gaps[0], gaps[-1]), strict=True) if gap is not None}
+
+
+def _gap_named(name: str) -> Audiogram | None:
+    file_name, _, row = name.rpartition(":")
+    if not row.isdecimal() or not file_name or file_name in ODD_EARS:
+        return None
+    cells = _row_of_table(Path(file_name), int(row))
+    where = f"{file_name}, row {row}"
+    gaps_db: dict[float, float] = {}
+    for column in filter(_BONE_COLUMN.fullmatch, cells):
+        by_air, by_bone = cells.get(f"t{column[1:]}", ""), cells[column]
+        if by_air and by_bone:
+            air_db_hl = _threshold_db_hl(by_air, f"{where}, column t{column[1:]}")
+            bone_db_hl = _threshold_db_hl(by_bone, f"{where}, column {column}")
+            gaps_db[float(column[1:])] = air_db_hl - bone_db_hl
+    rising = sorted(gaps_db)
+    return Audiogram(tuple(rising), tuple(gaps_db[f] for f in rising)) if rising else None
 
 
 def _both_named(name: str) -> dict[Ear, Audiogram]:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Final, Protocol, runtime_checkable
 
+from device.simulator.by_route import answer_of
 from device.simulator.listener import EARS, Ear, Listener, Noise, Press
 from firmware_py.procedure.events import Action, Continued, EarNamed, Event, Play
+from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.tells import EarCheckTold, EarphonesTold
 
 RIGHT_WAY: Final = "right"
@@ -46,6 +48,19 @@ class Worn(Listener):
         """Say whether and when a tone is answered, by whichever ear it reaches."""
         reached = None if noise is None else replace(noise, ear=self._reach(noise.ear))
         return self._listener.answer(tone_id, self._reach(ear), frequency_hz, level_db_hl, reached)
+
+    def answer_by_bone(
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
+    ) -> Press | None:
+        """Say whether and when a tone by bone is answered: earphones turned round turn noise."""
+        reached = None if noise is None else replace(noise, ear=self._reach(noise.ear))
+        sound = frequency_hz, level_db_hl
+        return answer_of(self._listener, Route(ear, BONE), tone_id, sound, reached)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds."""

@@ -12,12 +12,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
 from numpy.random import Philox
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.head import USUAL, Head
 from device.simulator.kinds import HONEST, TWICE_S, Course, Kind
 
 Ear = Literal["left", "right"]
@@ -34,8 +34,6 @@ HOLD_TIME_S: Final = (0.15, 0.25)  # the button is held between them
 SEED_MAX: Final = 2**64 - 1  # one word of the Philox key
 HEARD_BUTTON: Final = 1
 UNSURE_BUTTON: Final = 2
-# Heads differ, from 40 dB (earphones on the ear) to 80 and more: a usual one.
-INTERAURAL_ATTENUATION_DB: Final = 50.0
 NOISE_HALF_BAND_OCTAVES: Final = 0.5  # noise masks tones so near its centre, and no others
 
 _STANDARD_NORMAL: Final = NormalDist()
@@ -99,7 +97,8 @@ class SimulatedListener:
     A tone is heard by the ear that hears it better: by the one it is played to, or, weaker by the
     interaural attenuation, by the other, which hears through the skull by its air-bone gap better
     than through the air. Noise raises the threshold of a cochlea to the power sum of both, and
-    reaches the other one as weakened as a tone does; what comes by air is weakened by the gap.
+    reaches the other one as weakened as a tone does; what comes by air is weakened by the gap. A
+    tone by bone is heard by the better of the two cochleas as well; see `head.py`.
 
     The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
     `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`. Its logarithm falls by the slope for each SD of
@@ -124,13 +123,11 @@ class SimulatedListener:
         0 to `SEED_MAX`.
     unsure_half_width_db : float
         The d above, 0 or more; 0: the second button is never pressed.
-    interaural_attenuation_db : float
-        Above 0; infinity: no ear hears for the other.
     kind : Kind, optional
         What is unusual about this listener; its noise and lapse rate, if it has some, are in place
         of those above.
-    air_bone_gap_db : mapping of Ear to float, optional
-        0 or more; an ear that is not named has none: there is no conductive loss.
+    head : Head
+        What lies between the sounds and the cochleas.
 
     Raises
     ------
@@ -147,9 +144,8 @@ class SimulatedListener:
         response_time_s: float = 0.4,
         seed: int = 1,
         unsure_half_width_db: float = 0.0,
-        interaural_attenuation_db: float = INTERAURAL_ATTENUATION_DB,
         kind: Kind = HONEST,
-        air_bone_gap_db: Mapping[Ear, float] = MappingProxyType({}),
+        head: Head = USUAL,
     ) -> None:
         if kind.response_noise_db is not None:
             response_noise_db = kind.response_noise_db
@@ -167,14 +163,10 @@ class SimulatedListener:
             ("seed", seed, 0 <= seed <= SEED_MAX, f"are 0 to {SEED_MAX}"),
             ("unsure_half_width_db", unsure_half_width_db, 0.0 <= unsure_half_width_db < math.inf,
              "is 0 and more"),
-            ("interaural_attenuation_db", interaural_attenuation_db,
-             interaural_attenuation_db > 0.0, "is above 0"),
-            *(("air_bone_gap_db", gap_db, 0.0 <= gap_db < math.inf, "is 0 and more")
-              for gap_db in air_bone_gap_db.values()),
         ):  # fmt: skip
             if not allowed:
                 raise ValueError(f"{name} is {value}, allowed {words}")
-        self._interaural_attenuation_db = interaural_attenuation_db
+        self.head = head
         self._unsure_half_width_db = unsure_half_width_db
         self._lapse_rate, self._false_alarm_rate = _rates(lapse_rate, false_alarm_rate)
         if self._lapse_rate + self._buttons * self._false_alarm_rate > 1.0:
@@ -183,7 +175,6 @@ class SimulatedListener:
                 f"{lapse_rate} allowed is at most {(1.0 - lapse_rate) / self._buttons:g}"
             )
         self._thresholds = dict(thresholds)
-        self._air_bone_gap_db = dict.fromkeys(EARS, 0.0) | dict(air_bone_gap_db)
         self._response_noise_db = response_noise_db
         self._response_time_s = response_time_s
         self._seed = seed
@@ -215,21 +206,37 @@ class SimulatedListener:
         self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None
     ) -> float:
         # In dB above the threshold, of the ear that hears it better.
-        other = EARS[EARS.index(ear) - 1]
-        by_air_db_hl = level_db_hl - self._air_bone_gap_db[ear]
+        by_air_db_hl = level_db_hl - self.head.gap_db(ear, frequency_hz)
         own_db = by_air_db_hl - self._threshold_db_hl(ear, frequency_hz, noise)
-        crossing_db_hl = level_db_hl - self._interaural_attenuation_db
+        crossing_db_hl = level_db_hl - self.head.interaural_attenuation_db
+        other = EARS[EARS.index(ear) - 1]
         return max(own_db, crossing_db_hl - self._threshold_db_hl(other, frequency_hz, noise))
+
+    def bone_sensation_db(
+        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None
+    ) -> float:
+        """Return by how much a tone by bone is above the threshold of the better cochlea.
+
+        Or above what the skin feels, if that is more.
+        """
+        number = number_of(tone_id)
+        heard_db = (
+            level_db_hl
+            + self.head.bone_db(ear, to, frequency_hz, number)
+            - self._threshold_db_hl(to, frequency_hz, noise)
+            for to in EARS
+        )
+        return max(*heard_db, level_db_hl - self.head.touch_db_hl(frequency_hz))
 
     def _threshold_db_hl(self, ear: Ear, frequency_hz: float, noise: Noise | None) -> float:
         # Of the cochlea, which is better than the ear by the air-bone gap.
-        gap_db = self._air_bone_gap_db[ear]
+        gap_db = self.head.gap_db(ear, frequency_hz)
         threshold_db_hl = self._thresholds[ear].threshold_db_hl(frequency_hz) - gap_db
         if noise is None:
             return threshold_db_hl
         if abs(math.log2(frequency_hz / noise.frequency_hz)) > NOISE_HALF_BAND_OCTAVES:
             return threshold_db_hl
-        crossing_db = gap_db if ear == noise.ear else self._interaural_attenuation_db
+        crossing_db = gap_db if ear == noise.ear else self.head.interaural_attenuation_db
         powers = (
             10.0 ** (level / 10.0) for level in (threshold_db_hl, noise.level_db_hl - crossing_db)
         )
@@ -253,10 +260,29 @@ class SimulatedListener:
 
         The delay of a press counts from the tone's onset.
         """
-        numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
-        chance, speed, grip, gap = self._uniforms(f"tone {tone_id} {ear} {numbers}")
-        number = number_of(tone_id)
         sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        return self._answer(f"{tone_id} {ear}", tone_id, (frequency_hz, level_db_hl), sensation_db)
+
+    def answer_by_bone(
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
+    ) -> Press | None:
+        """Say whether and when a tone by bone is answered, as `answer` does of one by air."""
+        sensation_db = self.bone_sensation_db(tone_id, ear, frequency_hz, level_db_hl, noise)
+        name = f"{tone_id} {ear} bone"
+        return self._answer(name, tone_id, (frequency_hz, level_db_hl), sensation_db)
+
+    def _answer(
+        self, name: str, tone_id: str, sound: tuple[float, float], sensation_db: float
+    ) -> Press | None:
+        frequency_hz, level_db_hl = sound
+        numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
+        chance, speed, grip, gap = self._uniforms(f"tone {name} {numbers}")
+        number = number_of(tone_id)
         moment = self._course.at(number, frequency_hz, sensation_db)
         noise_db = moment.response_noise_db or self._response_noise_db
         sensation_db -= moment.criterion_db
@@ -276,11 +302,10 @@ class SimulatedListener:
 
     def points_to(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
         """Say in which ear a tone is heard: the other one may hear it better, through the skull."""
-        other = EARS[EARS.index(ear) - 1]
-        by_air_db_hl = level_db_hl - self._air_bone_gap_db[ear]
+        by_air_db_hl = level_db_hl - self.head.gap_db(ear, frequency_hz)
         own_db = by_air_db_hl - self._threshold_db_hl(ear, frequency_hz, None)
         crossing_db = self._sensation_db(ear, frequency_hz, level_db_hl, None)
-        return ear if own_db >= crossing_db else other
+        return ear if own_db >= crossing_db else EARS[EARS.index(ear) - 1]
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds.

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from device.simulator.by_route import answer_of
 from device.simulator.hand import Hand
 from device.simulator.listener import Ear, Listener, Noise
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import NOISE_CORRECTION
 from firmware_py.calibration.simulated import BOARD_NAME, FULL_SCALE_DB_HL, SERIAL
 from firmware_py.link.messages import HOST_SILENCE_US
-from firmware_py.procedure.route import BY_AIR, ROUTE_KINDS
+from firmware_py.procedure.route import BY_AIR, ROUTE_KINDS, Route
 
 PLAYED_MAX: Final = 4096  # tones remembered for tests; a session has a few hundred
 _EARS: Final[tuple[Ear, Ear]] = ("left", "right")
@@ -48,6 +49,12 @@ class PlayedTone:
     cut: bool
     noise: PlayedNoise | None = None
     via: int = BY_AIR.wire_number
+
+    @property
+    def route(self) -> Route:
+        """Return by which route it came."""
+        (kind,) = (kind for kind in ROUTE_KINDS if kind.wire_number == self.via)
+        return Route(self.ear, kind.transducer)
 
 
 class SimulatedOutput:
@@ -228,9 +235,8 @@ class SimulatedBoard:
         self._listen(tone)
 
     def _listen(self, tone: PlayedTone) -> None:
-        press = self.hand.listener.answer(
-            tone.tone_id, tone.ear, tone.frequency_hz, self._level_db_hl(tone), self._noise_heard()
-        )
+        sound = tone.frequency_hz, self._level_db_hl(tone)
+        press = answer_of(self.hand.listener, tone.route, tone.tone_id, sound, self._noise_heard())
         self.hand.tone_began(tone.onset_us, press)
 
     def _tone_over(self, cut: bool) -> None:

@@ -11,14 +11,9 @@ from typing import Any, Final
 from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import RIGHT_WAY, SWAPPED, WAYS, Worn
 from device.simulator.faults import FaultRates
+from device.simulator.head_options import HEAD_OPTIONS, head_of
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
-from device.simulator.listener import (
-    EARS,
-    INTERAURAL_ATTENUATION_DB,
-    Ear,
-    Listener,
-    SimulatedListener,
-)
+from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
 from host_tools.devices.emulated_board import board_image
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
@@ -97,20 +92,8 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
 
 def _add_head_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options that say what goes through the skull."""
-    p.add_argument(
-        "--interaural-attenuation",
-        type=float,
-        default=INTERAURAL_ATTENUATION_DB,
-        metavar="DB",
-        help="by how much less the other ear hears a tone (default: 50; inf: it never does)",
-    )
-    p.add_argument(
-        "--air-bone-gap",
-        default="0",
-        metavar="DB|DB,DB",
-        help="by how much better than through the air an ear hears through the skull, for both, or "
-        "right and left (default: 0, no conductive loss)",
-    )
+    for option, about in HEAD_OPTIONS.items():
+        p.add_argument(option, **about)
     p.add_argument(
         "--earphones", choices=WAYS, default=RIGHT_WAY,
         help=f"how they are put on; {SWAPPED}: each ear hears the tones of the other one "
@@ -135,30 +118,14 @@ def listener_of(arguments: argparse.Namespace) -> Listener:
             response_time_s=arguments.response_time,
             seed=arguments.seed,
             unsure_half_width_db=arguments.unsure_half_width,
-            interaural_attenuation_db=arguments.interaural_attenuation,
             kind=replace(
                 kind_named(arguments.listener), response_time_slope=arguments.response_time_slope
             ),
-            air_bone_gap_db=_air_bone_gap_db(arguments.air_bone_gap),
+            head=head_of(vars(arguments)),
         )
     except ValueError as error:
         raise HostError(str(error)) from None
     return Worn(listener, swapped=True) if arguments.earphones == SWAPPED else listener
-
-
-def _air_bone_gap_db(text: str) -> dict[Ear, float]:
-    """Return the gap of each ear from one number for both, or from two."""
-    words = text.split(",")
-    try:
-        gaps_db = [float(word) for word in words]
-    except ValueError:
-        gaps_db = []
-    if not 1 <= len(gaps_db) <= len(EARS):
-        raise HostError(
-            f"--air-bone-gap is {text!r}; allowed is a number for both ears, or RIGHT,LEFT"
-        )
-    right, left = EARS
-    return {right: gaps_db[0], left: gaps_db[-1]}
 
 
 def faults_of(arguments: argparse.Namespace) -> FaultRates | None:

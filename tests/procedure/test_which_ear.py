@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import Worn
+from device.simulator.head import Head
 from device.simulator.hearing import Operators, SimulatedTest
 from device.simulator.listener import SimulatedListener
 from device.simulator.operator import NOBODY
@@ -286,7 +287,7 @@ def test_swapped_earphones_are_found_and_the_ears_are_those_of_the_head(
     audiogram: str, swapped: bool
 ) -> None:
     ears = audiogram_named(audiogram)
-    listener = Worn(SimulatedListener(ears, interaural_attenuation_db=40.0), swapped)
+    listener = Worn(SimulatedListener(ears, head=Head(interaural_attenuation_db=40.0)), swapped)
     test = SimulatedTest(CHECKED, listener)
     result = test.run()
 

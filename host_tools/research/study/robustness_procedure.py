@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import (
     Ear,
@@ -84,7 +85,7 @@ class Sitting:
     tested: str = RIGHT
     masking: str = AUTOMATIC
     response_time_s: float = RESPONSE_TIME_S
-    air_bone_gap_db: Mapping[Ear, float] = field(default_factory=dict)
+    air_bone_gap_db: Mapping[str, float] = field(default_factory=dict)
     operator: Operator = NOBODY
     change: Change | None = None
 
@@ -105,7 +106,7 @@ class Sitting:
             response_time_s=self.response_time_s,
             seed=seed,
             kind=self.answering.kind,
-            air_bone_gap_db=self.air_bone_gap_db,
+            head=Head(self.air_bone_gap_db),
         )
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn, point_to
+from device.simulator.head import Head
 from device.simulator.listener import EARS, Ear, Noise, SimulatedListener
 from firmware_py.procedure.events import Continued, EarNamed, Play
 from firmware_py.procedure.reasons import Code, reason
@@ -17,7 +18,7 @@ OTHER: dict[Ear, Ear] = {"left": "right", "right": "left"}
 def head(*, lapse_rate: float = 0.0, attenuation_db: float = 50.0) -> SimulatedListener:
     return SimulatedListener(
         audiogram_named("N1,N6"), lapse_rate=lapse_rate, false_alarm_rate=0.0,
-        interaural_attenuation_db=attenuation_db,
+        head=Head(interaural_attenuation_db=attenuation_db),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
 from device.simulator.kinds import Kind
 from device.simulator.listener import (
     IDLE_SLOT_S,
@@ -167,13 +168,13 @@ class TestPsychometricFunction:
     def test_a_tone_is_heard_by_the_ear_that_hears_it_better(self) -> None:
         deaf = Audiogram((1000.0,), (math.inf,))
         ears: dict[Ear, Audiogram] = {"left": deaf, "right": FLAT}
-        someone = SimulatedListener(ears, interaural_attenuation_db=45.0)
-        alone = SimulatedListener(ears, interaural_attenuation_db=math.inf)
+        someone = SimulatedListener(ears, head=Head(interaural_attenuation_db=45.0))
+        alone = SimulatedListener(ears, head=Head(interaural_attenuation_db=math.inf))
 
         assert someone.probabilities("left", 1000.0, 95.0)[0] == pytest.approx(0.5)
         assert alone.probabilities("left", 1000.0, 120.0)[0] == pytest.approx(0.01)
         with pytest.raises(ValueError, match="interaural_attenuation_db is 0, allowed is above 0"):
-            SimulatedListener(ears, interaural_attenuation_db=0)
+            Head(interaural_attenuation_db=0)
 
     @pytest.mark.parametrize(
         ("rates", "loud_heard", "soft_heard"),
@@ -202,7 +203,7 @@ class TestConductiveLoss:
     }  # fmt: skip
 
     def someone(self, gap_db: float = 40.0) -> SimulatedListener:
-        return SimulatedListener(self.FLAT, air_bone_gap_db={"right": gap_db})
+        return SimulatedListener(self.FLAT, head=Head({"right": gap_db}))
 
     def test_through_the_air_it_changes_nothing(self) -> None:
         noise = Noise("right", 1000.0, 70.0)
