@@ -60,6 +60,8 @@ const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
  * data: {
  *   ears: [{
  *     ear: "right" | "left",
+ *     transducer: "bone", or left out by air: no lines join its symbols, and without a curve each
+ *       has its band as a bar;
  *     supposed: whether it is what another model says, drawn in grey with diamonds;
  *     thresholds: [{frequency_hz, kind, level_db_hl, low_db_hl, high_db_hl, symbol, wide,
  *                   confirmed_db_hl}],
@@ -177,9 +179,13 @@ function drawNorm(group, norm) {
 
 const classOf = (ear) => (ear.supposed ? "supposed" : ear.ear);
 
+const isByBone = (ear) => ear.transducer === "bone";
+
+const hasBand = (each) => each.low_db_hl != null && each.high_db_hl != null;
+
 function curveOf(ear) {
   if (ear.curve) return ear.curve;
-  const known = ear.thresholds.filter((each) => each.low_db_hl != null && each.high_db_hl != null);
+  const known = isByBone(ear) ? [] : ear.thresholds.filter(hasBand);
   return {
     frequencies_hz: known.map((each) => each.frequency_hz),
     low_db_hl: known.map((each) => each.low_db_hl),
@@ -245,6 +251,7 @@ function toneInto(mark, answer, counts) {
 
 // Measured neighbours are joined, dotted over what was inferred between them.
 function drawLines(group, ear) {
+  if (isByBone(ear)) return;
   const own = element("g", { class: classOf(ear) }, group);
   let way = [];
   for (const each of ear.thresholds) {
@@ -265,10 +272,22 @@ const placeOf = (each) => [xOf(each.frequency_hz), yOf(onPaper(each.level_db_hl)
 
 function drawSymbols(svg, ear) {
   const group = element("g", { class: `thresholds ${classOf(ear)}` }, svg);
+  const bars = isByBone(ear) && !ear.curve;
   for (const each of ear.thresholds) {
+    if (bars && hasSymbol(each) && hasBand(each)) drawBar(group, ear, each);
     if (hasSymbol(each)) drawOne(group, ear, each);
     if (each.confirmed_db_hl != null) drawConfirmed(group, each);
   }
+}
+
+// Where the symbols of bone conduction stand, beside the frequency: see the table.
+const BESIDE_UNITS = 1.65 * SYMBOL_UNITS;
+const ARROW_UNITS = 1.1 * SYMBOL_UNITS; // its arrow begins at its lower end
+
+function drawBar(group, ear, each) {
+  const x = rounded(xOf(each.frequency_hz) + TABLE.ears[ear.ear].side * BESIDE_UNITS);
+  const [top, bottom] = [each.low_db_hl, each.high_db_hl].map((level) => yOf(onPaper(level)));
+  element("path", { class: "edge", d: `M${x} ${top}V${bottom}` }, group);
 }
 
 function drawOne(group, ear, each) {
@@ -282,9 +301,11 @@ function drawOne(group, ear, each) {
   let sign = arrow ? arrow.sign : "";
   if (each.wide) sign += TABLE.signs.wide;
   if (each.symbol === "uncertain") sign += TABLE.signs.uncertain;
-  // Away from the arrow, on the inner side.
-  const place = { class: "sign", "text-anchor": side < 0 ? "start" : "end" };
-  if (sign) write(sign, [-side * (SYMBOL_UNITS + 2), -3], place, mark);
+  // Away from the arrow, on the inner side; by bone outside, as the symbol by air stands within.
+  const toward = isByBone(ear) ? side : -side;
+  const away = isByBone(ear) ? 2.3 * SYMBOL_UNITS : SYMBOL_UNITS + 2;
+  const place = { class: "sign", "text-anchor": toward > 0 ? "start" : "end" };
+  if (sign) write(sign, [toward * away, -3], place, mark);
 }
 
 // A route as the table of symbols has it: its parts, but for those that are the usual ones.
@@ -299,8 +320,9 @@ function symbolInto(mark, ear, symbol, kind) {
       : scaled(TABLE.symbols[routeOf(ear)][symbol].path, SYMBOL_UNITS),
   ];
   if (way) paths.push(scaled(TABLE.arrows.path, SYMBOL_UNITS * side, SYMBOL_UNITS * way));
+  const beside = isByBone(ear) ? { transform: `translate(${rounded(side * ARROW_UNITS)} 0)` } : {};
   for (const layer of ["halo", "symbol"]) {
-    for (const d of paths) element("path", { class: layer, d }, mark);
+    paths.forEach((d, i) => element("path", { class: layer, d, ...(i ? beside : {}) }, mark));
   }
 }
 

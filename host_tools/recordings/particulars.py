@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
-from firmware_py.procedure.route import ROUTES
+from firmware_py.procedure.route import BY_BONE, ROUTES
 from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
@@ -167,6 +167,8 @@ class Particulars:
         masking = "masking_off" if settings.masking == OFF else masking
         usual = settings.profile == DEFAULT_PROFILE
         profile = self.say("profile_default") if usual else settings.profile
+        by_bone = any(ear.route.kind is BY_BONE for ear in self.session.result.ears)
+        method = "method_both" if by_bone else "method_value"
         transducer, calibration, meter = self._calibration()
         return [
             ("device", device),
@@ -174,7 +176,7 @@ class Particulars:
             calibration,
             transducer,
             meter,
-            ("method", self.say("method_value", profile=profile)),
+            ("method", self.say(method, profile=profile)),
             ("conduct", conduct),
             ("masking", self.say(masking)),
             *self._which_ear(),

@@ -47,7 +47,7 @@ OF_DB_HL: Final = {
 }
 CALIBRATED_ALONE: Final = {
     "picture": ("level",),
-    "report": ("mean", "mean_at_least", "mean_at_most", "grade_below"),
+    "report": ("mean", "mean_at_least", "mean_at_most", "grade_below", "gap_rule"),
     "record": ("level_of",),
     "prescription": ("whom_normal", "whom_normal_doubt"),
     "remarks": ("unit_db_hl",),

@@ -53,7 +53,8 @@ RECORD_ON_PAPER: Final = (
     "device_value", "device_alone", "of_ear", "broken_off_value", "broken_off_unknown",
     "transducer_value", "transducer_unknown", "transducer_simulated", "kind_supra_aural",
     "kind_circumaural",
-    "kind_insert", "calibration_value", "meter_value", "method_value", "profile_default",
+    "kind_insert", "calibration_value", "meter_value", "method_value", "method_both",
+    "profile_default",
     "conduct_brisk", "conduct_clinical", "conduct_confirmed", "masking_automatic",
     "masking_not_needed", "masking_off", "comments", "signed", "signed_on", "signed_name",
     "noise_of", "noise_range",
@@ -74,6 +75,7 @@ REPORT_ON_PAPER: Final = (
     "response_middle", "column_usual", "column_peers", "norm", "norm_note", "norm_note_50",
     "no_norm", "norm_women", "norm_men", "norm_informative", "norm_needs", "norm_age", "mark_norm",
     "difference", "difference_at_least", "differences_more", "asymmetry", "asymmetry_doubt",
+    "asymmetry_by_air", "asymmetry_sensorineural", "asymmetry_mixed", "asymmetry_unknown",
     *(each.key for each in CRITERIA),
 )  # fmt: skip
 OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_RESULTS, *OF_SETTINGS)

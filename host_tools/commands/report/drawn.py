@@ -60,6 +60,7 @@ JsonObject = dict[str, Any]
 
 
 def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSession) -> JsonObject:
+    """Return the audiogram of an ear, with what was found of it by bone, if this is by air."""
     tested = session.test.ears[ear.route]
     drawn: JsonObject = {
         **ear.route.parts(),
@@ -73,11 +74,21 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
         drawn["curve"] = {"frequencies_hz": [], "low_db_hl": [], "high_db_hl": []}
     norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
     return {
-        "ears": [drawn],
+        "ears": [drawn, *map(_over_it, findings.besides(ear))],
         "limit": limit_as_json(tested),
         "norm": None if norm is None else norm.lines(ear.below_clinical_db),
         "watermark": watermark(findings, ear),
     }
+
+
+def _over_it(ear: EarFindings) -> JsonObject:
+    """Return an ear by bone, as it is drawn over that by air: symbols with their bands alone."""
+    thresholds = []
+    for each in ear.thresholds:
+        reading = read(each)
+        band = {"low_db_hl": reading.low_db_hl, "high_db_hl": reading.high_db_hl}
+        thresholds.append({**_threshold_as_json(each), **band})
+    return {**ear.route.parts(), "thresholds": thresholds, "asked_hz": [], "tones": []}
 
 
 def watermark(findings: Findings, ear: EarFindings | None = None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
+from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
 from firmware_py.procedure.beside import asymmetries_beside, norm_beside
 from firmware_py.procedure.convention import in_convention, shift_db
 from firmware_py.procedure.finished import mean_as_json, person_as_json, threshold_with_width
@@ -25,7 +26,7 @@ from firmware_py.procedure.results import (
     MeanThreshold,
     ThresholdResult,
 )
-from firmware_py.procedure.route import ROUTES, Route
+from firmware_py.procedure.route import BY_AIR, ROUTES, Route
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff, Waited
@@ -131,12 +132,23 @@ class Findings:
     ears: list[EarFindings]
     grade: PersonGrade | None  # None: an ear has no mean threshold, or they are not comparable
     asymmetries: list[str]  # by which published criteria the ears differ
+    gaps: list[EarGaps]  # of the ears with valid tests by air and by bone
     # `norm_title`, `norm_missing`: whom the age norm is about, or why there is none
     norm_title: str
     norm_missing: str
     presentations: int
     stray_presses: int
     duration_s: float
+
+    @property
+    def drawn(self) -> list[EarFindings]:
+        """Return the ears with an audiogram of their own: by bone only one not tested by air."""
+        by_air = {ear.route.ear for ear in self.ears if ear.route.kind is BY_AIR}
+        return [ear for ear in self.ears if ear.route.kind is BY_AIR or ear.route.ear not in by_air]
+
+    def besides(self, ear: EarFindings) -> list[EarFindings]:
+        """Return what is drawn over the audiogram of an ear: the same one through others."""
+        return [each for each in self.ears if each.route.ear == ear.route.ear and each is not ear]
 
     @property
     def confirmed(self) -> bool:
@@ -164,6 +176,9 @@ class Findings:
                 threshold_with_width(each, each.wanted_db) for each in found.thresholds
             ]
             ear["pta4"] = mean_as_json(found.pta4, found.below_clinical_db)
+        told["gaps"] = [each.to_record() for each in self.gaps]
+        if not self.gaps:
+            del told["gaps"]
         return {**told, "grade": person_as_json(self.grade)}
 
 
@@ -220,6 +235,7 @@ def findings_of(
         ears=[_ear_findings(session, found, convention, norm, catalogue) for found in ears],
         grade=person_grade(result),
         asymmetries=[asymmetry_words(each, catalogue) for each in worse],
+        gaps=[] if nominal else gaps_of(session.result),
         norm_title=norm_title(norm, catalogue) if norm else "",
         norm_missing=why_no_norm(found_norm, session.person, catalogue),
         presentations=result.presentations,
@@ -259,7 +275,7 @@ def _ear_findings(
 ) -> EarFindings:
     ear = session.test.ears[found.route]
     wanted_db = partial(session.settings.wanted_half_width_db, found.route.kind)
-    norm = norm if may_conclude(found) else None
+    norm = norm if may_conclude(found) and found.route.kind is BY_AIR else None
     again = {each.frequency_hz: each for each in found.confirmed}
     offset_db, above_db = found.clinical_offset_db, shift_db(found, convention)
     below_db = offset_db - above_db

@@ -67,19 +67,16 @@ class History:
 
         Of an ear that could not be tested that is its tones alone: its snapshots are null.
         """
-        estimator = next(iter(session.test.ears.values())).estimator
-        routes = sorted(session.test.ears, key=ROUTES.index)
+        ears = session.test.ears
+        routes = sorted(ears, key=ROUTES.index)
+        first = ears[routes[0]]
+        others = [route for route in routes if route.kind is not first.route.kind]
         for route in routes:
             self._before_first(route, session)
         return {
             "ears": [*map(str, routes)],
-            "grid_hz": [round(f, 1) for f in frequencies_hz(estimator.frequency_range_hz)],
-            "cells": {
-                "frequencies_hz": list(estimator.candidate_frequencies_hz),
-                "levels_db_hl": _cell_levels(estimator).tolist(),
-                "step_db": LEVEL_STEP_DB,
-                "characters": CHARACTERS,
-            },
+            **_places_of(first),
+            **({"of_route": {str(r): _places_of(ears[r]) for r in others}} if others else {}),
             "limits": {str(r): limit_as_json(session.test.ears[r]) for r in routes},
             "counted": [*session.counted],
             "trials": [
@@ -107,6 +104,20 @@ class History:
             convention = self.convention or session.settings.threshold_convention
             self.snapshots.append(_snapshot(unasked, result_of(unasked), convention))
         self.first[route] = self._seen[key]
+
+
+def _places_of(ear: EarTest) -> dict[str, Any]:
+    """Return where the curves of an ear are known, and where its objective."""
+    estimator = ear.estimator
+    return {
+        "grid_hz": [round(f, 1) for f in frequencies_hz(estimator.frequency_range_hz)],
+        "cells": {
+            "frequencies_hz": list(estimator.candidate_frequencies_hz),
+            "levels_db_hl": _cell_levels(estimator).tolist(),
+            "step_db": LEVEL_STEP_DB,
+            "characters": CHARACTERS,
+        },
+    }
 
 
 def _snapshot(ear: EarTest, found: EarResult, convention: str) -> dict[str, Any]:

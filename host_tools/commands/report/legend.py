@@ -72,15 +72,21 @@ def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
     if not routes:
         return
     readings = [read(t) for ear in findings.ears for t in ear.thresholds]
+    masked = {
+        ear.route.transducer
+        for ear in findings.ears
+        if any(read(t).symbol == MaskingMark.MASKED for t in ear.thresholds)
+    }
     for route in routes:
         name = words.say(str(route))
         yield _symbol(route, MaskingMark.NOT_MASKED), words.say("mark_threshold", ear=name)
-    for route in (
-        routes if any(reading.symbol == MaskingMark.MASKED for reading in readings) else ()
-    ):
+    for route in (each for each in routes if each.transducer in masked):
         names = {"ear": words.say(str(route)), "other": words.say(str(route.noise))}
         yield _symbol(route, MaskingMark.MASKED), words.say("mark_masked", **names)
     yield _swatch(0.3, 0.8), words.say("mark_band")
+    if any(findings.besides(ear) for ear in findings.drawn):
+        bar = f'<path d="M0-8V8" stroke="{INK}" stroke-opacity="0.6"/>'
+        yield _svg(bar), words.say("mark_bar")
     yield _swatch(0.1, 0.3), words.say("mark_pale")
     if any(reading.kind == Kind.INFERRED for reading in readings):
         yield _line("1.5 2"), words.say("mark_inferred")

@@ -49,6 +49,7 @@ def asymmetry_words(found: Asymmetry, catalogue: Catalogue) -> str:
         ear=catalogue.say("report", f"{found.ear}_ear"),
         differences=told,
         criteria=catalogue.join(list(_name_sources(found.criteria, catalogue))),
+        about=catalogue.say("report", f"asymmetry_{found.loss or 'by_air'}"),
     )
 
 

@@ -12,7 +12,7 @@ from firmware_py.calibration.in_force import HOLDING
 from firmware_py.procedure.grades import GRADES_DB_HL, grades_told
 from firmware_py.procedure.outcomes import Bound, Purpose
 from firmware_py.procedure.printable import printable
-from firmware_py.procedure.route import LEFT, RIGHT, ROUTES
+from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT, ROUTES
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import drawing_js
 from host_tools.catalogue import NO_BREAK
@@ -63,13 +63,14 @@ def page_of(
         "verdicts": _verdicts(findings, words),
         "facts": _facts(particulars),
         "alarms": _alarms(findings, words),
-        "audiograms": "\n".join(_audiogram(ear, words) for ear in ears),
+        "audiograms": "\n".join(_audiogram(ear, findings, words) for ear in findings.drawn),
         "legend": _legend(findings),
         "threshold_tables": "\n".join(
             _thresholds(ear, findings, session, words) for ear in ears if has_thresholds(ear)
         ),
         "notes": _list(notes_of(findings, words)),
         "grades": _grades(findings, words),
+        "gaps": _gaps(findings, words),
         "quality": _quality(findings, words),
         "remarks": _list(words.remarks(findings)),
         "comments": _comments(particulars),
@@ -99,11 +100,11 @@ def _program_data(
             "data": audiogram_as_json(ear, findings, session),
             "label": words.say("audiogram_of", ear=words.ear(ear.route)),
         }
-        for ear in findings.ears
+        for ear in findings.drawn
     ]
     return {
         **history.as_json(session),
-        "words": _words_of_steps(words),
+        "words": _words_of_steps(findings, words),
         "unit": words.unit(findings),
         "paper": drawing_js.paper_words(words.catalogue, nominal=findings.nominal),
         "watermark": watermark(findings),
@@ -151,9 +152,11 @@ def _sign(particulars: Particulars) -> str:
     return f'<div class="to-sign">{lines}</div>'
 
 
-def _words_of_steps(words: Words) -> dict[str, str]:
+def _words_of_steps(findings: Findings, words: Words) -> dict[str, str]:
     """Return the sentences of the page's program, and the words that these are filled with."""
-    ears = {f"{route}_ear": words.ear(route) for route in ROUTES}
+    tested = {ear.route for ear in findings.ears}
+    routes = [route for route in ROUTES if route.kind is BY_AIR or route in tested]
+    ears = {f"{route}_ear": words.ear(route) for route in routes}
     purposes = {f"purpose_{each}": words.name_of("purpose", each) for each in Purpose}
     decimal = words.catalogue.say("format", "decimal")
     return {**words.catalogue.tables["steps"], **ears, **purposes, "decimal": decimal}
@@ -178,9 +181,11 @@ def _alarms(findings: Findings, words: Words) -> str:
     return "\n".join(parts)
 
 
-def _audiogram(ear: EarFindings, words: Words) -> str:
+def _audiogram(ear: EarFindings, findings: Findings, words: Words) -> str:
     """Return the place of an ear's audiogram, which the program draws, and what came of the ear."""
-    name, sentence = escape(words.ear(ear.route)), escape(ear_sentence(ear, words))
+    name = escape(words.ear(ear.route))
+    of_both = (ear_sentence(each, words) for each in (ear, *findings.besides(ear)))
+    sentence = escape(" ".join(of_both))
     return (
         f'<figure><h3 class="{ear.route.ear}">{name}</h3><svg id="audiogram-{ear.route}"></svg>'
         f"<figcaption>{sentence}</figcaption></figure>"
@@ -196,13 +201,14 @@ def _thresholds(
     again = findings.confirmed
     columns += [words.catalogue.say("record", "noise_of")] if masked else []
     columns += [words.say("column_confirmed")] if again else []
-    columns += [words.say(f"column_{each}") for each in NORM_COLUMNS if findings.norm_title]
+    has_norm = bool(findings.norm_title) and ear.route.kind is BY_AIR
+    columns += [words.say(f"column_{each}") for each in NORM_COLUMNS if has_norm]
     rows = []
     for t in ear.thresholds:
         cells = [f"{t.frequency_hz}", words.threshold(t), words.band(t), words.spread(t)]
         cells += [noise_level(noise.get(t.frequency_hz), words.catalogue)] if masked else []
         cells += [words.confirmation(t)] if again else []
-        if findings.norm_title:
+        if has_norm:
             cells += [words.norm(t), words.percent(t.norm_share_better)]
         rows.append(cells)
     return _table(words.ear(ear.route), columns, rows, caption_class=ear.route.ear)
@@ -219,8 +225,28 @@ def _legend(findings: Findings) -> str:
     return "\n".join(said)
 
 
+def _gaps(findings: Findings, words: Words) -> str:
+    """Return the types of loss, and a table of gaps for each ear; nothing without bone."""
+    if not findings.gaps:
+        return ""
+    columns = ["Hz", *(words.say(key) for key in ("column_gap", "column_band", "column_called"))]
+    tables = ""
+    for ear in findings.gaps:
+        rows = [
+            [f"{gap.frequencies_hz[0]}", words.gap(gap), words.gap_band(gap),
+             words.percent(gap.share)]
+            for gap in ear.gaps
+        ]  # fmt: skip
+        tables += _table(words.ear(ear.ear), columns, rows, caption_class=ear.ear)
+    return (
+        f"\n<h3>{escape(words.say('gaps'))}</h3>\n{_list(words.losses(findings))}"
+        f'\n<div class="pair">{tables}</div>'
+    )
+
+
 def _grades(findings: Findings, words: Words) -> str:
-    known = [(words.ear(ear.route), ear.pta4) for ear in findings.ears]
+    by_air = [ear for ear in findings.ears if ear.route.kind is BY_AIR]
+    known = [(words.ear(ear.route), ear.pta4) for ear in by_air]
     of = [(name, mean.bound, mean.shares) for name, mean in known if mean is not None]
     if findings.grade is not None:
         person = findings.grade

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py import __version__
+from firmware_py.procedure.route import BY_AIR
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import document, drawing_js
 from host_tools.commands.report.drawn import audiogram_as_json
@@ -41,10 +42,11 @@ def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> 
             *(document.verdict(each) for each in words.verdicts(findings)),
             document.facts(particulars.facts()),
             *(document.alarm(*each) for each in words.alarms(findings)),
-            document.figures([_figure(ear, findings, session, words) for ear in findings.ears]),
+            document.figures([_figure(ear, findings, session, words) for ear in findings.drawn]),
             document.legend(legend_of(findings)),
             *_thresholds(findings, session, particulars, words),
             document.section(words.say("pta4_and_grade"), words.grades(findings)),
+            *_gaps(findings, words),
             document.section(words.say("notes"), notes_of(findings, words)),
             document.section(words.say("remarks"), words.remarks(findings)),
             document.comments(particulars.say("comments"), heading.comments),
@@ -63,8 +65,26 @@ def _figure(ear: EarFindings, findings: Findings, session: RecordedSession, word
         words.say("audiogram_of", ear=words.ear(ear.route)),
         words.ear(ear.route),
         EAR_COLOURS[ear.route.ear],
-        ear_sentence(ear, words),
+        " ".join(ear_sentence(each, words) for each in (ear, *findings.besides(ear))),
     )
+
+
+def _gaps(findings: Findings, words: Words) -> list[Block]:
+    """Return the types of loss, and the gaps with a column a frequency; nothing without bone."""
+    if not findings.gaps:
+        return []
+    at_hz = sorted({gap.frequencies_hz[0] for ear in findings.gaps for gap in ear.gaps})
+    rows = []
+    for ear in findings.gaps:
+        at = {gap.frequencies_hz[0]: gap for gap in ear.gaps}
+        cells = [words.gap(at.get(hz)) for hz in at_hz]
+        rows.append(document.row([words.ear(ear.ear), *cells], EAR_COLOURS[ear.ear], bold=True))
+        bands = [words.gap_band(at.get(hz)) for hz in at_hz]
+        rows.append(document.row([words.say("column_band"), *bands], small=True))
+    return [
+        document.section(words.say("gaps"), words.losses(findings)),
+        document.numbers([words.say("column_gap"), *map(str, at_hz)], rows),
+    ]
 
 
 def _thresholds(
@@ -74,21 +94,23 @@ def _thresholds(
     ears = [ear for ear in findings.ears if has_thresholds(ear)]
     if not ears:
         return []
-    frequencies_hz = [t.frequency_hz for t in ears[0].thresholds]
+    frequencies_hz = sorted({t.frequency_hz for ear in ears for t in ear.thresholds})
     rows = []
     for ear in ears:
         colour, name = EAR_COLOURS[ear.route.ear], words.ear(ear.route)
-        cells = [words.threshold(t) for t in ear.thresholds]
+        by_hz = {t.frequency_hz: t for t in ear.thresholds}
+        found = [by_hz.get(hz) for hz in frequencies_hz]
+        cells = [words.threshold(t) for t in found]
         rows.append(document.row([particulars.level_of(name), *cells], colour, bold=True))
         noise = masking_levels(session, ear.route)
-        small = {words.say("column_band"): [words.band(t) for t in ear.thresholds]}
+        small = {words.say("column_band"): [words.band(t) for t in found]}
         if noise:
             levels = [noise_level(noise.get(hz), words.catalogue) for hz in frequencies_hz]
             small[particulars.say("noise_of")] = levels
         if any(t.confirmed is not None for t in ear.thresholds):
-            small[words.say("column_confirmed")] = [words.confirmation(t) for t in ear.thresholds]
-        if findings.norm_title:
-            shares = [words.percent(t.norm_share_better) for t in ear.thresholds]
+            small[words.say("column_confirmed")] = [words.confirmation(t) for t in found]
+        if findings.norm_title and ear.route.kind is BY_AIR:
+            shares = [words.percent(None if t is None else t.norm_share_better) for t in found]
             small[words.say(PEERS)] = shares
         rows += [document.row([name, *cells], small=True) for name, cells in small.items()]
     return [document.numbers([particulars.say("frequency"), *map(str, frequencies_hz)], rows)]

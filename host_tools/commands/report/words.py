@@ -6,13 +6,14 @@ from typing import Final, Self
 
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.wording import readable
+from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE, TYPE_SOURCE, EarGaps, Gap
 from firmware_py.procedure.convention import clinical_mean_db_hl
 from firmware_py.procedure.grades import PersonGrade, grades_said
 from firmware_py.procedure.outcomes import Bound, Outcome
-from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.reading import SIGNS, Kind, Reading, read
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.results import MeanThreshold
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.sessions.archive import UNFINISHED
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
@@ -28,7 +29,14 @@ KEYS_OF_BOUND: Final = {
     Bound.AT_LEAST: "grade_at_least",
     Bound.AT_MOST: "grade_at_most",
 }
+KEYS_OF_GAP: Final = {
+    Bound.NONE: "gap_value",
+    Bound.AT_LEAST: "gap_at_least",
+    Bound.AT_MOST: "gap_at_most",
+}
 NOTHING: Final = "-"
+OPEN: Final = "…"
+NO_READING: Final = Reading(Kind.UNKNOWN, None)
 
 
 @dataclass(frozen=True)
@@ -113,10 +121,10 @@ class Words:
         """Return the state of a calibration, in capitals."""
         return self.say(state.lower())
 
-    def threshold(self, found: Threshold) -> str:
+    def threshold(self, found: Threshold | None) -> str:
         """Return a threshold in short; what was inferred stands in brackets."""
-        reading = read(found)
-        if reading.level_db_hl is None:
+        reading = NO_READING if found is None else read(found)
+        if found is None or reading.level_db_hl is None:
             return NOTHING
         level = f"{reading.sign} {self.number(reading.level_db_hl)}".strip()
         if reading.kind == Kind.INFERRED:
@@ -124,9 +132,9 @@ class Words:
         wide = f"{WIDE_SIGN} " if found.wide else ""
         return f"{wide}{level}{masking_sign(found)}"
 
-    def band(self, found: Threshold) -> str:
+    def band(self, found: Threshold | None) -> str:
         """Return the 95 % band of a threshold; of one that was inferred, in brackets."""
-        reading = read(found)
+        reading = NO_READING if found is None else read(found)
         words = band_words(reading, self.catalogue)
         if not words:
             return NOTHING
@@ -139,9 +147,9 @@ class Words:
         sd_db = self.number(found.sd_db, ".1f")
         return f"({sd_db})" if read(found).kind == Kind.INFERRED else sd_db
 
-    def confirmation(self, found: Threshold) -> str:
+    def confirmation(self, found: Threshold | None) -> str:
         """Return what the classical rule found at a frequency."""
-        again = found.confirmed
+        again = None if found is None else found.confirmed
         if again is None:
             return NOTHING
         if again.threshold_db_hl is not None:
@@ -194,12 +202,57 @@ class Words:
             for name, share in grades_said(bound, shares)
         )
 
+    def losses(self, findings: Findings) -> list[str]:
+        """Say which type the loss of each ear is by its air-bone gap, and by which rule."""
+        return [*map(self._loss, findings.gaps), self.say("gap_rule", source=TYPE_SOURCE)]
+
+    def _loss(self, found: EarGaps) -> str:
+        parts = {"ear": _capital(self.ear(found.ear)), "loss": self.name_of("loss", found.loss)}
+        mean = found.mean
+        if mean is None:
+            return self.say("gap_none", **parts)
+        ends = ("" if end is None else self.number(end) for end in (mean.low_db, mean.high_db))
+        low, high = ends
+        level = self.say(KEYS_OF_GAP[mean.bound], db=self.number(mean.db), low=low, high=high)
+        if mean.inferred_hz:
+            level = self.say("mean_inferred", mean=level, frequencies_hz=hertz(mean.inferred_hz))
+        return self.say("gap_mean", **parts, gap=level, share=self.percent(mean.share))
+
+    def gap(self, found: Gap | None) -> str:
+        """Return a gap in short; what was inferred stands in brackets."""
+        if found is None:
+            return NOTHING
+        level = f"{SIGNS[found.bound].replace('>', '≥')} {self.number(found.db)}".strip()
+        return f"({level})" if found.inferred_hz else level
+
+    def gap_band(self, found: Gap | None) -> str:
+        """Return the 95 % band of a gap; on an open side it has no end."""
+        if found is None:
+            return NOTHING
+        low, high = (
+            OPEN if end is None else self.number(end) for end in (found.low_db, found.high_db)
+        )
+        words = self.say("band", low=low, high=high)
+        return f"({words})" if found.inferred_hz else words
+
+    def _gap_remarks(self, findings: Findings) -> list[str]:
+        """Say which gaps want an examination, and which cannot be."""
+        said = []
+        for found in findings.gaps:
+            ear = _capital(self.ear(found.ear))
+            if found.wants_examination:
+                said.append(self.say("gap_examination", ear=ear, source=EXAMINATION_SOURCE))
+            if at_hz := found.impossible_hz:
+                said.append(self.say("gap_impossible", ear=ear, frequencies_hz=hertz(at_hz)))
+        return said
+
     def grades(self, findings: Findings) -> list[str]:
         """Say what PTA4 and grade are."""
         if findings.nominal:
             return [self.say("nominal")]
-        lines = [self._grade_of(ear) for ear in findings.ears]
-        known = [ear for ear in findings.ears if ear.pta4 is not None]
+        ears = [ear for ear in findings.ears if ear.route.kind is BY_AIR]
+        lines = [self._grade_of(ear) for ear in ears]
+        known = [ear for ear in ears if ear.pta4 is not None]
         person = findings.grade
         if person is not None:
             return [*lines, self._person(person)]
@@ -255,7 +308,7 @@ class Words:
             if ear.quality.tones_set_aside
         ]
         recorded = (say_reasons(remark, self.catalogue) for remark in findings.remarks)
-        found = (*recorded, *findings.asymmetries)
+        found = (*recorded, *findings.asymmetries, *self._gap_remarks(findings))
         lines = (whole, *ends, *filter(None, found))
         return [*map(readable, lines)]
 

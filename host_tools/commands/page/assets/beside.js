@@ -106,12 +106,13 @@ function shareWords(usual) {
 
 /** Return by how much an ear is worse than the other, and which criteria that meets, as remarks. */
 export function asymmetryLines({ asymmetries }) {
-  return asymmetries.map(({ ear, differences, more, criteria, sure }) => {
+  return asymmetries.map(({ ear, differences, more, criteria, sure, loss }) => {
     const largest = differences.map(differenceWords).join(", ");
     return onPaper(sure ? "asymmetry" : "asymmetry_doubt", {
       ear: say(`${ear}_ear`),
       differences: more ? onPaper("differences_more", { differences: largest, count: more }) : largest,
       criteria: joined(sourcesOf(criteria)),
+      about: onPaper(`asymmetry_${loss ?? "by_air"}`),
     });
   });
 }

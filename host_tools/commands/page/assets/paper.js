@@ -94,6 +94,7 @@ function what(result, whose, { settings, firmware, calibration, masked }) {
   const conduct = settings.confirm === "none" ? told : onPaper("conduct_confirmed", { conduct: told });
   const noise = settings.masking === "off" ? "masking_off" : masked ? "masking_automatic" : "masking_not_needed";
   const profile = settings.profile === "default" ? onPaper("profile_default") : settings.profile;
+  const byBone = result.ears.some((ear) => ear.transducer === "bone");
   const isBoth = result.ears.length > 1;
   return [
     ["device", device],
@@ -101,7 +102,7 @@ function what(result, whose, { settings, firmware, calibration, masked }) {
     ["calibration", isMade ? calibrated(state, made) : headline(calibration)],
     ["transducer", isMade ? earphones(phones) : onPaper(`transducer_${state === "SIMULATED" ? "simulated" : "unknown"}`)],
     ["meter", isMade && meter(made, phones)],
-    ["method", onPaper("method_value", { profile })],
+    ["method", onPaper(byBone ? "method_both" : "method_value", { profile })],
     ["conduct", conduct],
     ["masking", onPaper(noise)],
     ...(isBoth ? [["which_ear", say(`which_ear_${result.which_ear.replaceAll("-", "_")}`)]] : []),

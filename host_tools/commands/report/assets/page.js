@@ -8,7 +8,7 @@
   const EDGE = 2 ** 0.2; // how far its first and last column reach outward
 
   const history = JSON.parse(document.getElementById("history").textContent);
-  const { trials, snapshots, cells, words: WORDS } = history;
+  const { trials, snapshots, words: WORDS } = history;
   const slider = document.getElementById("step");
   const play = document.getElementById("play");
   const now = document.getElementById("now");
@@ -26,67 +26,77 @@
     return told.replace("-", "−").replace(".", WORDS.decimal);
   }
 
-  const earOf = (tone) => WORDS[`${tone.ear}_ear`];
+  // What is asked, in the words of the tables: an ear, by bone "right-bone".
+  const routeOf = ({ ear, transducer }) => (transducer ? `${ear}-${transducer}` : ear);
+
+  const earOf = (tone) => WORDS[`${routeOf(tone)}_ear`];
 
   // What was found, in its place above.
 
-  for (const { ear, data, label } of history.audiograms) {
-    drawAudiogram(document.getElementById(`audiogram-${ear}`), data, { ...history.paper, label });
+  for (const found of history.audiograms) {
+    const svg = document.getElementById(`audiogram-${routeOf(found)}`);
+    drawAudiogram(svg, found.data, { ...history.paper, label: found.label });
   }
 
   // The panel of an ear.
 
-  function makePanel(ear) {
+  function makePanel(route) {
+    const [ear, transducer] = route.split("-");
     const figure = document.createElement("figure");
     figure.className = `panel ${ear}`;
     const caption = document.createElement("figcaption");
-    caption.id = `caption-${ear}`;
+    caption.id = `caption-${route}`;
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-labelledby", caption.id);
     figure.append(caption, svg);
     document.getElementById("panels").append(figure);
-    return { ear, figure, caption, svg };
+    return { route, ear, transducer, figure, caption, svg };
   }
 
   // What is shown after so many answers.
 
   function drawPanel(panel, step) {
-    const mine = trials.slice(0, step).filter((trial) => trial.ear === panel.ear);
+    const { route, ear, transducer } = panel;
+    const mine = trials.slice(0, step).filter((trial) => routeOf(trial) === route);
     const last = mine.at(-1);
-    const snapshot = snapshots[last ? last.after : history.first[panel.ear]];
-    const current = earUnderTest(step) === panel.ear;
+    const snapshot = snapshots[last ? last.after : history.first[route]];
+    const current = routeUnderTest(step) === route;
     panel.figure.classList.toggle("current", current);
-    const name = WORDS[`${panel.ear}_ear`];
+    const name = WORDS[`${route}_ear`];
     const next = nextOf(step);
     panel.caption.textContent = current && next ? say("under_test", { ear: name }) : name;
     const drawn = {
-      ear: panel.ear,
-      thresholds: thresholdsOf(panel.ear, snapshot, step),
-      curve: curveOf(snapshot),
+      ear,
+      transducer,
+      thresholds: thresholdsOf(panel, snapshot, step),
+      curve: curveOf(route, snapshot),
       asked_hz: mine.filter((trial) => trial.counts).map((trial) => trial.frequency_hz),
       tones: mine,
       last: last === trials[step - 1] ? last : null,
-      next: next && next.ear === panel.ear ? next : null,
+      next: next && routeOf(next) === route ? next : null,
     };
-    const limit = history.limits[panel.ear];
-    const shown = current && snapshot ? cellsOf(snapshot) : [];
+    const limit = history.limits[route];
+    const shown = current && snapshot ? cellsOf(route, snapshot) : [];
     const data = { ears: [drawn], limit, cells: shown, watermark: history.watermark };
     drawAudiogram(panel.svg, data, history.paper);
   }
 
   // In the end those that were found: what the other ear may have heard, that ear can tell later.
-  function thresholdsOf(ear, snapshot, step) {
-    const found = history.audiograms.find((each) => each.ear === ear);
-    if (step === trials.length && found) return found.data.ears[0].thresholds;
+  function thresholdsOf({ route, ear }, snapshot, step) {
+    const drawn = history.audiograms.find((each) => each.ear === ear);
+    const found = drawn && drawn.data.ears.find((each) => routeOf(each) === route);
+    if (step === trials.length && found) return found.thresholds;
     return snapshot ? snapshot.thresholds : [];
   }
 
-  function curveOf(snapshot) {
+  const gridOf = (route) => (history.of_route && history.of_route[route]) || history;
+
+  function curveOf(route, snapshot) {
     const tenths = (levels) => levels.map((level) => level * TENTH);
     if (!snapshot) return { frequencies_hz: [], low_db_hl: [], high_db_hl: [] };
     return {
-      frequencies_hz: history.grid_hz,
+      frequencies_hz: gridOf(route).grid_hz,
       mean_db_hl: tenths(snapshot.mean),
       low_db_hl: tenths(snapshot.low),
       high_db_hl: tenths(snapshot.high),
@@ -94,7 +104,8 @@
   }
 
   // Each reaches half of the way to its neighbours; all levels of the first frequency come first.
-  function cellsOf(snapshot) {
+  function cellsOf(route, snapshot) {
+    const { cells } = gridOf(route);
     const at = cells.frequencies_hz;
     const edge = (i) => Math.sqrt(at[i - 1] * at[i]);
     const most = cells.characters.length - 1;
@@ -115,9 +126,9 @@
     return step < trials.length ? trials[step] : history.pending;
   }
 
-  function earUnderTest(step) {
+  function routeUnderTest(step) {
     const tone = nextOf(step) || trials.at(-1);
-    return tone ? tone.ear : history.ears[0];
+    return tone ? routeOf(tone) : history.ears[0];
   }
 
   // The same in words.
