@@ -194,7 +194,8 @@ def _check_both_ears(out: Sequence[Path], ears: "Sequence[EarPrescription]") -> 
 
 
 def _ears_asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
-    return [arguments.ear] if arguments.ear else [found.route.ear for found in session.result.ears]
+    tested = dict.fromkeys(found.route.ear for found in session.result.ears)
+    return [arguments.ear] if arguments.ear else [*tested]
 
 
 class _Prescription:

@@ -246,7 +246,8 @@ def prescribe_session(
 ) -> list[EarPrescription]:  # fmt: skip
     """Prescribe for the ears asked for; one that cannot be is an error if it is the only one."""
     found, refused = [], []
-    for each in [ear] if ear else [found.route.ear for found in session.result.ears]:
+    tested = dict.fromkeys(found.route.ear for found in session.result.ears)
+    for each in [ear] if ear else tested:
         try:
             found.append(prescribe_ear(session, each, rule, coupling, uncalibrated=uncalibrated))
         except NothingToPrescribeError as error:

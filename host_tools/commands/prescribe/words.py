@@ -1,6 +1,6 @@
 """A prescription in words, in any language: thresholds and gains with their marks, and remarks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ from device.hearing_aid.limits import (
 from device.hearing_aid.rules import RULES, rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
 from firmware_py.console.wording import readable
+from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.route import BY_AIR
@@ -36,6 +37,10 @@ from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 from host_tools.recordings.verdicts import reasons_of, why_nothing_follows
 
+# Of an air-bone gap, so much more gain than for a sensorineural loss of the same thresholds by air:
+# Lybarger's proposal, as quoted with its use in NAL's formulas by Johnson 2013, J Am Acad Audiol
+# 24:452-460.
+CONDUCTIVE_SHARE: Final = 0.25
 PLACE: Final = "prescription"  # the table of its sentences
 INFERRED_SIGN: Final = "("  # and a closing one behind
 DOUBTFUL_SIGN: Final[str] = symbol_table()["signs"]["uncertain"]
@@ -266,12 +271,27 @@ class PrescriptionWords:
         catalogue, said = self.catalogue, []
         if session.result.outcome != COMPLETE:
             said.append(self.say("no_end"))
-        for found in session.result.ears:
+        by_air = [found for found in session.result.ears if found.route.kind is BY_AIR]
+        for found in by_air:
             if why := why_nothing_follows(found, catalogue):
                 name = self.ear(found.route.ear)
                 said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
                 said += reasons_of(found, catalogue)
+        said += self._conductive(session)
         return [*said, *(readable(say_reasons(each, catalogue)) for each in session.result.remarks)]
+
+    def _conductive(self, session: RecordedSession) -> Iterator[str]:
+        """Say what is usual for a conductive part, which no rule here takes into account."""
+        for found in [] if session.calibration.nominal else gaps_of(session.result):
+            if found.mean is not None and found.mean.is_called:
+                ear = self.ear(found.ear)
+                gap, more = found.mean.db, CONDUCTIVE_SHARE * found.mean.db
+                yield self.say(
+                    "conductive",
+                    ear=ear[:1].upper() + ear[1:],
+                    gap=self.catalogue.number(gap),
+                    db=self.catalogue.number(more),
+                )
 
 
 def sign_of(ear: EarPrescription, k: int) -> str:

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from firmware_py.procedure.air_bone_gap import LossType, gaps_of
 from firmware_py.procedure.asymmetry import asymmetries, differences
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, Route
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
+from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.norms import asymmetry_words
 
@@ -136,3 +138,44 @@ def test_what_the_better_ear_may_have_heard_for_the_worse_is_a_least_difference(
     (line,) = name_asymmetries(session(right, doubt(left)))
     assert "at least 40 dB at 500 Hz" in line
     assert name_asymmetries(session(doubt(right), left)) == [], "it may be no better"
+
+
+def by_bone(name: str, level_db_hl: float) -> EarResult:
+    """Return an ear at one level by bone; clinical as those by air are here."""
+    found = ear(name, dict.fromkeys(AUDIOGRAM_FREQUENCIES_HZ, level_db_hl))
+    thresholds = tuple(t for t in found.thresholds if t.frequency_hz <= 4000)
+    return replace(found, route=Route(name, BONE), thresholds=thresholds)
+
+
+@pytest.mark.parametrize(
+    ("bone_db_hl", "loss", "said"),
+    [
+        (55.0, LossType.SENSORINEURAL, "as this one is by bone conduction"),
+        (30.0, LossType.MIXED, "by bone conduction a part of this one is conductive"),
+        (10.0, LossType.CONDUCTIVE, None),
+    ],
+)
+def test_a_conductive_loss_meets_no_criterion_of_a_sensorineural_one(
+    bone_db_hl: float, loss: LossType, said: str | None
+) -> None:
+    worse = ear("left", dict.fromkeys(AUDIOGRAM_FREQUENCIES_HZ, 60.0))
+    found = session(ear("right", {}), worse, by_bone("right", 15.0), by_bone("left", bone_db_hl))
+
+    assert {each.ear: each.loss for each in gaps_of(found, CLINICAL_ASCENDING)}["left"] == loss
+    told = asymmetries(found)
+    if said is None:
+        assert told == []
+        return
+    (asymmetry,) = told
+    assert asymmetry.loss == loss
+    assert asymmetry.to_record()["loss"] == loss
+    (words,) = name_asymmetries(found)
+    assert words.endswith(said)
+    assert "air conduction alone" not in words
+
+
+def test_without_bone_a_record_says_nothing_of_the_type_of_loss() -> None:
+    (found,) = asymmetries(session(ear("right", {}), ear("left", {4000: 35.0, 8000: 35.0})))
+
+    assert found.loss is None
+    assert "loss" not in found.to_record()
