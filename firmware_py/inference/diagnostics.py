@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from firmware_py.inference.curves import Curves
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.known import Known
 from firmware_py.inference.model import Hyperparameters, Model
@@ -103,3 +104,31 @@ class Diagnostics(OneAtATime):
             )
         self._known.forget()
         self._model.expect_listener(KEPT_OF_THE_USUAL * usual + (1.0 - KEPT_OF_THE_USUAL) * found)
+
+    @property
+    def knots_hz(self) -> tuple[float, ...]:
+        """Return where `expect_threshold` takes a curve; nowhere by a profile without a prior."""
+        return self._model.knots_hz
+
+    def expect_threshold(self, curves: Curves) -> None:
+        """Begin with a prior of this very ear: a mixture of Gaussians over the thresholds.
+
+        Parameters
+        ----------
+        curves : Curves
+            At `knots_hz`; of more Gaussians than the profile's prior has the weakest become one.
+
+        Raises
+        ------
+        ValueError
+            If there are answers already, the profile has no prior over knots, or the curves are of
+            another number of frequencies.
+        """
+        knots = curves.mean_db_hl.shape[1]
+        if self.trial_count or knots != len(self.knots_hz):
+            raise ValueError(
+                f"expect_threshold of {knots} frequencies after {self.trial_count} answers; "
+                f"allowed are {len(self.knots_hz)}, before the first answer"
+            )
+        self._known.forget()
+        self._model.expect_threshold(curves)

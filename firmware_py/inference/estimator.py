@@ -17,6 +17,7 @@ from firmware_py.inference.checks import (
     numbers,
 )
 from firmware_py.inference.construction import Frequencies, Given, frequency_weights, make_model
+from firmware_py.inference.curves import Curves
 from firmware_py.inference.diagnostics import Diagnostics
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.known import Known
@@ -330,9 +331,7 @@ class ThresholdEstimator(Diagnostics):
         band = partial(self._model.band, np.array(at), probability)
         return _copy(self._known.once((probability, *at), band))
 
-    def joint_threshold(
-        self, frequencies_hz: Sequence[float] | Array
-    ) -> tuple[Array, Array, Array]:
+    def joint_threshold(self, frequencies_hz: Sequence[float] | Array) -> Curves:
         """Return the joint posterior of the threshold at m frequencies, as c Gaussians.
 
         For what depends on several of them, as a mean over frequencies does. `threshold` has the
@@ -345,10 +344,9 @@ class ThresholdEstimator(Diagnostics):
 
         Returns
         -------
-        weight : (c,)
-            Of each Gaussian; their sum is 1.
-        mean_db_hl : (c, m)
-        covariance_db2 : (c, m, m)
+        Curves
+            Weight (c,), mean in dB HL (c, m) and covariance in dB^2 (c, m, m) of each; the sum of
+            the weights is 1.
         """
         return self._model.joint(np.array(self._checked_frequencies(frequencies_hz)))
 

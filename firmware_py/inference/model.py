@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from firmware_py.inference.curves import Curves
 from firmware_py.inference.kernel import Array, hold
 from firmware_py.inference.rate import Seconds
 from firmware_py.inference.scales import Scale
@@ -103,6 +104,13 @@ class Model(Protocol):
     def expect_listener(self, shares: Array) -> None:
         """Begin with these probabilities of the kinds of listeners, before any answer."""
 
+    @property
+    def knots_hz(self) -> tuple[float, ...]:
+        """Return the frequencies whose thresholds the prior is of; none: it is of no such."""
+
+    def expect_threshold(self, curves: Curves) -> None:
+        """Begin with this mixture over the thresholds at the knots, before any answer."""
+
     def reset(self) -> None:
         """Forget all answers."""
 
@@ -128,7 +136,7 @@ class Model(Protocol):
     def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
         """Return the central band of the threshold with this probability, dB HL."""
 
-    def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
+    def joint(self, frequencies_hz: Array) -> Curves:
         """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians."""
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from firmware_py.inference.curves import Curves
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.laplace import hyperparameters as search
@@ -88,6 +89,14 @@ class LaplaceModel:
     def expect_listener(self, shares: Array) -> None:
         """Change nothing: there is one kind of listener."""
 
+    @property
+    def knots_hz(self) -> tuple[float, ...]:
+        """Return none: the prior is one of curves."""
+        return ()
+
+    def expect_threshold(self, _curves: Curves) -> None:
+        """Change nothing: nobody has a curve for no knots."""
+
     def reset(self) -> None:
         """Forget all answers."""
         self._n = 0
@@ -152,7 +161,7 @@ class LaplaceModel:
         half_width_db = NormalDist().inv_cdf(0.5 + 0.5 * probability) * sd_db
         return mean_db_hl - half_width_db, mean_db_hl + half_width_db
 
-    def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
+    def joint(self, frequencies_hz: Array) -> Curves:
         """Return weight, mean (dB HL) and covariance (dB^2) of the one Gaussian (algorithm 3.2)."""
         w, n = self.workspace, self._n
         x, x_trials = self._warp(frequencies_hz), w.trials.x[:n]
@@ -163,7 +172,7 @@ class LaplaceModel:
         solve_lower(n, len(x), b, v)
         covariance_db2 = self._kernel(x, x) - np.einsum("ij,ik->jk", v, v)
         mean_db_hl, _ = self.predict(frequencies_hz)
-        return np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis]
+        return Curves(np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis])
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard (paper, equation 9)."""

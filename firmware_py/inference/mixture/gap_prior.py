@@ -50,6 +50,13 @@ class GapPrior:
     classes: tuple[GapClass, ...]
     provenance: Mapping[str, Any]  # where the numbers come from, for people to read
 
+    def usual_db(self, frequency_hz: float) -> float:
+        """Return the mean gap of ears without a conductive loss, at one of the frequencies.
+
+        The reference levels of air and bone make it, not the ears.
+        """
+        return self.classes[0].mean_db[self.frequencies_hz.index(frequency_hz)]
+
     def to_json(self) -> str:
         """Return the text of a file of gaps; one class a paragraph."""
         head = {

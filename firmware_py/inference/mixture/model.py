@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from firmware_py.inference.curves import Curves
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import (
     CONVERGED,
@@ -19,6 +20,7 @@ from firmware_py.inference.mixture.arrays import (
     UNSURE_HALF_WIDTH_DB,
     Expected,
 )
+from firmware_py.inference.mixture.bone_prior import prior_of
 from firmware_py.inference.mixture.placing import Placing
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.posterior import (
@@ -30,7 +32,7 @@ from firmware_py.inference.mixture.posterior import (
 )
 from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
 from firmware_py.inference.mixture.prior_reading import PriorError
-from firmware_py.inference.mixture.response_times import INTERCEPT_SD, TYPICAL_S
+from firmware_py.inference.mixture.response_times import TYPICAL_S
 from firmware_py.inference.mixture.selection import expect_from_mixture, select_from_mixture
 from firmware_py.inference.mixture.stride import answers_at, strode
 from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, buttons
@@ -91,23 +93,23 @@ class MixtureModel:
 
     def _make_room(self) -> Workspace:
         """Return a workspace with prior, listeners and candidates in it."""
-        prior, listeners = self._prior, self._listeners
         w = Workspace.with_room_for(
-            self._max_trials, self._placing.unknowns, len(prior.components), len(listeners),
-            len(self.candidates_hz), self._timed, self._wanders,
+            self._max_trials, self._placing.unknowns, len(self._prior.components),
+            len(self._listeners), len(self.candidates_hz), self._timed, self._wanders,
         )  # fmt: skip
-        write_prior(prior, w.prior)
-        if self._timed:
-            w.prior.covariance[:, -1, -1] = INTERCEPT_SD**2
-        write_listeners(listeners, w.listeners)
-        if check_prior(w.prior, w.scratch) != CONVERGED:
-            raise PriorError("the prior has a covariance that is not positive definite")
+        self._write_prior(w)
+        write_listeners(self._listeners, w.listeners)
         for i, frequency_hz in enumerate(self.candidates_hz.tolist()):
             place = self._placing.place(frequency_hz)
             for column, value in zip(w.candidates, place, strict=True):
                 column[i] = value
             w.believed.noise_factor[i] = self._placing.noise_factor(frequency_hz)
         return w
+
+    def _write_prior(self, w: Workspace) -> None:
+        write_prior(self._prior, self._timed, w.prior)
+        if check_prior(w.prior, w.scratch) != CONVERGED:
+            raise PriorError("the prior has a covariance that is not positive definite")
 
     @property
     def log_evidence(self) -> float:
@@ -158,6 +160,18 @@ class MixtureModel:
     def expect_listener(self, shares: Array) -> None:
         """Begin with these probabilities of the kinds of listeners, before any answer."""
         self._log_share = np.array([log(share) for share in shares.tolist()])
+        self.reset()
+
+    @property
+    def knots_hz(self) -> tuple[float, ...]:
+        """Return the frequencies whose thresholds the prior is of."""
+        return self._prior.knots_hz
+
+    def expect_threshold(self, curves: Curves) -> None:
+        """Begin with this mixture over the thresholds at the knots, before any answer."""
+        self._prior = prior_of(curves, self._prior)
+        self._write_prior(self.workspace)
+        self.workspace.asked.made[:] = 0
         self.reset()
 
     def reset(self) -> None:
@@ -212,8 +226,7 @@ class MixtureModel:
 
     def _take_in_bends(self, n: int) -> None:
         """Make room for the bends between knots, and copy the n answers to be taken in again."""
-        before = self.workspace
-        self._placing.bends = True
+        before, self._placing.bends = self.workspace, True
         self.workspace = self._make_room()
         self.reset()
         self.workspace.listeners.log_share[:] = before.listeners.log_share
@@ -258,7 +271,7 @@ class MixtureModel:
         quantile(0.5 + half, places, mixture, mean_db_hl, sd_db, high_db_hl)
         return low_db_hl, high_db_hl
 
-    def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
+    def joint(self, frequencies_hz: Array) -> Curves:
         """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians."""
         mixture = self.workspace.mixture
         row, own_db2 = self._placing.rows(frequencies_hz, mixture.mean_db_hl.shape[1])
@@ -266,7 +279,7 @@ class MixtureModel:
         mean_db_hl = np.einsum("ck,mk->cm", mixture.mean_db_hl, row)
         half_db2 = np.einsum("mk,ckl->cml", row, mixture.covariance)
         covariance_db2 = np.einsum("cml,nl->cmn", half_db2, row) + own_db2
-        return mixture.weight.copy(), mean_db_hl, covariance_db2
+        return Curves(mixture.weight.copy(), mean_db_hl, covariance_db2)
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard."""

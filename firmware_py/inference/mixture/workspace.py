@@ -26,7 +26,7 @@ from firmware_py.inference.mixture.arrays import (
 )
 from firmware_py.inference.mixture.asked import Asked
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.inference.mixture.response_times import TIME_ROWS
+from firmware_py.inference.mixture.response_times import INTERCEPT_SD, TIME_ROWS
 from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.model import Memory
 from firmware_py.inference.profiles import Listener
@@ -119,14 +119,19 @@ class Workspace(Memory):
         return made
 
 
-def write_prior(prior: PopulationPrior, out: Prior) -> None:
-    """Write the components of a prior; what is no knot has mean 0 and variance 1."""
+def write_prior(prior: PopulationPrior, timed: bool, out: Prior) -> None:
+    """Write the components of a prior; what is no knot has mean 0 and variance 1.
+
+    `timed`: the last unknown is the intercept of response times.
+    """
     knots, unknowns = len(prior.knots_hz), out.mean_db_hl.shape[1]
     for k, c in enumerate(prior.components):
         out.log_weight[k] = log(c.weight)
         out.mean_db_hl[k, :knots] = c.mean_db_hl
         out.covariance[k] = np.eye(unknowns)
         out.covariance[k, :knots, :knots] = c.covariance_db2
+        if timed:
+            out.covariance[k, -1, -1] = INTERCEPT_SD**2
 
 
 def write_listeners(listeners: list[Listener], out: Listeners) -> None:

@@ -1,0 +1,206 @@
+"""What air conduction already tells of bone conduction, as the prior of a bone test.
+
+Bone = air - gap. An air test leaves a posterior over the threshold curve of each ear; what people
+have of a gap between air and bone is a mixture of classes (`gap_prior.py`). Their difference is a
+mixture of Gaussians again, in one place for each class, so the kernels that measure air measure
+bone.
+
+Without noise in the other ear a bone vibrator is heard by the better of the two cochleae: that
+threshold is the smaller of two Gaussians at every frequency, and its mean and variance are known
+(Clark, Oper. Res. 9 (1961), 145-162). Beside that the shape of the curve is kept: the correlations
+are those of the curve of which each frequency is mostly.
+
+Sums are written out, in one order: the same bits on every machine.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Final
+
+import numpy as np
+
+from firmware_py.inference.curves import Curves
+from firmware_py.inference.elementary import exp, normal_cdf
+from firmware_py.inference.kernel import Array
+from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
+from firmware_py.inference.mixture.population_prior import (
+    Component,
+    PopulationPrior,
+    Sex,
+    shipped_prior,
+)
+
+# No cochlea is better than this, in the mean over the frequencies: of a class that would make it
+# so, only the part counts that does not. Bone thresholds of good ears are some dB below 0.
+BEST_MEAN_DB_HL: Final = -7.0
+# Gaps of the two ears of a person correlate so much, within a class and in having the same (243
+# people of OHHR with like ears by air: .43 to .63, by frequency).
+BOTH_EARS: Final = 0.5
+# What the skull takes away between the vibrator and the other cochlea, and how far it differs over
+# frequency; 0 to 15 dB in print.
+SKULL_SD_DB: Final = 3.5
+SKULL_SHAPE_SD_DB: Final = 3.5
+LEAST_VARIANCE_DB2: Final = 0.5
+_ROOT_2_PI: Final = 2.5066282746310002
+
+
+def people(age_years: float | None, sex: Sex | None, frequencies_hz: Sequence[float]) -> Curves:
+    """Return what people have by air at frequencies that are knots of the shipped prior."""
+    prior = shipped_prior().condition(age_years, sex)
+    at = [prior.knots_hz.index(f) for f in frequencies_hz]
+    return Curves(
+        np.array([c.weight for c in prior.components]),
+        np.array([c.mean_db_hl for c in prior.components])[:, at],
+        np.array([np.array(c.covariance_db2)[np.ix_(at, at)] for c in prior.components]),
+    )
+
+
+def usual_gap_db(frequency_hz: float) -> float:
+    """Return the gap between air and bone that ears without a conductive loss show."""
+    return shipped_gap_prior().usual_db(frequency_hz)
+
+
+def prior_of(curves: Curves, like: PopulationPrior) -> PopulationPrior:
+    """Return curves as a prior with the knots of another one, and as many components.
+
+    What is missing of them are parts of the first, which say the same as the whole.
+    """
+    kept = curves.strongest(len(like.components))
+    parts = 1 + len(like.components) - len(kept.weight)
+    weight = kept.weight / sum(kept.weight.tolist())
+    found = [
+        _component(w / (parts if place == 0 else 1), mean_db_hl, covariance_db2)
+        for place, (w, mean_db_hl, covariance_db2) in enumerate(
+            zip(weight, kept.mean_db_hl, kept.covariance_db2, strict=True)
+        )
+    ]
+    components = (*found[:1] * parts, *found[1:])
+    return PopulationPrior(like.knots_hz, like.between_knots_sd_db, components, {})
+
+
+def cochlea(air: Curves, frequencies_hz: Sequence[float], gaps: GapPrior | None = None) -> Curves:
+    """Return what is known of an ear's own bone threshold, by its air threshold.
+
+    Parameters
+    ----------
+    air : Curves
+        At these frequencies.
+    gaps : GapPrior, optional
+        By default the one that is shipped.
+
+    Returns
+    -------
+    Curves
+        A Gaussian for each class of gaps.
+    """
+    mean_db_hl, covariance_db2 = air.moments()
+    made = [(w, mean_db_hl - m, covariance_db2 + c) for w, m, c in _classes(gaps, frequencies_hz)]
+    weights = [w * _possible(mean, covariance) for w, mean, covariance in made]
+    return _curves((w, mean, cov) for w, (_, mean, cov) in zip(weights, made, strict=True))
+
+
+def better_cochlea(
+    air: Curves,
+    other_air: Curves,
+    frequencies_hz: Sequence[float],
+    gaps: GapPrior | None = None,
+) -> Curves:
+    """Return what is known of a bone threshold that either cochlea may answer, by both ears' air.
+
+    Parameters
+    ----------
+    air, other_air : Curves
+        Of the ear with the vibrator and of the other one, at these frequencies.
+    gaps : GapPrior, optional
+        By default the one that is shipped.
+
+    Returns
+    -------
+    Curves
+        A Gaussian for each pair of classes of gaps.
+    """
+    own, other = (cochlea(each, frequencies_hz, gaps) for each in (air, other_air))
+    classes = [covariance for _, _, covariance in _classes(gaps, frequencies_hz)]
+    shared = BOTH_EARS * classes[0]
+    found = []
+    for i, j in product(range(len(classes)), repeat=2):
+        apart = own.weight[i] * other.weight[j]
+        alike = own.weight[i] if i == j else 0.0
+        weight = (1.0 - BOTH_EARS) * apart + BOTH_EARS * alike
+        smaller = _smaller(
+            own.mean_db_hl[i], own.covariance_db2[i], other.mean_db_hl[j],
+            other.covariance_db2[j], shared,
+        )  # fmt: skip
+        found.append((float(weight), *smaller))
+    return _curves(found)
+
+
+def other_side(bone: Curves) -> Curves:
+    """Return what a bone test without noise tells of one with the vibrator on the other side.
+
+    The same cochleae answer, and each is nearer to or farther from it by what the skull takes away.
+    """
+    knots = bone.mean_db_hl.shape[1]
+    skull_db2 = SKULL_SD_DB**2 + SKULL_SHAPE_SD_DB**2 * np.eye(knots)
+    return Curves(bone.weight, bone.mean_db_hl, bone.covariance_db2 + skull_db2)
+
+
+def _classes(
+    gaps: GapPrior | None, frequencies_hz: Sequence[float]
+) -> list[tuple[float, Array, Array]]:
+    """Return weight, mean and covariance of each class of gaps at some of its frequencies."""
+    gaps = gaps or shipped_gap_prior()
+    at = [gaps.frequencies_hz.index(f) for f in frequencies_hz]
+    return [
+        (c.weight, np.array(c.mean_db)[at], np.array(c.covariance_db2)[np.ix_(at, at)])
+        for c in gaps.classes
+    ]
+
+
+def _possible(mean_db_hl: Array, covariance_db2: Array) -> float:
+    """Return the probability that the mean over the frequencies is one that a cochlea has."""
+    count = len(mean_db_hl)
+    mean = sum(mean_db_hl.tolist()) / count
+    variance = sum(covariance_db2.ravel().tolist()) / count**2
+    return normal_cdf((mean - BEST_MEAN_DB_HL) / math.sqrt(variance))
+
+
+def _smaller(
+    mean: Array, covariance: Array, other_mean: Array, other_covariance: Array, shared: Array
+) -> tuple[Array, Array]:
+    """Return mean and covariance of the smaller of two Gaussians at each place; Clark's rule."""
+    found, variances, share = [], [], []
+    for f, (m, n) in enumerate(zip(mean.tolist(), other_mean.tolist(), strict=True)):
+        v, u, c = (float(each[f, f]) for each in (covariance, other_covariance, shared))
+        spread = math.sqrt(max(v + u - 2.0 * c, LEAST_VARIANCE_DB2))
+        z = (n - m) / spread
+        p, density = normal_cdf(z), exp(-0.5 * z * z) / _ROOT_2_PI
+        smaller = m * p + n * (1.0 - p) - spread * density
+        second = (v + m * m) * p + (u + n * n) * (1.0 - p) - (m + n) * spread * density
+        found.append(smaller)
+        variances.append(max(second - smaller * smaller, LEAST_VARIANCE_DB2))
+        share.append(p)
+    own = np.array(share)
+    other = 1.0 - own
+    mixed = (
+        np.multiply.outer(own, own) * covariance
+        + np.multiply.outer(other, other) * other_covariance
+        + (np.multiply.outer(own, other) + np.multiply.outer(other, own)) * shared
+    )
+    scale = np.sqrt(np.array(variances) / np.diagonal(mixed))
+    made = mixed * np.multiply.outer(scale, scale)
+    return np.array(found), 0.5 * (made + made.T)
+
+
+def _curves(parts: Iterable[tuple[float, Array, Array]]) -> Curves:
+    weight, mean_db_hl, covariance_db2 = zip(*parts, strict=True)
+    return Curves(np.array(weight) / sum(weight), np.array(mean_db_hl), np.array(covariance_db2))
+
+
+def _component(weight: float, mean_db_hl: Array, covariance_db2: Array) -> Component:
+    knots = len(mean_db_hl)
+    return Component(
+        float(weight), tuple(mean_db_hl.tolist()), tuple(map(tuple, covariance_db2.tolist())),
+        0.0, 1.0, (0.0,) * knots, 0.5,
+    )  # fmt: skip
