@@ -405,8 +405,8 @@ def test_nothing_is_larger_than_it_may_be(measure: str) -> None:
 # How many names of a room other rooms import, modules among them: what they know of it. A smaller
 # number belongs here at once.
 KNOWN_ELSEWHERE = {
-    "firmware_py/inference": 81,
-    "firmware_py/procedure": 222,
+    "firmware_py/inference": 83,
+    "firmware_py/procedure": 224,
     "firmware_py/link": 42,
     "firmware_py/journal": 21,
     "firmware_py/platform": 45,

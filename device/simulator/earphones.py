@@ -7,13 +7,14 @@ from device.simulator.by_route import answer_of
 from device.simulator.listener import EARS, Ear, Listener, Noise, Press
 from firmware_py.procedure.events import Action, Continued, EarNamed, Event, Play
 from firmware_py.procedure.route import BONE, Route
-from firmware_py.procedure.tells import EarCheckTold, EarphonesTold
+from firmware_py.procedure.tells import EarCheckTold, EarphonesTold, PlacingTold
 
 RIGHT_WAY: Final = "right"
 SWAPPED: Final = "swapped"
 WAYS: Final = (RIGHT_WAY, SWAPPED)
 ASK_US: Final = 4_000_000  # to ask a listener in which ear a tone is, and to say it
 TURN_US: Final = 15_000_000  # to look at the earphones, and to turn them round
+PLACE_US: Final = 10_000_000  # to put the vibrator behind an ear, or the earphones on
 
 
 @runtime_checkable
@@ -109,4 +110,6 @@ class EarOperator:
                 if isinstance(self._listener, Worn) and self._listener.swapped:
                     self._listener.turn()
                 return TURN_US, Continued()
+            case PlacingTold():
+                return PLACE_US, Continued()
         return None

@@ -15,7 +15,7 @@ from firmware_py.calibration.calibration import NOISE_CORRECTION, Calibration
 from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.boards import serial_of
-from firmware_py.procedure.masking import Earphones, attenuation_db
+from firmware_py.procedure.masking import Earphones, attenuation_db, occlusion_db
 from firmware_py.procedure.printable import show
 from firmware_py.procedure.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.procedure.record_checks import ResultError
@@ -105,7 +105,9 @@ class CalibrationInForce:
     def earphones(self) -> Earphones:
         """Return what masking has to know; of earphones of unknown kind the least attenuation."""
         kind = self.calibration.kind if self.calibration else ""
-        return Earphones(partial(attenuation_db, kind), self.highest_noise_db_hl)
+        return Earphones(
+            partial(attenuation_db, kind), self.highest_noise_db_hl, partial(occlusion_db, kind)
+        )
 
     @property
     def headline(self) -> str:

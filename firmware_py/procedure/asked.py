@@ -15,8 +15,10 @@ from firmware_py.procedure.presentation import Observation
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
 ROUNDING_OCTAVES: Final = 1e-9
 NEAR: Final = 2.0 ** (THIRD_OCTAVE + ROUNDING_OCTAVES)
-# So many silences below a threshold are no accident: one may be.
+# So many silences below a threshold are no accident: one may be. Where air told of the ear before,
+# that would have to be an accident of both.
 SILENT_BELOW_MIN: Final = 2
+SILENT_BELOW_AIR_MIN: Final = 1
 # Answers against a threshold, by so much and so often, leave it unmeasured: one may be an accident.
 AGAINST_DB: Final = 10.0
 AGAINST_TONES: Final = 2
@@ -34,11 +36,15 @@ class Asked:
     Attributes
     ----------
     observations : list of Observation
+    silent_below_min : int
+        Silences below a threshold that it takes.
     """
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
         self.observations: list[Observation] = []
+        follows_air = levels.route.kind.follows_air
+        self.silent_below_min = SILENT_BELOW_AIR_MIN if follows_air else SILENT_BELOW_MIN
 
     def near(self, frequency_hz: float) -> list[Observation]:
         """Return the tones within a third of an octave of a frequency."""
@@ -133,7 +139,7 @@ class Asked:
             return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
         if at_floor and (side == Outcome.HEARS_ALL or not below):
             return Outcome.HEARS_ALL
-        asked = above and below >= SILENT_BELOW_MIN and side != Outcome.HEARS_ALL
+        asked = above and below >= self.silent_below_min and side != Outcome.HEARS_ALL
         if asked and not _contradict(tones, 0.5 * (low_db_hl + high_db_hl)):
             return Outcome.INCOMPLETE if beyond else Outcome.MEASURED
         return Outcome.INFERRED

@@ -10,7 +10,7 @@ from firmware_py.procedure.reasons import Reasons
 
 def check_of(
     test: HearingTest,
-) -> Literal["", "ear", "earphones", "identity", "listener", "silence", "equipment"]:
+) -> Literal["", "ear", "earphones", "identity", "listener", "silence", "equipment", "placing"]:
     """Return which check the operator is wanted for, "" if for none."""
     if test.waits_why and test.state == PAUSED:
         return "identity"
@@ -20,7 +20,11 @@ def check_of(
         return "silence" if test.takes_word_of(events.OPERATOR) else "listener"
     if test.asks_which_ear:
         return "ear"
-    return "earphones" if test.ear_check.waits and test.state == PAUSED else ""
+    if test.state != PAUSED:
+        return ""
+    if test.placing.wanted is not None:
+        return "placing"
+    return "earphones" if test.ear_check.waits else ""
 
 
 def why_checked(test: HearingTest) -> Reasons:
@@ -28,4 +32,6 @@ def why_checked(test: HearingTest) -> Reasons:
         return test.waits_why
     if test.checking:
         return test.ear.listening.why
+    if check_of(test) == "placing":
+        return (test.placing.why,)
     return (test.ear_check.why,) if check_of(test) else ()

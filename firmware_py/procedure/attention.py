@@ -17,6 +17,7 @@ from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, Threshol
 
 CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
 CHECKS_USUAL: Final = 5  # clear tones of an ear
+CHECKS_AFTER_AIR: Final = 2  # the listener attended then, and may have tired since
 CHECKS_IN_DOUBT: Final = 8  # more, when a miss was surprising
 # A miss that had at most this probability by all other answers is surprising; a clear tone missed
 # is so in any case.
@@ -50,6 +51,8 @@ class Attention:
         self.doubted = False
         self.away_tones = 0
         self.runs_asked_again = 0
+        follows_air = self._levels.route.kind.follows_air
+        self._usual = CHECKS_AFTER_AIR if follows_air else CHECKS_USUAL
         self._checks: list[Observation] = []
         self._wanted = 0  # checks, by the last look
 
@@ -73,7 +76,7 @@ class Attention:
         """Return how many clear tones are still expected to be asked as checks."""
         if not self.modelled:
             return 0
-        expected = self._wanted or CHECKS_USUAL + (CHECKS_IN_DOUBT if self.doubted else 0)
+        expected = self._wanted or self._usual + (CHECKS_IN_DOUBT if self.doubted else 0)
         return max(expected - len(self._checks), 0)
 
     def clear(self) -> ClearTones:
@@ -119,7 +122,7 @@ class Attention:
         """
         if not self.modelled:
             return None
-        self._wanted = CHECKS_USUAL + (CHECKS_IN_DOUBT if self._doubt(tones) else 0)
+        self._wanted = self._usual + (CHECKS_IN_DOUBT if self._doubt(tones) else 0)
         if self._checks and self._checks[-1].heard is False:
             tone = self._checks[-1].presentation
             if len(self._checks_at(tone.frequency_hz)) == 1:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from firmware_py.procedure.asked import SILENT_BELOW_MIN
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import (
@@ -73,6 +72,7 @@ class Bracketing:
             each
             for each in self._audiogram.estimates()
             if each.mark not in DONE
+            and each.frequency_hz not in self._levels.left_out_hz
             and (self._all or each.frequency_hz not in self._levels.route.kind.inter_octave_hz)
             and not self._is_used_up(each)
         ]
@@ -90,8 +90,9 @@ class Bracketing:
         if estimate.side != Outcome.MEASURED:
             return 1
         above = min(asked.answers_above(frequency_hz, estimate.low_db_hl), 1)
-        below = min(asked.silent_below(frequency_hz, estimate.high_db_hl), SILENT_BELOW_MIN)
-        return 1 + SILENT_BELOW_MIN - above - below
+        wanted = asked.silent_below_min
+        below = min(asked.silent_below(frequency_hz, estimate.high_db_hl), wanted)
+        return 1 + wanted - above - below
 
     def _level(self, estimate: Estimate) -> float:
         """Return the level that tells on which side the threshold lies, within the limits.

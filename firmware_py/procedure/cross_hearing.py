@@ -8,22 +8,21 @@ with noise. README.md of this room has the rule and its reasons.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from firmware_py.procedure import masking
 from firmware_py.procedure.asked import is_at
+from firmware_py.procedure.crossing import Crossing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB
-from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose, Why
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Why
+from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import AUTOMATIC, Settings
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, Estimate
-
-MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are for
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.threshold_estimates import Estimate
 
 
 @dataclass(frozen=True)
@@ -37,71 +36,35 @@ class Verdict:
     air_bone_gap_db: float | None = None
 
 
-class CrossHearing:
-    """Both ears of a session, and what lies between them.
-
-    Parameters
-    ----------
-    settings : Settings
-        Of the session.
-    ears : mapping of Route to EarTest
-        Those that are tested.
-    earphones : Earphones
-        What they let through, and what noise they can be given.
+class CrossHearing(Crossing):
+    """Both ears of a session, and what lies between them: what is sure of each.
 
     Attributes
     ----------
-    can_mask : bool
-        Whether the tone generator has noise.
+    asked_again : dict of Route to bool
+        Those that were asked again with noise.
     """
 
     def __init__(
-        self, settings: Settings, ears: Mapping[Route, EarTest], earphones: masking.Earphones
+        self,
+        settings: Settings,
+        ears: Mapping[Route, EarTest],
+        earphones: masking.Earphones,
+        person: Person = UNKNOWN,
     ) -> None:
-        self._settings = settings
-        self._ears = ears
-        self._earphones = earphones
-        self._judged_again: set[Route] = set()
-        self._plateaus = {route: Plateau() for route in ears}
-        self.can_mask = False
-
-    @property
-    def watched(self) -> bool:
-        """Return whether tones are given the noise that they need."""
-        return self._settings.masking == AUTOMATIC
-
-    @property
-    def judged(self) -> bool:
-        """Return whether thresholds are judged: not of one ear alone with masking off."""
-        return self.watched or len(self._ears) > 1
+        super().__init__(settings, ears, earphones, person)
+        # Routes that were asked again with noise, and whether bone conduction of the other ear was
+        # known then: with it, an ear is judged once more.
+        self.asked_again: dict[Route, bool] = {}
+        self._plateaus = {route: Plateau() for route in ears if not route.by_bone}
 
     def cover(self, route: Route, presentation: Presentation) -> Cover:
         """Return the noise that a tone needs; none while nothing is known of the other ear."""
         if presentation.purpose == Purpose.PLATEAU:
             return self._cover_of_check(route)
-        other = self._other(route, presentation.frequency_hz)
-        counts = presentation.purpose in MASKED_FOR
-        if not self.watched or not counts or other is None:
-            return NO_COVER
-        crossing_db_hl = self._crossing(presentation.frequency_hz, presentation.level_db_hl)
-        if crossing_db_hl < other.cochlea_db_hl:
-            return NO_COVER
-        if not self.can_mask:
-            return Cover(why=reason(Code.NO_NOISE))
-        try:
-            level_db_hl = self._noise(route, presentation, other)
-        except masking.UnmaskableError as error:
-            return Cover(why=error.why)
-        return Cover(
-            level_db_hl,
-            reason(
-                Code.CROSSES,
-                level_db_hl=presentation.level_db_hl,
-                ear=str(route.noise),
-                crossing_db_hl=crossing_db_hl,
-                cochlea_db_hl=other.cochlea_db_hl,
-            ),
-        )
+        # By bone either cochlea may answer at first; what matters is asked again with noise.
+        at_first = route.by_bone and route not in self.asked_again
+        return NO_COVER if at_first else self.needed_cover(route, presentation)
 
     def _cover_of_check(self, route: Route) -> Cover:
         check = self._plateaus[route].due
@@ -118,7 +81,8 @@ class CrossHearing:
         Only where the threshold rests on it: a tone far above both ears says little. Once an ear;
         return whether there is something to ask.
         """
-        if not self.watched or not self.can_mask or route in self._judged_again:
+        informed = route.by_bone or self.bone.of(route.noise.ear) is not None
+        if not self.watched or not self.can_mask or self.asked_again.get(route, -1) >= informed:
             return False
         verdicts = self._by_noise(route)
         uncertain_hz = [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
@@ -126,14 +90,34 @@ class CrossHearing:
         forgotten = [o for o in crossed if near(o.presentation.frequency_hz, uncertain_hz)]
         if not forgotten:
             return False
-        self._judged_again.add(route)
-        self._ears[route].ask_again(forgotten)
+        self.asked_again[route] = informed
+        if route.by_bone:
+            # One answer of the other ear would be wrong for all: noise goes with every tone.
+            self.bone.keep(route)
+            self._limit_to_masked(route)
+            self.ears[route].ask_again(crossed, self.bone.own(route))
+            return True
+        self.ears[route].ask_again(forgotten)
         return True
+
+    def _limit_to_masked(self, route: Route) -> None:
+        """Ask nothing that no noise would mask which the other ear may have: it tells nothing."""
+        levels = self.ears[route].levels
+        for f in route.kind.frequencies_hz:
+            wanted = range(math.floor(levels.limit_db_hl(f)), math.floor(levels.floor_db_hl), -1)
+            tones = (Presentation(Purpose.MEASURE, f, float(level)) for level in wanted)
+            sure = next((t.level_db_hl for t in tones if self.can_be_sure(route, t)), None)
+            if sure is None:
+                levels.left_out_hz.append(f)
+            else:
+                levels.lower_limit(f, sure)
 
     def crossed_answers(self, route: Route) -> list[Observation]:
         """Return the answers that the other ear may have given, to tones that can have noise."""
-        suspects = self._suspects(route)
-        return [o for o in suspects if self.cover(route, o.presentation).noise_db_hl is not None]
+        suspects = self.suspects(route)
+        return [
+            o for o in suspects if self.needed_cover(route, o.presentation).noise_db_hl is not None
+        ]
 
     def verdicts(self, route: Route) -> dict[int, Verdict]:
         """Say what is sure of each threshold.
@@ -141,6 +125,8 @@ class CrossHearing:
         One that the other ear explains with an air-bone gap that people have is uncertain.
         """
         found = self._by_noise(route)
+        if route.by_bone:
+            return found
         plateau = self._plateaus[route]
         for frequency_hz, each in found.items():
             if each.air_bone_gap_db is not None:
@@ -154,7 +140,7 @@ class CrossHearing:
 
     def _with_plateau(self, route: Route, frequency_hz: int, verdict: Verdict) -> Verdict:
         """Say what more noise told of a threshold that a gap of the other ear may explain."""
-        plateau, other = self._plateaus[route], self._other(route, frequency_hz)
+        plateau, other = self._plateaus[route], self.other(route, frequency_hz)
         gap_db = plateau.gap_db(frequency_hz)
         if gap_db is not None and other is not None:
             possible = gap_db < other.gap_possible_db
@@ -188,7 +174,7 @@ class CrossHearing:
         self, route: Route, tone: Presentation, heard: bool | None, cover: Cover
     ) -> None:
         """Take the answer to a tone that `next_check` named; None: the listener was unsure."""
-        self._ears[route].levels.note_tone(tone)
+        self.ears[route].levels.note_tone(tone)
         self._plateaus[route].take_answer(heard is True, cover.noise_db_hl is not None)
 
     def _check(self, route: Route, plateau: Plateau) -> Check | None:
@@ -199,14 +185,14 @@ class CrossHearing:
         return plateau.choose(said_db, {f: each for f, each in found.items() if each is not None})
 
     def _check_at(self, route: Route, frequency_hz: int) -> Check | None:
-        tested, other = self._ears[route], self._other(route, frequency_hz)
+        tested, other = self.ears[route], self.other(route, frequency_hz)
         threshold_db_hl = float(tested.estimator.threshold([frequency_hz])[0][0])
         wanted_db_hl = math.ceil(threshold_db_hl + CHECK_ABOVE_DB)
         tone = tested.levels.tone(Purpose.PLATEAU, frequency_hz, wanted_db_hl)
         if other is None or tone.level_db_hl < threshold_db_hl + CHECK_ABOVE_DB_MIN:
             return None
-        attenuation_db = self._earphones.attenuation_db(frequency_hz)
-        highest_db_hl = self._highest_noise_db_hl(route, frequency_hz)
+        attenuation_db = self.earphones.attenuation_db(frequency_hz)
+        highest_db_hl = self.highest_noise_db_hl(route, frequency_hz)
         return Check.of(frequency_hz, tone.level_db_hl, attenuation_db, other, highest_db_hl)
 
     def _by_noise(self, route: Route) -> dict[int, Verdict]:
@@ -214,7 +200,7 @@ class CrossHearing:
 
         Of an ear without thresholds there is nothing to say.
         """
-        tested = self._ears[route]
+        tested = self.ears[route]
         estimates = tested.audiogram.estimates()
         if tested.outcome in (Outcome.HEARS_ALL, Outcome.UNRELIABLE) or not tested.observations:
             return {each.frequency_hz: Verdict(MaskingMark.NOT_MASKED) for each in estimates}
@@ -222,88 +208,59 @@ class CrossHearing:
 
     def _verdict(self, route: Route, estimate: Estimate) -> Verdict:
         frequency_hz = estimate.frequency_hz
-        other = self._other(route, frequency_hz) or masking.UNKNOWN
-        level_db_hl = min(estimate.mean_db_hl, self._ears[route].levels.limit_db_hl(frequency_hz))
+        other = self.other(route, frequency_hz) or masking.UNKNOWN
+        level_db_hl = min(estimate.mean_db_hl, self.ears[route].levels.limit_db_hl(frequency_hz))
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
-        if self._crossing(frequency_hz, level_db_hl) < other.cochlea_db_hl:
-            return Verdict(MaskingMark.NOT_MASKED, None, self._gap(estimate, other, None))
-        suspects = [each for each in self._suspects(route) if _near(each, frequency_hz)]
+        if self.crossing_db_hl(route, frequency_hz, level_db_hl) < other.cochlea_db_hl:
+            return Verdict(MaskingMark.NOT_MASKED, None, self._gap(route, estimate, other, None))
+        masked_hz = self._masked_hz(route, frequency_hz)
+        no_gap = route.by_bone and self.bone.gap_db(route, estimate) < masking.GAP_MASKED_DB
+        if no_gap and not masked_hz:
+            return Verdict(MaskingMark.NOT_MASKED)  # both cochleae would explain the same
+        suspects = [each for each in self.suspects(route) if _near(each, frequency_hz)]
         if suspects:
             return Verdict(MaskingMark.UNCERTAIN, self._why(route, suspects[-1]))
-        near = [each for each in self._ears[route].observations if _near(each, frequency_hz)]
-        masked_hz = [
-            each.presentation.frequency_hz for each in near if each.cover.noise_db_hl is not None
-        ]
         if masked_hz:
-            noise = self.cover(route, tone).noise_db_hl
+            noise = self.needed_cover(route, tone).noise_db_hl
             # What was played there, as it says beside it; elsewhere there was no noise.
             here = any(is_at(frequency_hz, hz) for hz in masked_hz)
             mark = MaskingMark.MASKED if here else MaskingMark.NOT_MASKED
-            return Verdict(mark, None, self._gap(estimate, other, noise))
+            return Verdict(mark, None, self._gap(route, estimate, other, noise))
         beyond = estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
-        if beyond and not any(each.heard is not False for each in near):
+        if beyond and not any(each.heard is not False for each in self._near(route, frequency_hz)):
             return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
         why = Code.NOT_MASKED_NEARBY if self.watched else Code.MASKING_OFF
         return Verdict(MaskingMark.UNCERTAIN, reason(why))
 
-    def _other(self, route: Route, frequency_hz: float) -> masking.Threshold | None:
-        """Return what is known of the other ear; None if it is not measured, or not to be trusted.
+    def _near(self, route: Route, frequency_hz: float) -> list[Observation]:
+        return [each for each in self.ears[route].observations if _near(each, frequency_hz)]
 
-        Half an ear is not enough: its bands may still be anywhere.
-        """
-        other = self._ears.get(route.noise)
-        if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
-            return None
-        mean_db_hl, _ = other.estimator.threshold([frequency_hz])
-        low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
-        return masking.Threshold(float(mean_db_hl[0]), float(low_db_hl[0]), float(high_db_hl[0]))
-
-    def _crossing(self, frequency_hz: float, level_db_hl: float) -> float:
-        """Return the level at which a tone reaches the other cochlea at most."""
-        return level_db_hl - self._earphones.attenuation_db(frequency_hz)
-
-    def _noise(self, route: Route, tone: Presentation, other: masking.Threshold) -> float:
-        return masking.noise_db_hl(
-            tone.level_db_hl,
-            self._earphones.attenuation_db(tone.frequency_hz),
-            other,
-            self._highest_noise_db_hl(route, tone.frequency_hz),
-        )
-
-    def _highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
-        """Return the limit of the noise for a tone in this ear."""
-        reach_db_hl = self._earphones.highest_noise_db_hl(route.noise, frequency_hz)
-        return min(reach_db_hl, self._settings.level_max_db_hl)
-
-    def _suspects(self, route: Route) -> list[Observation]:
-        """Return the answers to tones without noise that the other ear may have heard."""
-        suspects = []
-        for each in self._ears[route].observations:
-            tone = each.presentation
-            if tone.is_asked and each.heard is not False and each.cover.noise_db_hl is None:
-                other = self._other(route, tone.frequency_hz) or masking.UNKNOWN
-                if self._crossing(tone.frequency_hz, tone.level_db_hl) >= other.cochlea_db_hl:
-                    suspects.append(each)
-        return suspects
+    def _masked_hz(self, route: Route, frequency_hz: float) -> list[float]:
+        """Return the frequencies near this one that were asked with noise."""
+        return [
+            each.presentation.frequency_hz
+            for each in self._near(route, frequency_hz)
+            if each.cover.noise_db_hl is not None
+        ]
 
     def _why(self, route: Route, suspect: Observation) -> Reason | None:
         if suspect.cover.why:
             return suspect.cover.why
-        other = self._other(route, suspect.presentation.frequency_hz)
+        other = self.other(route, suspect.presentation.frequency_hz)
         if other is None:
             return reason(Code.NOT_MEASURED, ear=str(route.noise))
         if not self.watched:
             return reason(Code.MASKING_OFF)
-        return self.cover(route, suspect.presentation).why
+        return self.needed_cover(route, suspect.presentation).why
 
     def _gap(
-        self, estimate: Estimate, other: masking.Threshold, noise_db_hl: float | None
+        self, route: Route, estimate: Estimate, other: masking.Threshold, noise_db_hl: float | None
     ) -> float | None:
         """Return the air-bone gap of the other ear with which it hears a tone at the threshold."""
-        if estimate.mark != Outcome.MEASURED or other is masking.UNKNOWN:
+        if estimate.mark != Outcome.MEASURED or other is masking.UNKNOWN or route.by_bone:
             return None
         hidden_db_hl = other.mean_db_hl if noise_db_hl is None else noise_db_hl
-        crossing_db_hl = self._crossing(estimate.frequency_hz, estimate.mean_db_hl)
+        crossing_db_hl = self.crossing_db_hl(route, estimate.frequency_hz, estimate.mean_db_hl)
         gap_db = round(hidden_db_hl - crossing_db_hl, 1)
         return gap_db if gap_db < other.gap_possible_db else None
 

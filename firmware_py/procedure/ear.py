@@ -8,10 +8,13 @@ unsure means outside the estimator, each phase says.
 """
 
 from dataclasses import replace
+from typing import Final
 
+from firmware_py.inference.curves import Curves
 from firmware_py.procedure.asking import Look, ReasonToAsk
 from firmware_py.procedure.confirmation import confirmation_of
 from firmware_py.procedure.ear_parts import EarParts
+from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.model_checks import Pauses
@@ -22,6 +25,9 @@ from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Pre
 from firmware_py.procedure.reasons_to_ask import REASONS_TO_ASK
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
+
+# A tone by bone so far above what is expected is heard by nearly all.
+FAMILIAR_SD: Final = 2.0
 
 
 class EarTest(EarParts):
@@ -222,13 +228,28 @@ class EarTest(EarParts):
         self.ask_for(Why.CONFIRM)
         return True
 
-    def ask_again(self, observations: list[Observation]) -> None:
+    def begin_by_bone(self, expected: Curves, air: "EarTest") -> None:
+        """Begin with what air told of the threshold, and of the listener.
+
+        The familiar tone is loud enough to be heard.
+        """
+        self.measurement.expect_threshold(expected)
+        self.expect_listener(air, [])
+        familiar_hz = self.route.kind.familiar_hz
+        mean_db_hl, sd_db = (each.item() for each in self.estimator.threshold([familiar_hz]))
+        level_db_hl = mean_db_hl + FAMILIAR_SD * sd_db
+        self.familiarisation = Familiarisation(level_db_hl, self.levels)
+
+    def ask_again(self, observations: list[Observation], own: Curves | None = None) -> None:
         """Measure again, without these answers of an ear that is over.
 
         They may be the other ear's. Only frequencies near theirs are asked, `AGAIN_TONES_MAX` tones
-        at most, and there is no second retest.
+        at most, and there is no second retest. `own`: what is expected of the ear alone, where its
+        answers were those of either.
         """
         self.rule.ask_again()
+        if own is not None:
+            self.measurement.expect_threshold(own)
         self.forget(observations)
         self.outcome, self.why = Outcome.INCOMPLETE, ()
         self.ask_for(Why.MOST_INFORMATIVE)

@@ -73,6 +73,8 @@ class EarParts:
     def heard_nothing(self) -> bool:
         """Return whether no tone was ever answered, or by accident or the other ear only."""
         silent = all(each.heard is False for each in self.attention.answers)
+        if self.route.by_bone:  # without noise the other ear has heard that it plays
+            return self.tally.tones > 0 and silent
         return (self.tally.tones > 0 and silent) or self.outcome == Outcome.NO_RESPONSE
 
     def forget(self, observations: list[Observation]) -> None:

@@ -3,6 +3,8 @@
 The level goes down by 20 dB until a tone is not heard, then up by 10 dB until one is heard. These
 answers belong to a listener who is still learning, and the estimator is not given them.
 
+By a route that follows air the listener knows the task already: one tone that is heard is enough.
+
 An unsure answer counts as not heard. On the way down it tells that the threshold is near, as
 silence does; and the ascent has to end with a tone that was clear, answered by its button.
 """
@@ -41,7 +43,8 @@ class Familiarisation:
         self._tones += 1
         if heard:
             self.threshold_db_hl = level_db_hl
-            done = self._going_up or level_db_hl <= self._levels.floor_db_hl
+            knows = self._levels.route.kind.follows_air
+            done = knows or self._going_up or level_db_hl <= self._levels.floor_db_hl
             self._level_db_hl = max(level_db_hl - FAMILIAR_DOWN_DB, self._levels.floor_db_hl)
         else:
             limit_db_hl = self._levels.limit_db_hl(self._levels.route.kind.familiar_hz)

@@ -3,7 +3,7 @@
 It chooses the ear to go on with and asks it what to present; `presenter.py` presents it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from firmware_py.inference.stories import Story
@@ -17,21 +17,24 @@ from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
+from firmware_py.procedure.next_ear import let_begin, next_again, next_confirmed, next_route
 from firmware_py.procedure.objective import objective_of
-from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.outcomes import Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.placing import Placing
 from firmware_py.procedure.presentation import NO_COVER, Presentation
 from firmware_py.procedure.presenter import FINISHED, PAUSE_BEFORE, PAUSED, READY, Presenter
 from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.remarks import remarks_on
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import BETTER, Settings
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.time_to_go import TimeToGo
 from firmware_py.procedure.trial import Answer
 from firmware_py.procedure.which_ear import EarCheck
 
 ANY_EARPHONES: Final = Earphones()
+_CROSS_HEARD: Final = reason(Code.CROSS_HEARD)
 
 
 class HearingTest:
@@ -70,9 +73,10 @@ class HearingTest:
     ) -> None:
         self.settings = settings
         self.ears = {
-            route: EarTest(route, settings, person, highest_db_hl) for route in settings.routes
+            route: EarTest(route, settings, person, highest_db_hl)
+            for route in settings.tested_routes
         }
-        self.cross_hearing = CrossHearing(settings, self.ears, earphones)
+        self.cross_hearing = CrossHearing(settings, self.ears, earphones, person)
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, next(iter(self.ears)), self.cross_hearing)
@@ -82,6 +86,11 @@ class HearingTest:
         self._check_until_us = 0
         self.boards = Boards()
         self.waits_why: Reasons = ()  # why it is paused, and waits for the operator's word
+
+    @property
+    def placing(self) -> Placing:
+        """Return where the operator put the vibrator, and where it is wanted."""
+        return self.cross_hearing.bone.placing
 
     @property
     def state(self) -> str:
@@ -184,6 +193,9 @@ class HearingTest:
 
     def _continue(self, now_us: int) -> list[Action]:
         self.waits_why = ()
+        if self.placing.wanted is not None and self.state == PAUSED:
+            self.placing.take_word()
+            return [tells.GoingOnTold(), *self._next(now_us)]
         if self.ear_check.waits:
             self.ear_check.ask_again()
             return [tells.GoingOnTold(), *self._next(now_us)]
@@ -223,36 +235,35 @@ class HearingTest:
         return [*told, *self._next(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
-        """Go on with the next presentation, the next ear, or the end.
-
-        `since_us`: the board's time of the answer before.
-        """
+        """Go on with what is next; `since_us`: the board's time of the answer before."""
         if self.ear_check.under_way:
             return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
         told: list[Action] = []
         route = next_route(self.settings, self.ears.values())
+        if route is None and (route := next_again(self.cross_hearing)) is not None:
+            told = [tells.EarAgainTold(route, _CROSS_HEARD)]
+        check = None if route else self.cross_hearing.next_check()
+        if check is not None:
+            return self._present(now_us, *check, since_us)
+        route = route or self.cross_hearing.bone.next_route() or next_confirmed(self.ears.values())
         if route is None:
-            route = next(filter(self.cross_hearing.ask_again, self.ears), None)
-            if route is not None:
-                told.append(tells.EarAgainTold(route, reason(Code.CROSS_HEARD)))
-        if route is None:
-            check = self.cross_hearing.next_check()
-            if check is not None:
-                return self._present(now_us, *check, since_us)
-        if route is None:
-            # Last of all: now both ears are known, and have noise where it is needed.
-            route = next((e for e in self.ears if self.ears[e].begin_confirmation()), None)
-        if route is None:
-            route = next((e for e in self.ears if self.ears[e].begin_equipment_check()), None)
-            if route is not None:
-                self._check_until_us = now_us + CHECK_US_MAX
-                told.append(tells.EquipmentCheckTold(route, self.ears[route].listening.why))
+            route, told = self._equipment_checked(now_us)
         if route is None:
             return self._finish(SessionOutcome.COMPLETE)
-        self._expect_listener(self.ears[route])
+        if self.placing.wait_for(route, noise=route in self.cross_hearing.asked_again):
+            return [*told, tells.PlacingTold(self.placing.why), *self.presenter.pause()]
+        let_begin(self.ears[route], self.cross_hearing)
         objective = objective_of(self.settings, self.presenter.pace.trial_time)
         presentation = self.ears[route].next_presentation(self.number + 1, objective)
         return [*told, *self._present(now_us, route, presentation, since_us)]
+
+    def _equipment_checked(self, now_us: int) -> tuple[Route | None, list[Action]]:
+        """Return an ear in which nothing was heard, of which the operator says who hears it."""
+        ear = next((each for each in self.ears.values() if each.begin_equipment_check()), None)
+        if ear is None:
+            return None, []
+        self._check_until_us = now_us + CHECK_US_MAX
+        return ear.route, [tells.EquipmentCheckTold(ear.route, ear.listening.why)]
 
     def _present(
         self, now_us: int, route: Route, presentation: Presentation, since_us: int | None
@@ -260,12 +271,6 @@ class HearingTest:
         told: list[Action] = [] if route == self._told_route else [tells.EarTold(route)]
         self._told_route = route
         return [*told, *self.presenter.begin(now_us, route, presentation, since_us)]
-
-    def _expect_listener(self, ear: EarTest) -> None:
-        """Let an ear begin with what the other one, if it is known, told of the listener."""
-        others = [e for e in self.ears.values() if e is not ear and e.found and e.observations]
-        if others and not ear.begun and others[0].outcome != Outcome.UNRELIABLE:
-            ear.expect_listener(others[0], self.cross_hearing.crossed_answers(ear.route))
 
     def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.trial.presentation, self.ears[self.presenter.trial.route]
@@ -334,26 +339,3 @@ class HearingTest:
 
 def _ear_over(ear: EarTest) -> list[Action]:
     return [tells.EarOverTold(ear.route, ear.outcome, ear.why)] if ear.over else []
-
-
-def next_route(settings: Settings, ears: Iterable[EarTest]) -> Route | None:
-    """Return the route to go on with, None if all are over.
-
-    All are familiarised first if the better one is to begin; then it is one after the other. A
-    check comes before that.
-    """
-    tests = list(ears)
-    waiting = [ear for ear in tests if not ear.over]
-    if not waiting:
-        return None
-    if settings.first_ear != BETTER or len(tests) == 1:
-        return waiting[0].route
-    checked = [ear for ear in waiting if ear.phase == Purpose.CHECK]
-    strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
-    begun = [ear for ear in waiting if ear.begun]
-    return (checked or strange or begun or [min(waiting, key=_familiar_level)])[0].route
-
-
-def _familiar_level(ear: EarTest) -> float:
-    level = ear.familiarisation.threshold_db_hl
-    return float("inf") if level is None else level

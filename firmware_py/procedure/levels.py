@@ -38,6 +38,7 @@ class Levels:
         self.floor_db_hl = max(settings.level_min_db_hl, route.kind.levels_db_hl[0])  # the lowest
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
+        self.left_out_hz: list[float] = []  # nothing is asked at these
         self._last_db_hl: float | None = None
         self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
 
@@ -50,6 +51,10 @@ class Levels:
             limit_db_hl = min(self._settings.level_max_db_hl, highest_db_hl, reach_db_hl)
             self._limits_db_hl[frequency_hz] = limit_db_hl
         return limit_db_hl
+
+    def lower_limit(self, frequency_hz: float, limit_db_hl: float) -> None:
+        """Ask no higher from now on at a frequency: what is louder would not tell of this ear."""
+        self._limits_db_hl[frequency_hz] = min(self.limit_db_hl(frequency_hz), limit_db_hl)
 
     def limits_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
         """Return `limit_db_hl` of each."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from firmware_py.inference.curves import Curves
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.bracketing import SAME_TONE_MAX, Bracketing
 from firmware_py.procedure.levels import near
@@ -63,6 +64,10 @@ class Measurement:
         # seem as informative as before.
         at_bound = self._asked.all_silent_at_limit() + self._asked.all_heard_at_floor()
         exhausted_hz = [f for f, count in at_bound.items() if count >= SAME_TONE_MAX]
+        kind = self._levels.route.kind
+        exhausted_hz += self._levels.left_out_hz
+        if kind.follows_air and not self._settings.ask_all:
+            exhausted_hz += kind.inter_octave_hz
         if self.again_hz:
             known_hz = self._estimator.candidate_frequencies_hz
             exhausted_hz += [f for f in known_hz if not near(f, self.again_hz)]
@@ -107,6 +112,12 @@ class Measurement:
         self.evidence = without(self.evidence, dropped)
         self._estimator.reset()
         self._estimator.expect_listener(other)
+        self._give_anew(self.evidence)
+
+    def expect_threshold(self, expected: Curves) -> None:
+        """Begin with what is known of this very ear, and give the answers anew."""
+        self._estimator.reset()
+        self._estimator.expect_threshold(expected)
         self._give_anew(self.evidence)
 
     def most_doubted(self) -> Presentation:

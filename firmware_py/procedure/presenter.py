@@ -110,7 +110,7 @@ class Presenter:
         if self.state == PAUSED:
             return []
         self.state = PAUSED
-        self.times.onset_us = None
+        self.times.onset_us = self.answer = None
         return [self._silence(), tells.PauseTold()]
 
     def go_on(self, now_us: int) -> list[Action]:

@@ -88,6 +88,9 @@ class Code(Enum):
     # Of the question which ear is which.
     WHICH_EAR = "which-ear"
     TURN_EARPHONES = "turn-earphones", "ear"
+    PLACE_VIBRATOR = "place-vibrator", "ear"
+    PLACE_VIBRATOR_COVERED = "place-vibrator-covered", "ear"
+    PLACE_EARPHONES = "place-earphones"
     EARS_NOT_CONFIRMED = "ears-not-confirmed"
 
     # Remarks on a result.

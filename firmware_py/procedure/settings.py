@@ -6,7 +6,9 @@ from typing import Annotated, Any, Final
 
 from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import (
+    AIR,
     AUDIOGRAM_FREQUENCIES_HZ,
+    BONE,
     EARS,
     HIGHEST_DB_HL,
     LEFT,
@@ -25,6 +27,7 @@ CLINICAL_ASCENDING: Final = "clinical, 5 dB ascending"
 CONVENTIONS: Final = (FIFTY_PERCENT, CLINICAL_ASCENDING)  # of a threshold
 BOTH: Final = "both"
 BETTER: Final = "better"
+AIR_AND_BONE: Final = f"{AIR}, {BONE}"  # routes
 AUTOMATIC: Final = "automatic"
 OFF: Final = "off"
 NONE: Final = "none"
@@ -112,6 +115,7 @@ class Settings:
     # finds better
     ears: Annotated[str, (BOTH, LEFT, RIGHT)] = BOTH
     first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER
+    routes: Annotated[str, (AIR, AIR_AND_BONE)] = AIR  # by which; bone comes after air
     # `profile`, `response_noise_db`: of the estimator; None: the noise is inferred, or left at the
     # profile's value
     profile: Annotated[str, (DEFAULT_PROFILE, TIMES_PROFILE, "annealed-laplace", PAPER_PROFILE)] = (
@@ -233,6 +237,8 @@ class Settings:
                 f"unsure_button is true; profile {self.profile!r} makes no use of it: allowed is "
                 "false"
             )
+        if self.routes == AIR_AND_BONE and self.profile not in HONEST_PROFILES:
+            raise SettingError(f"routes is {self.routes!r}; with {self.profile!r} allowed is 'air'")
         if outside_hz := [f for f in self.confirmed_hz if not self._in_range(f)]:
             raise SettingError(
                 f"confirm_frequencies_hz has {outside_hz[0]} Hz; allowed is what lies from "
@@ -249,10 +255,11 @@ class Settings:
         return () if self.confirm == NONE else self.confirm_frequencies_hz
 
     @property
-    def routes(self) -> list[Route]:
+    def tested_routes(self) -> list[Route]:
         """Return the routes that are tested, in the order of the test."""
         ears = EARS if self.ears == BOTH else (self.ears,)
-        return [Route(ear) for ear in sorted(ears, key=lambda ear: ear != self.first_ear)]
+        ordered = sorted(ears, key=lambda ear: ear != self.first_ear)
+        return [Route(ear, by) for by in self.routes.split(", ") for ear in ordered]
 
     def audiogram_hz(self, kind: RouteKind) -> list[int]:
         """Return the frequencies of its audiogram that may be asked, from the lowest on."""

@@ -138,7 +138,8 @@ class StoppingRule:
     def _enough(self) -> Reasons:
         """Return why the answers are enough; nothing if they are not."""
         s = self._settings
-        if self._tally.tones < min(s.tones_min, self._tones_max - self._kept):
+        least = 0 if self._levels.route.kind.follows_air else s.tones_min
+        if self._tally.tones < min(least, self._tones_max - self._kept):
             return ()
         widest = self._audiogram.widest()
         if widest.half_width_db <= s.wanted_half_width_db(

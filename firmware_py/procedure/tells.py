@@ -135,6 +135,13 @@ class EarphonesTold(Tell, what="earphones"):
 
 
 @dataclass(frozen=True)
+class PlacingTold(Tell, what="placing"):
+    """The operator is to put the vibrator, or the earphones, where the test goes on with them."""
+
+    why: Reason
+
+
+@dataclass(frozen=True)
 class EarOverTold(Tell, what="ear-over"):
     """An ear is over."""
 

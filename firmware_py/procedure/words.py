@@ -107,6 +107,14 @@ SENTENCES: Final[Mapping[str, str]] = {
         "a tone for the {ear} was heard in the other one: turn the earphones round if the red "
         "one is not on the right ear, or else look at their plugs, and go on"
     ),
+    "place-vibrator": (
+        "put the bone vibrator behind the {ear}, on the mastoid, both ears open, and go on"
+    ),
+    "place-vibrator-covered": (
+        "keep the bone vibrator behind the {ear}, put the other ear's earphone on that ear for "
+        "noise, and go on"
+    ),
+    "place-earphones": "take the bone vibrator off, put the earphones on both ears, and go on",
     "ears-not-confirmed": "the listener did not confirm which ear is which",
     # Remarks on a result.
     "of-ear": "{ear}: {doubt}",

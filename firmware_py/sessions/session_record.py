@@ -287,7 +287,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
         calibration = self.calibration
         made = calibration.calibration
-        for route in self.settings.routes:
+        for route in self.settings.tested_routes:
             if made is not None and not made.has(route):
                 raise SettingError(f"the calibration has no levels of the {route.words}")
         return HearingTest(
@@ -321,7 +321,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
     def check_result(self, result: SessionResult) -> None:
         """Refuse a result of other ears or frequencies; `ResultError`."""
-        tested = {*self.settings.routes}
+        tested = {*self.settings.tested_routes}
         if result.by_route.keys() != tested:
             told, allowed = (
                 ", ".join(sorted(map(str, each))) for each in (result.by_route, tested)

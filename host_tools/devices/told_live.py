@@ -65,7 +65,7 @@ def show_line(line: str, progress: Progress, screen: "Console") -> None:
 def _say(told: tells.Tell | None) -> tuple[str, str] | None:
     """Return in which words something is told of a test, and in which colour."""
     match told:
-        case tells.EarCheckTold(why) | tells.EarphonesTold(why):
+        case tells.EarCheckTold(why) | tells.EarphonesTold(why) | tells.PlacingTold(why):
             return readable(say(why)), "yellow"
         case tells.BoardLostTold(why):
             return f"the tone generator is lost: {readable(say(why))}", "yellow"

@@ -8,9 +8,10 @@ import pytest
 
 from firmware_py.procedure import events
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.hearing import HearingTest, next_route
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX, DOUBTED, LIKELY
+from firmware_py.procedure.next_ear import next_route
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict, Why
 from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation
 from firmware_py.procedure.route import BY_AIR, Route

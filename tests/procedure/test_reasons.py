@@ -88,7 +88,7 @@ def nest(deep: int) -> dict[str, Any]:
         ({**NARROW, "half_width_db": "4.9"}, "why.half_width_db is '4.9'; allowed are numbers"),
         ({**NARROW, "half_width_db": float("nan")}, "why.half_width_db is nan; allowed are num"),
         ({**NARROW, "frequency_hz": True}, "why.frequency_hz is True; allowed are numbers"),
-        ({"code": "not-measured", "ear": "both"}, "why.ear is 'both'; allowed are left, right"),
+        ({"code": "not-measured", "ear": "both"}, "why.ear is 'both'; allowed are left, left-bo"),
         ({"code": "aid-lost", "told": 5}, "why.told is 5; allowed is a text"),
         ({"code": "waits-long", "ago": "1 h"}, "why.ago.code is None; allowed are the "),
         ({"code": "several-boards", "boards": "a"}, "why.boards is 'a'; allowed is a list of 1"),

@@ -16,6 +16,7 @@ CHOICES = {
     "confirm": ("none", "hughson-westlake"),
     "ears": ("both", "left", "right"),
     "first_ear": ("better", "left", "right"),
+    "routes": ("air", "air, bone"),
     "masking": ("automatic", "off"),
     "profile": ("default", "response-times", "annealed-laplace", "gp-pta-2015"),
     "threshold_convention": ("50 %", "clinical, 5 dB ascending"),
@@ -137,7 +138,7 @@ def test_nothing_may_be_none_but_what_is_inferred_then(name: str) -> None:
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_is_one_of_its_words(name: str) -> None:
-    quote = '"' if name == "threshold_convention" else ""  # a word of it has a comma
+    quote = '"' if name in ("routes", "threshold_convention") else ""  # a word has a comma
     allowed = ", ".join(f"{quote}{word}{quote}" for word in CHOICES[name])
 
     for word in CHOICES[name]:

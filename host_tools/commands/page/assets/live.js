@@ -232,7 +232,7 @@ function showCheck(about, whose) {
   fill(at("check-whose"), isAsked ? [whoseWords(whose), ...begun].join(" · ") : "");
   fill(at("check-why"), asTold(reasonsOf(about)));
   fill(at("check-note"), say(`check_${check}_note`));
-  show(at("check-passed"), ["listener", "silence", "earphones"].includes(check));
+  show(at("check-passed"), ["listener", "silence", "earphones", "placing"].includes(check));
   show(at("same-go-on"), isAsked);
   show(at("another-end"), isAsked);
   for (const by of ["operator", "other"]) {

@@ -36,7 +36,7 @@ const PART_STATES = { // key and class of what is said
 // After these there is a way again by itself, sooner or later.
 const COMES_BACK = ["unplugged", "bridge_gone", "no_port", "silent", "no_answer"];
 const AFFECTS_STATE = [
-  "answer", "ear", "ear-over", "ear-again", "listener-check", "equipment-check", "ear-check", "earphones", "paused", "continued", "board-lost", "board-ready",
+  "answer", "ear", "ear-over", "ear-again", "listener-check", "equipment-check", "ear-check", "earphones", "placing", "paused", "continued", "board-lost", "board-ready",
   "finished", "session", "session-over", "resumed", "void", "unmasked", "tone-generator",
 ];
 const OF_TUNING = [

@@ -1,0 +1,144 @@
+"""Which tones reach the other cochlea, and what noise they need there."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from firmware_py.procedure import masking
+from firmware_py.procedure.bone_conduction import BoneConduction
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.outcomes import ASKED, Outcome, Purpose
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
+from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.settings import AUTOMATIC, Settings
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+
+MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are for
+
+
+class Crossing:
+    """The ears of a session, and what of their tones reaches the other one.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of the session.
+    ears : mapping of Route to EarTest
+        Those that are tested.
+    earphones : Earphones
+        What they let through, and what noise they can be given.
+    person : Person
+        Who is tested.
+
+    Attributes
+    ----------
+    can_mask : bool
+        Whether the tone generator has noise.
+    bone : BoneConduction
+        What is known of it, where it is tested.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ears: Mapping[Route, EarTest],
+        earphones: masking.Earphones,
+        person: Person,
+    ) -> None:
+        self.settings = settings
+        self.ears = ears
+        self.earphones = earphones
+        self.bone = BoneConduction(ears, person)
+        self.can_mask = False
+
+    @property
+    def watched(self) -> bool:
+        """Return whether tones are given the noise that they need."""
+        return self.settings.masking == AUTOMATIC
+
+    @property
+    def judged(self) -> bool:
+        """Return whether thresholds are judged: not of one ear alone with masking off."""
+        return self.watched or len({route.ear for route in self.ears}) > 1
+
+    def needed_cover(self, route: Route, presentation: Presentation) -> Cover:
+        """Return the noise that a tone needs."""
+        other = self.other(route, presentation.frequency_hz)
+        counts = presentation.purpose in MASKED_FOR
+        if not self.watched or not counts or other is None:
+            return NO_COVER
+        frequency_hz, level_db_hl = presentation.frequency_hz, presentation.level_db_hl
+        crossing_db_hl = self.crossing_db_hl(route, frequency_hz, level_db_hl)
+        if crossing_db_hl < other.cochlea_db_hl:
+            return NO_COVER
+        if not self.can_mask:
+            return Cover(why=reason(Code.NO_NOISE))
+        try:
+            level_db_hl = self._noise(route, presentation, other)
+        except masking.UnmaskableError as error:
+            return Cover(why=error.why)
+        return Cover(
+            level_db_hl,
+            reason(
+                Code.CROSSES,
+                level_db_hl=presentation.level_db_hl,
+                ear=str(route.noise),
+                crossing_db_hl=crossing_db_hl,
+                cochlea_db_hl=other.cochlea_db_hl,
+            ),
+        )
+
+    def can_be_sure(self, route: Route, tone: Presentation) -> bool:
+        """Return whether a tone needs no noise, or can have it."""
+        cover = self.needed_cover(route, tone)
+        return cover == NO_COVER or cover.noise_db_hl is not None
+
+    def other(self, route: Route, frequency_hz: float) -> masking.Threshold | None:
+        """Return what is known of the other ear; None if it is not measured, or not to be trusted.
+
+        Half an ear is not enough: its bands may still be anywhere.
+        """
+        other = self.ears.get(route.noise)
+        if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
+            return None
+        mean_db_hl, _ = other.estimator.threshold([frequency_hz])
+        low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
+        bone_db_hl = self.bone.lowest_db_hl(route.noise.ear, route, frequency_hz)
+        return masking.Threshold(
+            float(mean_db_hl[0]), float(low_db_hl[0]), float(high_db_hl[0]), bone_db_hl
+        )
+
+    def crossing_db_hl(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
+        """Return the level at which a tone reaches the other cochlea at most."""
+        if route.by_bone:
+            return level_db_hl - masking.SKULL_DB
+        return level_db_hl - self.earphones.attenuation_db(frequency_hz)
+
+    def _noise(self, route: Route, tone: Presentation, other: masking.Threshold) -> float:
+        frequency_hz = tone.frequency_hz
+        attenuation_db = self.earphones.attenuation_db(frequency_hz)
+        highest_db_hl = self.highest_noise_db_hl(route, frequency_hz)
+        if route.by_bone:
+            occlusion_db = self.earphones.occlusion_db(frequency_hz)
+            return masking.bone_noise_db_hl(
+                tone.level_db_hl, attenuation_db, occlusion_db, other, highest_db_hl
+            )
+        return masking.noise_db_hl(tone.level_db_hl, attenuation_db, other, highest_db_hl)
+
+    def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
+        """Return the limit of the noise for a tone in this ear."""
+        reach_db_hl = self.earphones.highest_noise_db_hl(route.noise, frequency_hz)
+        return min(reach_db_hl, self.settings.level_max_db_hl)
+
+    def suspects(self, route: Route) -> list[Observation]:
+        """Return the answers to tones without noise that the other ear may have heard."""
+        suspects = []
+        for each in self.ears[route].observations:
+            tone = each.presentation
+            if tone.is_asked and each.heard is not False and each.cover.noise_db_hl is None:
+                other = self.other(route, tone.frequency_hz) or masking.UNKNOWN
+                crossing_db_hl = self.crossing_db_hl(route, tone.frequency_hz, tone.level_db_hl)
+                if crossing_db_hl >= other.cochlea_db_hl:
+                    suspects.append(each)
+        return suspects

@@ -1,0 +1,60 @@
+"""Which ear is asked next, by which route, and what it begins with."""
+
+from collections.abc import Iterable
+
+from firmware_py.procedure.cross_hearing import CrossHearing
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.settings import BETTER, Settings
+
+
+def next_route(settings: Settings, ears: Iterable[EarTest]) -> Route | None:
+    """Return the route by air to go on with, None if all are over.
+
+    All are familiarised first if the better one is to begin; then it is one after the other. A
+    check comes before that.
+    """
+    tests = [ear for ear in ears if not ear.route.by_bone]
+    waiting = [ear for ear in tests if not ear.over]
+    if not waiting:
+        return None
+    if settings.first_ear != BETTER or len(tests) == 1:
+        return waiting[0].route
+    checked = [ear for ear in waiting if ear.phase == Purpose.CHECK]
+    strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
+    begun = [ear for ear in waiting if ear.begun]
+    return (checked or strange or begun or [min(waiting, key=_familiar_level)])[0].route
+
+
+def _familiar_level(ear: EarTest) -> float:
+    level = ear.familiarisation.threshold_db_hl
+    return float("inf") if level is None else level
+
+
+def next_again(hearing: CrossHearing) -> Route | None:
+    """Return one to be asked again with noise: by air before the tests by bone, and after them."""
+    by_bone_over = hearing.bone.next_route() is None
+    routes = [route for route in hearing.ears if by_bone_over or not route.by_bone]
+    by_bone_first = sorted(routes, key=lambda route: not route.by_bone)
+    return next(filter(hearing.ask_again, by_bone_first), None)
+
+
+def next_confirmed(ears: Iterable[EarTest]) -> Route | None:
+    """Return one to be confirmed, by air: both are known, and have noise where it is needed."""
+    by_air = (ear for ear in ears if not ear.route.by_bone)
+    return next((ear.route for ear in by_air if ear.begin_confirmation()), None)
+
+
+def let_begin(ear: EarTest, hearing: CrossHearing) -> None:
+    """Let an ear begin with what was told before: of the listener, and by bone of the ear."""
+    if ear.route.by_bone:
+        if ear.expected_of is None:
+            ear.begin_by_bone(hearing.bone.by_either(ear.route), hearing.ears[Route(ear.route.ear)])
+        return
+    others = [
+        each for route, each in hearing.ears.items()
+        if each is not ear and not route.by_bone and each.found and each.observations
+    ]  # fmt: skip
+    if others and not ear.begun and others[0].outcome != Outcome.UNRELIABLE:
+        ear.expect_listener(others[0], hearing.crossed_answers(ear.route))

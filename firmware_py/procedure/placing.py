@@ -1,0 +1,57 @@
+"""Where the operator is to put what plays: earphones on, or the vibrator behind an ear."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.procedure.reasons import Code, Reason, reason
+from firmware_py.procedure.route import Route
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the vibrator is, and whether the other ear has an earphone for noise.
+
+    `ear` is "" while both ears have earphones and there is no vibrator.
+    """
+
+    ear: str = ""
+    covered: bool = True
+
+
+EARPHONES: Final = Place()
+
+
+class Placing:
+    """What the operator said of where it is.
+
+    Attributes
+    ----------
+    wanted : Place or None
+        Where it is to be put: the test waits for the operator's word. None: it waits for none.
+    """
+
+    def __init__(self) -> None:
+        self._place = EARPHONES
+        self.wanted: Place | None = None
+
+    def wait_for(self, route: Route, noise: bool) -> bool:
+        """Return whether the operator has to put something elsewhere for a route first.
+
+        `noise`: in the other ear, which is open otherwise: an earphone makes it hear bone better.
+        """
+        place = Place(route.ear, noise) if route.by_bone else EARPHONES
+        self.wanted = None if place == self._place else place
+        return self.wanted is not None
+
+    def take_word(self) -> None:
+        """Take in that it is where it was wanted."""
+        self._place, self.wanted = self.wanted or self._place, None
+
+    @property
+    def why(self) -> Reason:
+        """Return what the operator is to do."""
+        assert self.wanted is not None, "it waits"
+        if self.wanted == EARPHONES:
+            return reason(Code.PLACE_EARPHONES)
+        code = Code.PLACE_VIBRATOR_COVERED if self.wanted.covered else Code.PLACE_VIBRATOR
+        return reason(code, ear=self.wanted.ear)

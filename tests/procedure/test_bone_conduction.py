@@ -1,0 +1,146 @@
+"""Tests by air and bone of simulated heads: whose thresholds come out, and what is left open."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
+from device.simulator.hearing import SimulatedTest
+from device.simulator.listener import Ear, SimulatedListener
+from firmware_py.procedure import events, tells
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdict
+from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.route import BONE, Route
+from firmware_py.procedure.settings import SettingError, Settings
+
+HZ: Final = (500, 1000, 2000, 4000)
+RIGHT, LEFT = Route("right", BONE), Route("left", BONE)
+DEAD: Final = 200.0
+
+
+@lru_cache
+def run(
+    right: float, left: float, gap_right: float = 0.0, gap_left: float = 0.0, **other: Any
+) -> SimulatedTest:
+    """A whole test of two flat ears: thresholds by air, and by how much they are better by bone."""
+    can_mask = other.pop("can_mask", True)
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((HZ[1],), (right,)), "left": Audiogram((HZ[1],), (left,)),
+    }  # fmt: skip
+    head = Head({"right": gap_right, "left": gap_left}, skull_attenuation_db=3.0)
+    seed = other.pop("seed", 1)
+    settings = Settings(routes="air, bone", seed=seed, **other)
+    listener = SimulatedListener(truths, seed=seed, head=head)
+    test = SimulatedTest(settings, listener, can_mask=can_mask)
+    test.run()
+    return test
+
+
+def ear(test: SimulatedTest, route: Route) -> EarResult:
+    return test.test.result().by_route[route]
+
+
+def at_octaves(test: SimulatedTest, route: Route) -> list[ThresholdResult]:
+    return [each for each in ear(test, route).thresholds if each.frequency_hz in HZ]
+
+
+def off_db(test: SimulatedTest, route: Route, truth_db_hl: float) -> float:
+    """The largest difference from the truth; a threshold without a number is none."""
+    found = [each.threshold_db_hl for each in at_octaves(test, route)]
+    return max(abs((float("inf") if x is None else x) - truth_db_hl) for x in found)
+
+
+def marks(test: SimulatedTest, route: Route) -> set[MaskingMark | None]:
+    return {each.masking for each in at_octaves(test, route)}
+
+
+def placings(test: SimulatedTest) -> list[tuple[str, ...]]:
+    told = [a.why for _, a in test.log if isinstance(a, tells.PlacingTold)]
+    return [(why.code.word, *(str(part) for _, part in why.parts)) for why in told]
+
+
+def test_ears_without_a_gap_are_measured_without_noise() -> None:
+    test = run(50.0, 45.0)
+    assert off_db(test, RIGHT, 45.0) < 8.5
+    assert off_db(test, LEFT, 45.0) < 8.5
+    assert marks(test, RIGHT) == marks(test, LEFT) == {MaskingMark.NOT_MASKED}
+    # The poorer ear first, and both ears open.
+    assert placings(test) == [("place-vibrator", "right"), ("place-vibrator", "left")]
+
+
+def test_a_conductive_ear_is_found_with_noise_in_the_other() -> None:
+    test = run(50.0, 10.0, gap_right=40.0)
+    assert off_db(test, RIGHT, 10.0) < 9.0
+    assert marks(test, RIGHT) == {MaskingMark.MASKED}
+    assert ear(test, RIGHT).verdict == Verdict.VALID
+    assert placings(test)[-1] == ("place-vibrator-covered", "right")
+
+
+def test_a_dead_ear_does_not_look_alive_with_noise() -> None:
+    """Without noise the other ear answers as if it were this one's bone."""
+    test = run(DEAD, 10.0)
+    found = at_octaves(test, RIGHT)
+    assert {each.mark for each in found} == {Outcome.NO_RESPONSE}
+    assert {each.masking for each in found} == {MaskingMark.MASKED}
+    assert off_db(test, LEFT, 10.0) < 9.0
+
+
+def test_two_conductive_ears_end_in_the_dilemma() -> None:
+    test = run(55.0, 55.0, gap_right=50.0, gap_left=50.0)
+    assert marks(test, RIGHT) == marks(test, LEFT) == {MaskingMark.UNCERTAIN}
+    dilemma = {
+        each.why.code for each in test.test.cross_hearing.verdicts(RIGHT).values() if each.why
+    }
+    assert Code.DILEMMA in dilemma
+
+
+def test_without_noise_at_the_board_a_gap_is_uncertain() -> None:
+    test = run(50.0, 10.0, gap_right=40.0, can_mask=False)
+    assert marks(test, RIGHT) == {MaskingMark.UNCERTAIN}
+    assert not any("covered" in word for word, *_ in placings(test))
+
+
+def test_it_waits_until_the_vibrator_is_in_place() -> None:
+    """Nothing is played by bone before the operator's word, whatever else comes."""
+    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test.run_until(lambda action: isinstance(action, tells.PlacingTold))
+    assert test.test.placing.wanted is not None
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)  # nobody says anything by himself
+    for event in (events.TimePassed(), events.ButtonPressed(10**9), events.ButtonReleased(10**9)):
+        assert not any(isinstance(a, events.Play) for a in test.feed(event, 1_000_000))
+    actions = test.feed(events.Continued(), 1_000_000)
+    assert test.test.placing.wanted is None
+    assert any(isinstance(action, tells.GoingOnTold) for action in actions)
+    play = test.run_to_tone()
+    assert (play.route, test.purpose) == (LEFT, Purpose.FAMILIARISE)
+
+
+def someone() -> SimulatedListener:
+    return SimulatedListener({
+        "right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,)),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("about", [(50.0, 45.0), (50.0, 10.0, 40.0), (DEAD, 10.0)])
+def test_no_tone_by_bone_is_above_what_a_vibrator_may_play(about: tuple[float, ...]) -> None:
+    test = run(*about)
+    tones = [a for _, a in test.log if isinstance(a, events.Play) and a.route.by_bone]
+    assert tones
+    for tone in tones:
+        assert tone.level_db_hl <= tone.route.kind.highest_db_hl(tone.frequency_hz)
+
+
+def test_the_same_events_give_the_same_actions() -> None:
+    before = run(50.0, 10.0, gap_right=40.0)
+    again = HearingTest(before.settings)
+    done = [action for at_us, event in before.events for action in again.handle(at_us, event)]
+    assert done == [action for _, action in before.log]
+
+
+def test_a_method_that_knows_no_people_has_no_bone() -> None:
+    with pytest.raises(SettingError, match="routes is 'air, bone'; with 'gp-pta-2015' allowed is"):
+        Settings(routes="air, bone", profile="gp-pta-2015")
