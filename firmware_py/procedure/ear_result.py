@@ -118,6 +118,8 @@ def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
     """Return what may be said of a frequency."""
     by_frequency = ear.outcome != Outcome.UNRELIABLE and ear.estimator.trial_count > 0
     mark = found.mark if by_frequency else ear.outcome
+    if _may_be_felt(ear, found) and mark == Outcome.MEASURED:
+        mark = Outcome.INCOMPLETE
     threshold = ThresholdResult(
         found.frequency_hz,
         mark,
@@ -132,6 +134,11 @@ def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
     return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)
 
 
+def _may_be_felt(ear: EarTest, found: Estimate) -> bool:
+    """Return whether the skin may have answered: the band reaches up to where that begins."""
+    return found.high_db_hl >= ear.route.kind.vibrotactile_db_hl(found.frequency_hz)
+
+
 def _limit_beyond(
     ear: EarTest, mark: Outcome, frequency_hz: float, by_frequency: bool
 ) -> float | None:
@@ -139,5 +146,6 @@ def _limit_beyond(
     if mark == Outcome.HEARS_ALL:
         return ear.levels.floor_db_hl
     if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
-        return ear.levels.limit_db_hl(frequency_hz)
+        felt_db_hl = ear.route.kind.vibrotactile_db_hl(frequency_hz)
+        return min(ear.levels.limit_db_hl(frequency_hz), felt_db_hl)
     return None

@@ -64,9 +64,9 @@ def placings(test: SimulatedTest) -> list[tuple[str, ...]]:
 
 
 def test_ears_without_a_gap_are_measured_without_noise() -> None:
-    test = run(50.0, 45.0)
-    assert off_db(test, RIGHT, 45.0) < 8.5
-    assert off_db(test, LEFT, 45.0) < 8.5
+    test = run(30.0, 25.0)
+    assert off_db(test, RIGHT, 28.0) < 8.5  # of the left one, through the skull
+    assert off_db(test, LEFT, 25.0) < 8.5
     assert marks(test, RIGHT) == marks(test, LEFT) == {MaskingMark.NOT_MASKED}
     # The poorer ear first, and both ears open.
     assert placings(test) == [("place-vibrator", "right"), ("place-vibrator", "left")]
@@ -144,3 +144,18 @@ def test_the_same_events_give_the_same_actions() -> None:
 def test_a_method_that_knows_no_people_has_no_bone() -> None:
     with pytest.raises(SettingError, match="routes is 'air, bone'; with 'gp-pta-2015' allowed is"):
         Settings(routes="air, bone", profile="gp-pta-2015")
+
+
+def test_what_the_skin_may_have_felt_is_no_threshold_of_hearing() -> None:
+    """Of an ear that hears nothing below 75 dB HL the lowest tones are felt, and answered."""
+    truths: dict[Ear, Audiogram] = dict.fromkeys(("right", "left"), Audiogram((HZ[1],), (75.0,)))
+    test = SimulatedTest(
+        Settings(routes="air, bone"), SimulatedListener(truths, head=Head(feels=True))
+    )
+    test.run()
+    for route in (RIGHT, LEFT):
+        for each in at_octaves(test, route):
+            felt_db_hl = route.kind.vibrotactile_db_hl(each.frequency_hz)
+            if each.frequency_hz <= 1000:
+                assert each.mark != Outcome.MEASURED
+                assert each.limit_db_hl is None or each.limit_db_hl <= felt_db_hl
