@@ -410,7 +410,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/link": 42,
     "firmware_py/journal": 21,
     "firmware_py/platform": 45,
-    "firmware_py/calibration": 27,
+    "firmware_py/calibration": 28,
     "firmware_py/console": 41,
     "firmware_py/board": 26,
     "firmware_py/installation": 10,
@@ -418,7 +418,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/tuning": 4,
     "firmware_py/operator": 17,
     "firmware_py": 4,
-    "device": 137,
+    "device": 140,
     "host_tools": 0,
 }
 

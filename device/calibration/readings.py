@@ -8,11 +8,21 @@ from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import (
     FORMAT_VERSION,
     LEVEL_MAX_LIMITS_DB_SPL,
+    OF_BONE,
     REACH_MIN_DB_HL,
     SENSITIVITY_LIMITS_DB_SPL,
     calibration_from,
 )
 from firmware_py.procedure.route import LEFT, RIGHT
+
+DB_SPL: Final = "dB SPL"
+DB_UN: Final = "dB re 1 uN"
+
+
+def unit_of(route: str) -> str:
+    """Return what the meter shows of a route, by its text."""
+    return DB_UN if route in OF_BONE else DB_SPL
+
 
 LINEAR_DB: Final = 1.0  # a step of the generator and that of the reading differ by up to this
 NEIGHBOUR_DB: Final = 25.0  # two frequencies side by side; more, and a digit is wrong
@@ -25,23 +35,28 @@ class ImplausibleError(ValueError):
 
 @dataclass(frozen=True)
 class Reading:
-    """What the meter showed for a tone at `level_dbfs`."""
+    """What the meter showed for a tone at `level_dbfs`; of bone in dB re 1 uN."""
 
     level_dbfs: float
     level_db_spl: float
+    unit: str = DB_SPL
 
     def __post_init__(self) -> None:
         """Refuse what no meter shows for a tone."""
         low, high = READING_LIMITS_DB_SPL
         if not low <= self.level_db_spl <= high:
             raise ImplausibleError(
-                f"{self.level_db_spl:g} dB SPL; a reading is from {low:g} to {high:g} dB SPL"
+                f"{self.level_db_spl:g} {self.unit}; a reading is from {low:g} to {high:g} "
+                f"{self.unit}"
             )
 
 
 @dataclass(frozen=True)
 class Point:
-    """What two readings at one frequency tell: level at full scale, and the highest level."""
+    """What two readings at one frequency tell: level at full scale, and the highest level.
+
+    Of bone in dB re 1 uN.
+    """
 
     sensitivity_db_spl: float
     level_max_db_spl: float
@@ -71,8 +86,9 @@ def point_of(soft: Reading, loud: Reading, neighbour: Point | None, retspl_db_sp
     read_db = loud.level_db_spl - soft.level_db_spl
     if read_db <= 0.0:
         raise ImplausibleError(
-            f"{told_db:g} dB more gave {read_db:+.1f} dB on the meter: is the right earphone on "
-            "the coupler, is it the tone that the meter shows, and not the room?"
+            f"{told_db:g} dB more gave {read_db:+.1f} dB on the meter: is the right "
+            f"{'earphone' if soft.unit == DB_SPL else 'vibrator'} on the coupler, is it the tone "
+            "that the meter shows, and not the room?"
         )
     if abs(read_db - told_db) > LINEAR_DB:
         raise ImplausibleError(
@@ -86,8 +102,8 @@ def point_of(soft: Reading, loud: Reading, neighbour: Point | None, retspl_db_sp
     low, high = SENSITIVITY_LIMITS_DB_SPL
     if not low <= found.sensitivity_db_spl <= high:
         raise ImplausibleError(
-            f"full scale would be {found.sensitivity_db_spl:g} dB SPL; allowed are {low:g} to "
-            f"{high:g} dB SPL: see to the amplifier"
+            f"full scale would be {found.sensitivity_db_spl:g} {soft.unit}; allowed are {low:g} to "
+            f"{high:g} {soft.unit}: see to the amplifier"
         )
     if neighbour is not None:
         step_db = found.sensitivity_db_spl - neighbour.sensitivity_db_spl
@@ -109,6 +125,8 @@ def calibration_of(
     transducer: Mapping[str, str],
     retspl_db_spl: Mapping[int, float],
     points: Mapping[str, Mapping[int, Point]],
+    vibrator: Mapping[str, str] | None = None,
+    retfl_db_un: Mapping[int, float] | None = None,
 ) -> Calibration:
     """Put a calibration together.
 
@@ -118,8 +136,10 @@ def calibration_of(
         Texts and dates of the tables `[calibration]` and `[transducer]`.
     retspl_db_spl : mapping of frequency (Hz) to level
         Of the transducer on its coupler.
-    points : mapping of ear to mapping of frequency (Hz) to Point
+    points : mapping of route to mapping of frequency (Hz) to Point
         What was measured.
+    vibrator, retfl_db_un : mapping, optional
+        The texts of the table `[vibrator]`, and 0 dB HL by bone, if that was measured.
 
     Raises
     ------
@@ -140,6 +160,16 @@ def calibration_of(
             "sensitivity_db_spl": {str(f): p.sensitivity_db_spl for f, p in found},
             "level_max_db_spl": {str(f): p.level_max_db_spl for f, p in found},
         }
+    if vibrator is not None and retfl_db_un is not None:
+        content["vibrator"] = {
+            **vibrator, "retfl_db_un": {str(f): level for f, level in retfl_db_un.items()},
+        }  # fmt: skip
+        for route in OF_BONE:
+            found = points[route].items()
+            content[route] = {
+                "sensitivity_db_un": {str(f): p.sensitivity_db_spl for f, p in found},
+                "level_max_db_un": {str(f): p.level_max_db_spl for f, p in found},
+            }
     return calibration_from(content)
 
 

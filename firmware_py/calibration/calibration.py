@@ -2,7 +2,8 @@
 
 dB SPL = dB HL + RETSPL(f), the reference threshold of the transducer on its coupler (ISO 389), and
 dBFS = dB SPL - sensitivity(route, f), the measured level of a tone at full scale. Both curves are
-linear over log frequency between the points of the calibration file.
+linear over log frequency between the points of the calibration file. Of bone dB re 1 uN stand in
+the place of dB SPL, and RETFL in that of RETSPL.
 """
 
 import datetime
@@ -96,6 +97,11 @@ class Calibration:
     def has(self, route: Route) -> bool:
         """Return whether it was measured by this route."""
         return route in self.sensitivity_db_spl
+
+    def lacks(self, route: Route) -> str:
+        """Say that it was not measured by a route; without that no level there is in dB HL."""
+        why = "" if route.kind is BY_AIR else ": it is one without RETFL"
+        return f"the calibration has no levels of the {route.words}{why}"
 
     def highest_db_hl(self, route: Route, frequency_hz: float) -> float:
         """Return the highest level that can be reached, whole dB HL; none by a route it lacks."""

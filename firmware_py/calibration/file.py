@@ -5,6 +5,7 @@ firmware nor a replay needs a table.
 """
 
 import datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS
 from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, BY_AIR, ROUTES, Route, RouteKind
+from firmware_py.procedure.route import AIR, BONE, BY_AIR, BY_BONE, ROUTES, Route, RouteKind
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
@@ -21,6 +22,8 @@ TEXT_CHARACTERS_MAX: Final = 80
 POINTS_MAX: Final = 64  # of a curve: every third of a semitone, more than anybody measures
 
 RETSPL_LIMITS_DB_SPL: Final = (-5.0, 60.0)  # the published tables have -3.5 to 47.5
+RETFL_LIMITS_DB_UN: Final = (20.0, 80.0)  # and those of bone 30 to 67
+# Of bone the same in dB re 1 uN: a B81 gives 134 at most.
 SENSITIVITY_LIMITS_DB_SPL: Final = (60.0, 145.0)  # of a tone at 0 dBFS
 LEVEL_MAX_LIMITS_DB_SPL: Final = (40.0, 140.0)  # 140: no audiometer goes above, and no ear should
 # A lower limit would leave no room above the highest floor a test may have, 20 dB HL.
@@ -29,14 +32,42 @@ DUE_DAYS_MAX: Final = 731  # two years; a year is usual
 
 assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_DBFS
 
-# With levels. Another kind of route has none until its table and its RETSPL are read here. Until
-# then its tests are refused, and files and journals without it stay good.
+# With levels. Those of bone, and the table of its vibrator, may be missing, all together: then its
+# tests are refused. Another kind of route has none until its table is read here; files and journals
+# without it stay good.
 SECTIONS: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_AIR}
+OF_BONE: Final = {str(route): route for route in sorted(ROUTES, key=str) if route.kind is BY_BONE}
+VIBRATOR: Final = "vibrator"
 _DATES: Final = ("date", "due")
 TEXTS: Final = {
     "calibration": ("technician", "meter", "meter_serial", "tone_generator_serial"),
     "transducer": ("name", "serial_left", "serial_right", "coupler", "retspl_source"),
 }
+VIBRATOR_TEXTS: Final = ("name", "serial", "placement", "coupler", "retfl_source")
+PLACEMENTS: Final = ("mastoid", "forehead")
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """What the levels of a transducer are called in the file, and in which unit they are."""
+
+    kind: RouteKind
+    owner: str  # the table of the transducer
+    reference: str
+    reference_limits_db: tuple[float, float]
+    sensitivity: str
+    level_max: str
+    unit: str
+
+
+_SPL: Final = _Levels(
+    BY_AIR, "transducer", "retspl_db_spl", RETSPL_LIMITS_DB_SPL,
+    "sensitivity_db_spl", "level_max_db_spl", "dB SPL",
+)  # fmt: skip
+_FORCE: Final = _Levels(
+    BY_BONE, VIBRATOR, "retfl_db_un", RETFL_LIMITS_DB_UN,
+    "sensitivity_db_un", "level_max_db_un", "dB re 1 uN",
+)  # fmt: skip
 
 
 class CalibrationError(ValueError):
@@ -75,14 +106,13 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
     CalibrationError
         If something is missing, unknown or not allowed; the message names table, key and value.
     """
-    _check_keys("", content, ("format", "calibration", "transducer", *SECTIONS))
+    of_bone = (VIBRATOR, *OF_BONE) if {VIBRATOR, *OF_BONE} & content.keys() else ()
+    _check_keys("", content, ("format", "calibration", "transducer", *SECTIONS, *of_bone))
     if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
         raise CalibrationError(
             f"format is {show(content['format'])}; this firmware knows {FORMAT_VERSION}"
         )
-    about, transducer, *levels = (
-        _table("", content, name) for name in ("calibration", "transducer", *SECTIONS)
-    )
+    about, transducer = (_table("", content, name) for name in ("calibration", "transducer"))
     _check_keys("[calibration] ", about, (*_DATES, *TEXTS["calibration"]))
     _check_keys("[transducer] ", transducer, (*TEXTS["transducer"], "kind", "retspl_db_spl"))
     for name, table in (("calibration", about), ("transducer", transducer)):
@@ -94,18 +124,38 @@ def calibration_from(content: dict[str, Any]) -> Calibration:
         raise CalibrationError(
             f"[transducer] kind is {show(transducer['kind'])}; allowed are {', '.join(KINDS)}"
         )
-    retspl = _curve(BY_AIR, "transducer", transducer, "retspl_db_spl", RETSPL_LIMITS_DB_SPL)
+    reference = {AIR: _reference(_SPL, transducer)}
+    if of_bone:
+        reference[BONE] = _reference(_FORCE, _vibrator(content))
     sensitivity: dict[Route, Curve] = {}
     level_max: dict[Route, Curve] = {}
-    for (name, route), table in zip(SECTIONS.items(), levels, strict=True):
-        _check_keys(f"[{name}] ", table, ("sensitivity_db_spl", "level_max_db_spl"))
-        at = route.kind, name, table
-        sensitivity[route] = _curve(*at, "sensitivity_db_spl", SENSITIVITY_LIMITS_DB_SPL)
-        level_max[route] = _curve(*at, "level_max_db_spl", LEVEL_MAX_LIMITS_DB_SPL)
-        _check_levels(name, retspl, sensitivity[route], level_max[route])
-    return Calibration(
-        content, date, due, transducer["kind"], {AIR: retspl}, sensitivity, level_max
-    )
+    for name, route in (SECTIONS | OF_BONE if of_bone else SECTIONS).items():
+        of = _FORCE if route.kind is BY_BONE else _SPL
+        table = _table("", content, name)
+        _check_keys(f"[{name}] ", table, (of.sensitivity, of.level_max))
+        sensitivity[route] = _curve(of, name, table, of.sensitivity, SENSITIVITY_LIMITS_DB_SPL)
+        level_max[route] = _curve(of, name, table, of.level_max, LEVEL_MAX_LIMITS_DB_SPL)
+        curves = reference[route.transducer], sensitivity[route], level_max[route]
+        _check_levels(of, name, *curves)
+    return Calibration(content, date, due, transducer["kind"], reference, sensitivity, level_max)
+
+
+def _reference(of: _Levels, table: dict[str, Any]) -> Curve:
+    return _curve(of, of.owner, table, of.reference, of.reference_limits_db)
+
+
+def _vibrator(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of the vibrator, its texts checked."""
+    table = _table("", content, VIBRATOR)
+    _check_keys(f"[{VIBRATOR}] ", table, (*VIBRATOR_TEXTS, _FORCE.reference))
+    for key in VIBRATOR_TEXTS:
+        check_text(f"[{VIBRATOR}] {key}", table[key])
+    if table["placement"] not in PLACEMENTS:
+        raise CalibrationError(
+            f"[{VIBRATOR}] placement is {show(table['placement'])}; allowed are "
+            f"{', '.join(PLACEMENTS)}"
+        )
+    return table
 
 
 def check_text(place: str, value: object) -> None:
@@ -160,14 +210,15 @@ def _check_due(date: datetime.date, due: datetime.date) -> None:
 
 
 def _curve(
-    of: RouteKind, owner: str, table: dict[str, Any], name: str, limits_db: tuple[float, float]
+    of: _Levels, owner: str, table: dict[str, Any], name: str, limits_db: tuple[float, float]
 ) -> Curve:
     place = f"[{owner}.{name}]"
     points = _table(f"[{owner}] ", table, name)
     if len(points) > POINTS_MAX:
         raise CalibrationError(f"{place} has {len(points)} frequencies; allowed are {POINTS_MAX}")
     levels_db: dict[float, float] = {}
-    low_hz, high_hz = of.calibrated_hz[0], of.calibrated_hz[-1]
+    needed_hz = of.kind.calibrated_hz
+    low_hz, high_hz = needed_hz[0], needed_hz[-1]
     for key, value in points.items():
         # No sign, point or leading zero: 1000 and 01000 would be one frequency twice.
         whole = key.isascii() and key.isdecimal() and not key.startswith("0") and len(key) <= 5
@@ -180,34 +231,33 @@ def _curve(
         if not number or not limits_db[0] <= value <= limits_db[1]:
             raise CalibrationError(
                 f"{place} {key} Hz is {show(value)}; allowed are numbers from {limits_db[0]:g} to "
-                f"{limits_db[1]:g} dB SPL"
+                f"{limits_db[1]:g} {of.unit}"
             )
         levels_db[float(key)] = float(value)
-    missing = [str(f) for f in of.calibrated_hz if float(f) not in levels_db]
+    missing = [str(f) for f in needed_hz if float(f) not in levels_db]
     if missing:
         raise CalibrationError(
-            f"{place} lacks {', '.join(missing)} Hz; needed are "
-            f"{', '.join(map(str, of.calibrated_hz))} Hz"
+            f"{place} lacks {', '.join(missing)} Hz; needed are {', '.join(map(str, needed_hz))} Hz"
         )
     rising = sorted(levels_db)
     return Curve(tuple(rising), tuple(levels_db[f] for f in rising))
 
 
-def _check_levels(ear: str, *curves: Curve) -> None:
-    """Check RETSPL, sensitivity and highest level of an ear against each other.
+def _check_levels(of: _Levels, ear: str, *curves: Curve) -> None:
+    """Check reference, sensitivity and highest level of a route against each other.
 
     To look at every point is enough: between points the curves are straight.
     """
     for frequency_hz in sorted({f for curve in curves for f in curve.frequencies_hz}):
         retspl, full_scale, level_max = (curve.at(frequency_hz) for curve in curves)
-        place = f"[{ear}.level_max_db_spl] {frequency_hz:g} Hz is {level_max:g} dB SPL"
+        place = f"[{ear}.{of.level_max}] {frequency_hz:g} Hz is {level_max:g} {of.unit}"
         if level_max > full_scale + ROUNDING_DB:
             raise CalibrationError(
-                f"{place}; allowed is up to full scale, {full_scale:g} dB SPL there "
-                f"([{ear}.sensitivity_db_spl])"
+                f"{place}; allowed is up to full scale, {full_scale:g} {of.unit} there "
+                f"([{ear}.{of.sensitivity}])"
             )
         if level_max - retspl < REACH_MIN_DB_HL - ROUNDING_DB:
             raise CalibrationError(
                 f"{place}, {level_max - retspl:g} dB HL; allowed is {REACH_MIN_DB_HL:g} dB HL "
-                f"and more, {REACH_MIN_DB_HL + retspl:g} dB SPL there"
+                f"and more, {REACH_MIN_DB_HL + retspl:g} {of.unit} there"
             )

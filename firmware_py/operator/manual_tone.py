@@ -74,7 +74,7 @@ class ManualTone:
             raise SettingError(
                 f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
             )
-        _check_route(self._client, route, frequency_hz)
+        _check_route(self._client, calibration, route, frequency_hz)
         first_db_hl, noise_limits = settings.familiar_level_db_hl, {}
         limits = self._limits(route, frequency_hz, settings, calibration)
         _check_level("level", level_db_hl, calibration.unit, settings, limits)
@@ -182,10 +182,15 @@ class ManualTone:
         return None
 
 
-def _check_route(client: Client, route: Route, frequency_hz: float) -> None:
-    """Refuse a route that the tone generator does not reach, or that has no such frequency."""
+def _check_route(
+    client: Client, calibration: CalibrationInForce, route: Route, frequency_hz: float
+) -> None:
+    """Refuse a route that tone generator or calibration lack, or that has no such frequency."""
     if not client.reaches(route):
         raise SettingError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
+    made = calibration.calibration
+    if made is not None and not made.has(route):
+        raise SettingError(made.lacks(route))
     low_hz, high_hz = route.kind.calibrated_hz[0], route.kind.calibrated_hz[-1]
     if not low_hz <= frequency_hz <= high_hz:
         raise SettingError(

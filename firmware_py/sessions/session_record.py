@@ -289,7 +289,7 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         made = calibration.calibration
         for route in self.settings.tested_routes:
             if made is not None and not made.has(route):
-                raise SettingError(f"the calibration has no levels of the {route.words}")
+                raise SettingError(made.lacks(route))
         return HearingTest(
             self.settings, self.person, calibration.highest_db_hl, calibration.earphones
         )

@@ -4,9 +4,10 @@ import argparse
 import datetime
 import getpass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.calibration.readings import as_toml, calibration_of
+from device.calibration.retfl import ReferenceForces, reference_forces
 from device.calibration.retspl import (
     TABLES,
     ReferenceLevels,
@@ -16,9 +17,10 @@ from device.calibration.retspl import (
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
 from firmware_py.operator.meter_tone import DBFS_LIMITS
-from firmware_py.procedure.route import BY_AIR
+from firmware_py.procedure.route import LEFT, RIGHT
 from host_tools.commands.calibrate.guide import (
     APART_MIN_DB,
+    AT_HZ,
     SOFT_DBFS,
     Ask,
     Guide,
@@ -40,8 +42,9 @@ example:
 Nobody may wear the earphones meanwhile. At each frequency a tone of 5 s sounds at two levels;
 answer with the meter's reading in dB SPL, with return to hear the tone again, with "softer" if the
 loud tone is distorted (that level is then the device's limit), with "back" for the frequency
-before, or with "quit". What was read is kept in calibration.toml.readings: the same command goes on
-with it.
+before, or with "quit". With --vibrator b71 the vibrator comes after the earphones, in dB re 1 uN
+on a mechanical coupler. What was read is kept in calibration.toml.readings: the same command goes
+on with it.
 """
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {}
@@ -54,6 +57,7 @@ TEXTS: Final = {
     "serial_left": "serial number of the left earphone",
     "serial_right": "serial number of the right earphone",
 }
+OF_VIBRATOR: Final = {"serial_vibrator": "serial number of the bone vibrator"}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -67,7 +71,12 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"whose RETSPL: {', '.join(sorted(TABLES))} (default: tdh39)",
     )
-    for name, what in TEXTS.items():
+    p.add_argument(
+        "--vibrator",
+        metavar="NAME",
+        help="measure a bone vibrator on a mechanical coupler too: b71, b81",
+    )
+    for name, what in (TEXTS | OF_VIBRATOR).items():
         p.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=f"{what}; else asked")
     p.add_argument(
         "--soft", type=float, default=SOFT_DBFS, metavar="DBFS", help=f"default: {SOFT_DBFS:g}"
@@ -107,11 +116,12 @@ def calibrate(
     url = _check(arguments)
     try:
         reference = reference_levels(arguments.transducer)
+        forces = reference_forces(arguments.vibrator) if arguments.vibrator else None
     except UnknownTransducerError as error:
         raise HostError(str(error)) from None
     place = kept_beside(arguments.out)
     say("Nobody may wear the earphones until this is over.")
-    readings = Readings(reference.transducer)
+    readings = Readings(reference.transducer, vibrator=forces.vibrator if forces else "")
     try:
         if place.exists() or arguments.resume:
             readings = _begin_readings(arguments, place, ask, say, readings)
@@ -125,14 +135,14 @@ def calibrate(
                 instrument, ask, say, readings, lambda: readings.save(place),
                 arguments.soft, loud_dbfs,
             )  # fmt: skip
-            for name in TEXTS:
+            for name in TEXTS | OF_VIBRATOR if forces else TEXTS:
                 if name not in readings.texts:
                     readings.texts[name] = _text(guide, arguments, name)
-            guide.measure(reference)
+            guide.measure(reference, forces)
     except QuitError:
         say(f"ended; {_what_is_kept(place)}")
         return 1
-    made = _calibration(readings, reference, today, arguments.due_days)
+    made = _calibration(readings, reference, forces, today, arguments.due_days)
     write_text(arguments.out, as_toml(made), for_all=True)
     place.unlink(missing_ok=True)
     about = made.content["calibration"]
@@ -145,7 +155,9 @@ def _begin_readings(
 ) -> Readings:
     """Return the readings that are kept, or fresh ones if the technician wants that."""
     readings = Readings.load(place)
-    say(f"{place}: {readings.count} of {2 * len(BY_AIR.calibrated_hz)} readings, kept from before")
+    routes = [*AT_HZ] if fresh.vibrator else [LEFT, RIGHT]
+    wanted = sum(len(AT_HZ[route]) for route in routes)
+    say(f"{place}: {readings.count} of {wanted} readings, kept from before")
     words = "yes" if arguments.resume else ""
     while words not in ("yes", "new"):
         words = answer_of(ask, "go on with them: yes, new (they are thrown away), or quit: ")
@@ -156,10 +168,16 @@ def _begin_readings(
             f"{place}: the readings are of transducer {readings.transducer!r}, and --transducer is "
             f"{fresh.transducer!r}"
         )
+    if readings.vibrator and readings.vibrator != fresh.vibrator:
+        raise HostError(
+            f"{place}: the readings are of vibrator {readings.vibrator!r}, and --vibrator is "
+            f"{arguments.vibrator!r}"
+        )
+    readings.vibrator = fresh.vibrator
     for name, text in readings.texts.items():
         if name != OF_BOARD and getattr(arguments, name) not in (None, text):
             raise HostError(
-                f"{place}: {TEXTS[name]} of the readings is {text!r}, and "
+                f"{place}: {(TEXTS | OF_VIBRATOR)[name]} of the readings is {text!r}, and "
                 f"--{name.replace('_', '-')} is {getattr(arguments, name)!r}"
             )
     return readings
@@ -184,7 +202,11 @@ def _what_is_kept(place: Path) -> str:
 
 
 def _calibration(
-    readings: Readings, reference: ReferenceLevels, today: datetime.date, due_days: int
+    readings: Readings,
+    reference: ReferenceLevels,
+    forces: ReferenceForces | None,
+    today: datetime.date,
+    due_days: int,
 ) -> Calibration:
     texts = readings.texts
     about = {
@@ -199,8 +221,20 @@ def _calibration(
         "coupler": reference.coupler,
         "retspl_source": reference.source,
     }
+    given = about, transducer, reference.levels_db_spl, readings.points
+    if forces is None:
+        of_bone: tuple[Any, ...] = ()
+    else:
+        vibrator = {
+            "name": forces.vibrator,
+            "serial": texts["serial_vibrator"],
+            "placement": forces.placement,
+            "coupler": forces.coupler,
+            "retfl_source": forces.source,
+        }
+        of_bone = vibrator, forces.levels_db_un
     try:
-        return calibration_of(about, transducer, reference.levels_db_spl, readings.points)
+        return calibration_of(*given, *of_bone)
     except CalibrationError as error:
         raise HostError(f"{error}; nothing was written") from None
 
@@ -256,10 +290,11 @@ def _loud(ask: Ask, say: Say, soft_dbfs: float) -> float:
 
 def _text(guide: Guide, arguments: argparse.Namespace, name: str) -> str:
     given: str | None = getattr(arguments, name)
+    what = (TEXTS | OF_VIBRATOR)[name]
     while True:
         try:
-            text = guide.ask(f"{TEXTS[name]}: ").strip() if given is None else given
-            check_text(TEXTS[name], text)
+            text = guide.ask(f"{what}: ").strip() if given is None else given
+            check_text(what, text)
         except EOFError:
             raise QuitError from None
         except CalibrationError as error:

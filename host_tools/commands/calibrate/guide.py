@@ -12,8 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from device.calibration.readings import ImplausibleError, Point, Reading, point_of
+from device.calibration.readings import (
+    ImplausibleError,
+    Point,
+    Reading,
+    point_of,
+    unit_of,
+)
+from device.calibration.retfl import ReferenceForces
 from device.calibration.retspl import ReferenceLevels
+from firmware_py.calibration.file import OF_BONE
 from firmware_py.operator.meter_tone import DBFS_LIMITS
 from firmware_py.platform.named_file import TEXT, content_of
 from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT
@@ -23,6 +31,12 @@ from host_tools.errors import HostError
 from host_tools.files import write_text
 
 FORMAT_VERSION: Final = 1
+# At which frequencies each route is measured.
+AT_HZ: Final = {
+    LEFT: BY_AIR.calibrated_hz,
+    RIGHT: BY_AIR.calibrated_hz,
+    **{text: route.kind.calibrated_hz for text, route in OF_BONE.items()},
+}
 FILE_BYTES_MAX: Final = 1 << 20
 
 
@@ -38,8 +52,11 @@ class Readings:
     transducer: str  # whose RETSPL they were checked against
     # the answers to `TEXTS`: who measured, and the instruments
     texts: dict[str, str] = field(default_factory=dict)
-    # of each ear, from the first of `BY_AIR.calibrated_hz` on
-    points: dict[str, dict[int, Point]] = field(default_factory=lambda: {LEFT: {}, RIGHT: {}})
+    # of each route, from the first of its `calibrated_hz` on
+    points: dict[str, dict[int, Point]] = field(
+        default_factory=lambda: {each: {} for each in AT_HZ}
+    )
+    vibrator: str = ""  # whose RETFL; "": bone is not measured
 
     @property
     def count(self) -> int:
@@ -57,6 +74,7 @@ class Readings:
             "transducer": self.transducer,
             "texts": self.texts,
             "points": points,
+            "vibrator": self.vibrator,
         }
         write_text(path, json.dumps(content, indent=1) + "\n")
 
@@ -68,17 +86,19 @@ class Readings:
             if content["format"] != FORMAT_VERSION:
                 raise ValueError(f"format is {content['format']!r}; allowed is {FORMAT_VERSION}")
             texts = {str(name): str(text) for name, text in content["texts"].items()}
-            points = {ear: _points(content["points"][ear]) for ear in (LEFT, RIGHT)}
-            return cls(str(content["transducer"]), texts, points)
+            found = {route: {} for route in OF_BONE} | content["points"]  # before bone: without
+            points = {route: _points(found[route], at_hz) for route, at_hz in AT_HZ.items()}
+            vibrator = str(content.get("vibrator", ""))
+            return cls(str(content["transducer"]), texts, points, vibrator)
         except OSError as error:
             raise HostError(f"{path}: cannot be read: {error.strerror}") from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise HostError(f"{path}: these are no readings: {error}") from None
 
 
-def _points(found: Mapping[str, Any]) -> dict[int, Point]:
+def _points(found: Mapping[str, Any], at_hz: tuple[int, ...]) -> dict[int, Point]:
     points = {int(f): Point(float(level), float(most)) for f, (level, most) in found.items()}
-    if (*points,) != BY_AIR.calibrated_hz[: len(points)]:
+    if (*points,) != at_hz[: len(points)]:
         raise ValueError(f"they are at {[*points]} Hz")
     return points
 
@@ -192,8 +212,8 @@ class Guide:
     loud_dbfs: float = DBFS_LIMITS[1]
     _limits_dbfs: dict[str, float] = field(default_factory=dict, init=False)  # of its ears
 
-    def measure(self, reference: ReferenceLevels) -> None:
-        """Measure both ears at every frequency that is not measured yet.
+    def measure(self, reference: ReferenceLevels, forces: ReferenceForces | None = None) -> None:
+        """Measure both ears, and the vibrator, at every frequency that is not measured yet.
 
         Raises
         ------
@@ -203,33 +223,50 @@ class Guide:
             If a tone cannot be played.
         """
         for ear in (LEFT, RIGHT):
-            number = len(self.readings.points[ear])
-            if number == len(BY_AIR.calibrated_hz):
-                continue
-            where = f"the coupler ({reference.coupler})"
-            answer_of(
-                self.ask, f"put the {ear} earphone on {where}, and the other on nobody; return: "
+            self._measure_route(
+                ear,
+                reference.levels_db_spl,
+                f"put the {ear} earphone on the coupler ({reference.coupler}), and the other on "
+                "nobody; return: ",
             )
-            self.instrument.nobody_listens()
-            while number < len(BY_AIR.calibrated_hz):
-                try:
-                    self._measure_one(ear, number, reference)
-                except BackError:
-                    number = max(number - 1, 0)
-                else:
-                    number += 1
-                    self.keep()
+        for route in OF_BONE if forces else ():
+            assert forces is not None
+            self._measure_route(
+                route,
+                forces.levels_db_un,
+                f"put the vibrator on the coupler ({forces.coupler}) for its {route} channel, and "
+                "the earphones on nobody; return: ",
+            )
 
-    def _measure_one(self, ear: str, number: int, reference: ReferenceLevels) -> None:
-        frequency_hz = BY_AIR.calibrated_hz[number]
-        retspl_db_spl = reference.levels_db_spl[frequency_hz]
-        points = self.readings.points[ear]
-        before = points[BY_AIR.calibrated_hz[number - 1]] if number else None
-        point = self._point(ear, frequency_hz, before, retspl_db_spl)
+    def _measure_route(
+        self, route: str, reference_db: Mapping[int, float], instruction: str
+    ) -> None:
+        calibrated_hz = AT_HZ[route]
+        number = len(self.readings.points[route])
+        if number == len(calibrated_hz):
+            return
+        answer_of(self.ask, instruction)
+        self.instrument.nobody_listens()
+        while number < len(calibrated_hz):
+            try:
+                self._measure_one(route, number, reference_db)
+            except BackError:
+                number = max(number - 1, 0)
+            else:
+                number += 1
+                self.keep()
+
+    def _measure_one(self, route: str, number: int, reference_db: Mapping[int, float]) -> None:
+        calibrated_hz = AT_HZ[route]
+        frequency_hz = calibrated_hz[number]
+        zero_db = reference_db[frequency_hz]
+        points = self.readings.points[route]
+        before = points[calibrated_hz[number - 1]] if number else None
+        point = self._point(route, frequency_hz, before, zero_db)
         points[frequency_hz] = point
         self.say(
-            f"{ear} {frequency_hz} Hz: 0 dBFS is {point.sensitivity_db_spl:.1f} dB SPL; up to "
-            f"{point.level_max_db_spl - retspl_db_spl:.1f} dB HL"
+            f"{route} {frequency_hz} Hz: 0 dBFS is {point.sensitivity_db_spl:.1f} "
+            f"{unit_of(route)}; up to {point.level_max_db_spl - zero_db:.1f} dB HL"
         )
 
     def _point(
@@ -276,7 +313,8 @@ class Guide:
         """Play a tone until there is a reading; None: it is to be softer."""
         while True:
             level_dbfs = self._sound(ear, frequency_hz, level_dbfs)
-            words = answer_of(self.ask, f"{ear} {frequency_hz} Hz at {level_dbfs:g} dBFS, dB SPL: ")
+            unit = unit_of(ear)
+            words = answer_of(self.ask, f"{ear} {frequency_hz} Hz at {level_dbfs:g} dBFS, {unit}: ")
             self.instrument.stop()
             if words == "softer":
                 return None
@@ -285,7 +323,7 @@ class Guide:
             if not words:
                 continue
             try:
-                return Reading(level_dbfs, float(words.replace(",", ".")))
+                return Reading(level_dbfs, float(words.replace(",", ".")), unit)
             except ImplausibleError as error:
                 self.say(f"cannot be right: {error}; again")
             except ValueError:

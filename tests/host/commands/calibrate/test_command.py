@@ -10,14 +10,16 @@ from typing import Final
 import pytest
 
 from device.calibration.readings import Point
+from device.calibration.retfl import COUPLER
 from device.calibration.retspl import reference_levels
+from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
 from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration, read_configuration
-from firmware_py.procedure.route import AIR, BY_AIR, Route
+from firmware_py.procedure.route import AIR, BONE, BY_AIR, BY_BONE, Route
 from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.guide import Readings, kept_beside
@@ -359,7 +361,7 @@ def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
         "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to 0 dBFS",
         "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to 0 dBFS",
         "LEFT,100,-30": "frequency is '100'; allowed are numbers from 125 to 8000 Hz",
-        "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT and RIGHT",
+        "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT, LEFT-BONE, RIGHT and RIGHT-BONE",
     }.items():
         refusal = f'ERROR -224,"{words}; nothing was played"'
         assert world.ask(f"CAL:TONE {wrong}") == [refusal]
@@ -424,3 +426,79 @@ def test_the_loud_tone_gets_softer_until_it_is_10_db_above_the_soft_one(
 
     (refusal,) = (line for line in technician.said if "softest" in line)
     assert "-20 dBFS is the softest loud tone, 10 dB above the soft one at least" in refusal
+
+
+# The bone vibrator
+
+FORCE: Final = {
+    f"{ear}-bone": dict.fromkeys(BY_BONE.calibrated_hz, level)
+    for ear, level in (("left", 112.0), ("right", 111.5))
+}
+FORCE_QUESTION: Final = re.compile(r"(left|right)-bone (\d+) Hz at (-?[\d.]+) dBFS, dB re 1 uN: ")
+
+
+class Laboratory(Technician):
+    """Who has a mechanical coupler too."""
+
+    def ask(self, question: str) -> str:
+        scripted = any(key in question and a for key, a in self._answers.items())
+        if scripted or FORCE_QUESTION.fullmatch(question) is None:
+            return super().ask(question)
+        self.asked.append(question)
+        tone = self._board.played[-1]
+        return f"{FORCE[str(tone.route)][round(tone.frequency_hz)] + tone.level_dbfs:.1f}"
+
+
+def test_a_vibrator_is_measured_after_the_earphones(device: Devices, tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    bone = ("--vibrator", "b71", "--serial-vibrator", "B-1", "--loud", "-10")
+    with device(tmp_path / "data") as bench:
+        first = Laboratory(bench, {"left-bone 1000 Hz at -30": ["quit"]})
+        assert run(output, first, *bone) == 1
+        assert first.said[-1].startswith(f"ended; {2 * 11 + 3} readings are kept in ")
+        second = Laboratory(bench, {"right-bone 500 Hz at -10": ["softer", "110"]})
+        assert run(output, second, *bone, "--resume") == 0
+        assert f"{kept_beside(output)}: 25 of 38 readings, kept from before" in second.said
+
+    made = read_calibration(output)
+    for route, levels in FORCE.items():
+        ear, _, transducer = route.partition("-")
+        for frequency_hz, level in levels.items():
+            found = made.sensitivity_db_spl[Route(ear, transducer)].at(frequency_hz)
+            assert found == pytest.approx(level, abs=0.051)
+    assert made.retspl_db_spl[BONE].at(1000.0) == 42.5
+    assert made.highest_db_hl(Route("left", BONE), 250.0) == 112 - 10 - 67
+    assert made.level_max_db_spl[Route("right", BONE)].at(500.0) == pytest.approx(111.5 - 15.0)
+    about = made.content["vibrator"]
+    assert (about["name"], about["serial"], about["placement"]) == (
+        "Radioear B71",
+        "B-1",
+        "mastoid",
+    )
+    places = [question for question in second.asked if "put the" in question]
+    assert places == [
+        f"put the vibrator on the coupler ({COUPLER}) for its {ear}-bone channel, and the "
+        "earphones on nobody; return: "
+        for ear in ("left", "right")
+    ]
+
+
+def test_readings_of_another_vibrator_are_not_gone_on_with(
+    tmp_path: Path, refusal_of: Refused
+) -> None:
+    part = some_readings(tmp_path / "c.toml")
+    readings = Readings.load(part)
+    readings.vibrator = "Radioear B71"
+    readings.save(part)
+    command = ["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume"]
+    for options in ([], ["--vibrator", "b81"]):
+        assert "the readings are of vibrator 'Radioear B71'" in refusal_of(*command, *options)
+    assert "vibrator is 'b70'; allowed are b71, b81" in refusal_of(*command, "--vibrator", "b70")
+
+
+def test_a_board_without_a_vibrator_is_not_measured(device: Devices, tmp_path: Path) -> None:
+    with device(tmp_path / "data") as bench:
+        bench.world.board = SimulatedBoard(a_listener(lapse_rate=1.0), has_vibrator=False)
+        technician = Laboratory(bench)
+        with pytest.raises(HostError, match="nothing that reaches the left ear by bone"):
+            run(tmp_path / "c.toml", technician, "--vibrator", "b71", "--serial-vibrator", "B-1")

@@ -1,0 +1,130 @@
+"""Bone in a calibration: dB re 1 uN in place of dB SPL, and a file may do without."""
+
+import math
+import tomllib
+from dataclasses import replace
+from functools import reduce
+from typing import Any, Final
+
+import pytest
+
+from device.calibration.readings import as_toml
+from device.calibration.retfl import reference_forces
+from firmware_py.calibration.calibration import Calibration
+from firmware_py.calibration.file import CalibrationError, calibration_from
+from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.procedure.person import UNKNOWN
+from firmware_py.procedure.route import BY_BONE, Route
+from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.sessions.session_record import SessionHeader
+from tests.calibration.calibrations import MADE, calibration, content
+from tests.firmware.device import Device, answers_to
+
+BONE: Final = {ear: Route(ear, "bone") for ear in ("left", "right")}
+FULL_SCALE_DB_UN: Final = {"left": 112.0, "right": 111.5}
+BELOW_DB: Final = 5.0  # of full scale: the loudest that was measured
+
+
+def with_bone(changes: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the content of a file that has a vibrator, with changes by dotted path."""
+    levels = {
+        f"{ear}-bone": {
+            "sensitivity_db_un": {str(f): level for f in BY_BONE.calibrated_hz},
+            "level_max_db_un": {str(f): level - BELOW_DB for f in BY_BONE.calibrated_hz},
+        }
+        for ear, level in FULL_SCALE_DB_UN.items()
+    }
+    vibrator = {
+        "name": "Radioear B71", "serial": "B-1", "placement": "mastoid",
+        "coupler": "IEC 60318-6", "retfl_source": "ISO 389-3",
+        "retfl_db_un": {str(f): x for f, x in reference_forces("b71").levels_db_un.items()},
+    }  # fmt: skip
+    new = content({"vibrator": vibrator, **levels})
+    for path, value in (changes or {}).items():
+        *tables, key = path.split(".")
+        table = reduce(lambda within, name: within[name], tables, new)
+        table.pop(key) if value is None else table.update({key: value})
+    return new
+
+
+def of_bone() -> Calibration:
+    return calibration_from(with_bone())
+
+
+def test_a_level_by_bone_goes_over_force_to_full_scale() -> None:
+    """1 kHz: 30 dB HL are 72.5 dB re 1 uN, and full scale is 112 left and 111.5 right."""
+    assert of_bone().level_dbfs(BONE["left"], 1000.0, 30.0) == -39.5
+    assert of_bone().level_dbfs(BONE["right"], 1000.0, 30.0) == -39.0
+    half_octave = (67.0 + 58.0) / 2.0  # between 250 and 500 Hz
+    assert of_bone().level_dbfs(BONE["left"], 250.0 * 2**0.5, 0.0) == half_octave - 112.0
+    assert of_bone().highest_db_hl(BONE["left"], 250.0) == 112 - 5 - 67
+    assert of_bone().highest_db_hl(BONE["right"], 1000.0) == math.floor(111.5 - 5 - 42.5)
+
+
+def test_air_is_as_without_it() -> None:
+    for ear in ("left", "right"):
+        for frequency_hz in (125.0, 1111.0, 8000.0):
+            at = Route(ear), frequency_hz
+            assert of_bone().level_dbfs(*at, 33.0) == calibration().level_dbfs(*at, 33.0)
+            assert of_bone().highest_db_hl(*at) == calibration().highest_db_hl(*at)
+
+
+def test_it_comes_back_from_its_file() -> None:
+    again = tomllib.loads(as_toml(of_bone()))
+    again["calibration"] |= {key: again["calibration"][key].isoformat() for key in ("date", "due")}
+    assert again == with_bone()
+    assert of_bone().digest != calibration().digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"vibrator": None}, "'vibrator' is missing"),
+        ({"left-bone": None}, "'left-bone' is missing"),
+        ({"vibrator.serial": None}, "[vibrator] 'serial' is missing"),
+        ({"vibrator.serial": ""}, "[vibrator] serial is ''"),
+        ({"vibrator.placement": "chin"}, "placement is 'chin'; allowed are mastoid, forehead"),
+        ({"vibrator.retfl_db_un": None}, "[vibrator] 'retfl_db_un' is missing"),
+        ({"vibrator.retfl_db_un.250": None}, "[vibrator.retfl_db_un] lacks 250 Hz; needed are 250"),
+        ({"vibrator.retfl_db_un.250": 7.0}, "allowed are numbers from 20 to 80 dB re 1 uN"),
+        ({"vibrator.retfl_db_un.8000": 40.0}, "allowed are whole numbers from 250 to 4000 Hz"),
+        ({"left-bone.sensitivity_db_un.500": 150.0}, "numbers from 60 to 145 dB re 1 uN"),
+        ({"left-bone.level_max_db_un.500": 113.0}, "up to full scale, 112 dB re 1 uN there"),
+        ({"left-bone.level_max_db_un.250": 91.0}, "24 dB HL; allowed is 25 dB HL and more, 92 dB "),
+        ({"right-bone.sensitivity_db_spl": {}}, "[right-bone] 'sensitivity_db_spl' is not known"),
+    ],
+)  # fmt: skip
+def test_what_it_may_not_say_is_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(CalibrationError) as refusal:
+        calibration_from(with_bone(changes))
+    assert words in str(refusal.value)
+
+
+def test_a_calibration_without_retfl_has_no_bone() -> None:
+    lacking = calibration()
+    assert not lacking.has(BONE["left"])
+    assert lacking.highest_db_hl(BONE["left"], 1000.0) == -math.inf
+    why = "the calibration has no levels of the left ear by bone: it is one without RETFL"
+    assert lacking.lacks(BONE["left"]) == why
+
+
+def test_without_it_a_tone_by_hand_is_refused_in_a_sentence_and_with_it_it_plays(
+    tmp_path: Any,
+) -> None:
+    for name, calibrated, heard in (("without", calibration(), 0), ("with", of_bone(), 1)):
+        device = Device(tmp_path / name, calibration=CalibrationOnFile(calibrated))
+        answer = answers_to(device, "TONE LEFT-BONE,1000,30")[0]
+        assert ("without RETFL" in answer) == (heard == 0), answer
+        assert [tone.level_dbfs for tone in device.board.played] == [-39.5] * heard
+
+
+def test_a_test_by_air_needs_no_vibrator() -> None:
+    in_force = CalibrationOnFile(calibration()).judge(MADE)
+    about = SessionHeader(1, "2026-01-02T03:04:05+00:00", Settings(), UNKNOWN, in_force)
+    about.new_test()
+    lacking = replace(
+        calibration(),
+        sensitivity_db_spl={Route("left"): calibration().sensitivity_db_spl[Route("left")]},
+    )
+    with pytest.raises(SettingError, match="no levels of the right ear"):
+        replace(about, calibration=CalibrationOnFile(lacking).judge(MADE)).new_test()
