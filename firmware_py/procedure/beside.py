@@ -15,7 +15,7 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
 from firmware_py.procedure.statements import may_conclude
 
@@ -88,7 +88,7 @@ def beside(
                 "response_times": as_json(given.response_times(ear.route)),
                 "noise": _noise(ear.route, settings, given),
                 **_of_clinical(
-                    ear, norm if may_conclude(ear) else None,
+                    ear, norm if may_conclude(ear) and ear.route.kind is BY_AIR else None,
                     ear.clinical_offset_db - shift_db(ear, convention),
                 ),
             }

@@ -352,7 +352,8 @@ function drawRings(svg, ear) {
 function drawEarlier(group, ear) {
   const own = element("g", { class: `earlier ${ear.ear}` }, group);
   const shown = ear.thresholds.filter((each) => each.kind === "measured");
-  if (shown.length > 1) element("path", { class: "join", d: line(shown.map(placeOf)) }, own);
+  const isJoined = shown.length > 1 && !isByBone(ear);
+  if (isJoined) element("path", { class: "join", d: line(shown.map(placeOf)) }, own);
   for (const each of shown) {
     const [x, y] = placeOf(each);
     const d = scaled(TABLE.symbols[routeOf(ear)][each.symbol].path, SYMBOL_UNITS * 0.6);

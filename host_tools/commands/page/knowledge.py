@@ -12,6 +12,7 @@ from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.procedure import reasons
+from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.asymmetry import CRITERIA
 from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
@@ -33,7 +34,7 @@ REMARK: Final = "remark"
 VERDICT: Final = "verdict"
 # Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
 SHARED: Final = (
-    "left_ear", "right_ear", "calibrated", "overdue",
+    "left_ear", "right_ear", "left-bone_ear", "right-bone_ear", "calibrated", "overdue",
     "uncalibrated", "simulated", "pta4_and_grade", "pta4_outside",
     "pta4_none", "pta4", "mean", "mean_at_least", "mean_at_most", "mean_clinical", "convention_50",
     "convention_clinical", "convention_rules", "convention_rules_ears", "convention_confirmed",
@@ -75,6 +76,8 @@ REPORT_ON_PAPER: Final = (
     "response_middle", "column_usual", "column_peers", "norm", "norm_note", "norm_note_50",
     "no_norm", "norm_women", "norm_men", "norm_informative", "norm_needs", "norm_age", "mark_norm",
     "difference", "difference_at_least", "differences_more", "asymmetry", "asymmetry_doubt",
+    "gap_mean", "gap_none", "gap_value", "gap_at_least", "gap_at_most", "gap_rule",
+    "gap_examination", "gap_impossible", *(f"loss_{each}" for each in LossType),
     "asymmetry_by_air", "asymmetry_sensorineural", "asymmetry_mixed", "asymmetry_unknown",
     *(each.key for each in CRITERIA),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import { conventionLines, percent } from "./means.js";
 import { capital, joined, NOTHING, onPaper } from "./paper.js";
-import { number, say, unitOf } from "./words.js";
+import { isByAir, number, routeOf, say, unitOf } from "./words.js";
 
 const WIDE_LINES = "– – ";
 
@@ -47,7 +47,7 @@ function normWords(told, paper, age) {
   const source = above ? onPaper("norm_informative", { standard, frequency_hz: above }) : standard;
   const people = onPaper(norm.sex === "F" ? "norm_women" : "norm_men", { age: number(norm.age_years, 1), source });
   const note = onPaper("norm_note", { people });
-  const isLower = told.some((ear) => ear.may_conclude && paper.ears[ear.ear].below_clinical_db >= 0.05);
+  const isLower = told.some((ear) => ear.may_conclude && paper.ears[routeOf(ear)].below_clinical_db >= 0.05);
   return isLower ? onPaper("norm_note_50", { note }) : note;
 }
 
@@ -67,12 +67,12 @@ export function normMark({ norm }) {
 
 /** Return the columns that a table of thresholds has beside its own: names, and cells by frequency. */
 export function columnsOf(ear, { norm, ears }) {
-  const { noise, usual } = ears[ear];
+  const { noise, usual } = ears[routeOf(ear)];
   const columns = [];
   if (Object.values(ears).some((each) => each.noise.length)) {
     columns.push([onPaper("noise_of"), (hz) => noiseWords(at(noise, hz))]);
   }
-  if (norm) {
+  if (norm && isByAir(ear)) {
     columns.push([onPaper("column_usual"), (hz) => usualWords(at(usual, hz))]);
     columns.push([onPaper("column_peers"), (hz) => shareWords(at(usual, hz))]);
   }
@@ -126,4 +126,41 @@ function differenceWords({ frequency_hz: hz, db, half_width_db: half, at_least: 
 function sourcesOf(criteria) {
   const bySource = Map.groupBy(criteria, (each) => each.source);
   return [...bySource].map(([source, met]) => `${source} (${met.map(({ key }) => onPaper(key)).join(", ")})`);
+}
+
+// Those of `firmware_py/procedure/air_bone_gap.py`.
+const TYPE_SOURCE = "Mazzoli et al. 2003";
+const EXAMINATION_SOURCE = "21 CFR 801.420";
+const GAP_KEYS = { none: "gap_value", "at-least": "gap_at_least", "at-most": "gap_at_most" };
+
+/** Return which type the loss of each ear is by its air-bone gap, and by which rule; none without bone. */
+export function lossLines({ air_bone_gaps: gaps = [], nominal }) {
+  if (nominal || !gaps.length) {
+    return [];
+  }
+  return [...gaps.map(lossOf), onPaper("gap_rule", { source: TYPE_SOURCE })];
+}
+
+function lossOf({ ear, loss, mean }) {
+  const parts = { ear: capital(say(`${ear}_ear`)), loss: onPaper(`loss_${loss}`) };
+  if (!mean) {
+    return onPaper("gap_none", parts);
+  }
+  const [low, high] = [mean.low_db, mean.high_db].map((end) => (end === null ? "" : number(end)));
+  let gap = onPaper(GAP_KEYS[mean.bound], { db: number(mean.db), low, high });
+  if (mean.inferred_hz.length) {
+    const at = mean.inferred_hz.map((hz) => number(hz)).join(", ");
+    gap = say("mean_inferred", { mean: gap, frequencies_hz: at });
+  }
+  return onPaper("gap_mean", { ...parts, gap, share: percent(mean.share) });
+}
+
+/** Return which gaps want an examination, and which cannot be, as remarks. */
+export function gapLines({ air_bone_gaps: gaps = [], nominal }) {
+  return (nominal ? [] : gaps).flatMap(({ ear, wants_examination: isWanted, impossible_hz: impossible }) => {
+    const name = capital(say(`${ear}_ear`));
+    const said = isWanted ? [onPaper("gap_examination", { ear: name, source: EXAMINATION_SOURCE })] : [];
+    const at = impossible.map((hz) => number(hz)).join(", ");
+    return at ? [...said, onPaper("gap_impossible", { ear: name, frequencies_hz: at })] : said;
+  });
 }

@@ -6,7 +6,7 @@ import { HOLDING, onPaper } from "./paper.js";
 import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
 import { verdictWord } from "./verdict.js";
-import { clockTime, dateAndTime, number, say, unitOf } from "./words.js";
+import { clockTime, dateAndTime, number, routeOf, say, unitOf } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS_SHOWN = 200;
@@ -53,7 +53,7 @@ export function drawnEar(ear, tones = []) {
     ...reading,
     confirmed_db_hl: again.get(frequency_hz),
   }));
-  return { ear: ear.ear, thresholds, tones };
+  return { ear: ear.ear, transducer: ear.transducer, thresholds, tones };
 }
 
 /** Draw the ears of a result beside one another, the right one first. */
@@ -65,12 +65,13 @@ export function drawEars(place, result, tones, next, earlier = []) {
     fill(place, ...shown);
   }
   for (const [i, name] of figures.entries()) {
-    const ear = result.ears.find((each) => each.ear === name);
-    const own = drawnEar(ear, tones.filter((tone) => tone.ear === name));
+    const [ear, ...over] = result.ears.filter((each) => each.ear === name);
+    const own = drawnEar(ear, tones.filter((tone) => routeOf(tone) === routeOf(ear)));
+    const byBone = over.map((each) => drawnEar(each, tones.filter((tone) => routeOf(tone) === routeOf(each))));
     const ofEar = earlier.filter((each) => each.ear === name);
     const playing = next?.ear === name && next.frequency_hz ? figuresOf(next) : null;
     const watermark = watermarkOf(ear, result);
-    const data = { ears: [{ ...own, next: playing }], earlier: ofEar, norm: ear.norm, watermark };
+    const data = { ears: [{ ...own, next: playing }, ...byBone], earlier: ofEar, norm: ear.norm, watermark };
     drawAudiogram(shown[i].querySelector("svg"), data, {
       label: say("audiogram_label", { ear: say(`ear_${name}`) }),
       hz: say("hz"),

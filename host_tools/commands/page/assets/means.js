@@ -1,7 +1,7 @@
 // Mean thresholds and grades of hearing loss in words; the device tells them finished.
 
 import { whyNothingFollows } from "./verdict.js";
-import { number, say, written } from "./words.js";
+import { earName, isByAir, number, say, written } from "./words.js";
 
 const BOUNDS = { none: "grade_share", "at-least": "grade_at_least", "at-most": "grade_at_most" };
 const NO_BREAK = "\u00a0";
@@ -11,12 +11,13 @@ export function meanLines({ ears, grade, nominal }) {
   if (nominal) {
     return [say("nominal")];
   }
-  const lines = ears.map(lineOf);
-  const known = ears.filter((ear) => ear.pta4);
+  const byAir = ears.filter(isByAir);
+  const lines = byAir.map(lineOf);
+  const known = byAir.filter((ear) => ear.pta4);
   if (grade) {
     lines.push(person(grade));
   } else if (known.length === 1) {
-    lines.push(say("person_one_ear", { ear: say(`${known[0].ear}_ear`) }));
+    lines.push(say("person_one_ear", { ear: earName(known[0]) }));
   } else if (known.length) {
     lines.push(say("person_boards"));
   }
@@ -25,7 +26,7 @@ export function meanLines({ ears, grade, nominal }) {
 
 function lineOf(ear) {
   const { pta4: mean, pta4_outside_hz: outside } = ear;
-  const name = say(`${ear.ear}_ear`);
+  const name = earName(ear);
   if (!mean) {
     const why = whyNothingFollows(ear) || say("pta4_outside", { frequencies_hz: outside.join(", ") });
     return say("pta4_none", { ear: name, why });
@@ -49,7 +50,8 @@ export function conventionLines({ ears, nominal, threshold_convention: conventio
   const clinical = convention !== "50 %";
   const lines = known.length ? [say(clinical ? "convention_clinical" : "convention_50")] : [];
   if (known.length && (clinical || (!nominal && known.some((ear) => ear.may_conclude)))) {
-    const told = Object.fromEntries(known.map((ear) => [ear.ear, written(ear.clinical_offset_db.toFixed(1))]));
+    const rest = known.some(isByAir) ? known.filter(isByAir) : known;
+    const told = Object.fromEntries(rest.map((ear) => [ear.ear, written(ear.clinical_offset_db.toFixed(1))]));
     const [offset, other = offset] = Object.values(told);
     lines.push(offset === other ? say("convention_rules", { offset }) : say("convention_rules_ears", told));
   }

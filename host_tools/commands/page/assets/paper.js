@@ -3,7 +3,7 @@
 import { make, table } from "./dom.js";
 import { inWords } from "./remarks.js";
 import { verdictWord } from "./verdict.js";
-import { day, number, say, written } from "./words.js";
+import { day, earName, number, routeOf, say, written } from "./words.js";
 
 export const NOTHING = "-";
 export const HOLDING = ["CALIBRATED", "SIMULATED"]; // calibrations in which levels are what they say
@@ -111,13 +111,13 @@ function what(result, whose, { settings, firmware, calibration, masked }) {
 
 /** Return which tone generators there were, ear by ear if they are not the same. */
 function boardsOf(ears) {
-  const told = ears.map((ear) => [ear.ear, ear.boards.join(", ")]);
+  const told = ears.map((ear) => [ear, ear.boards.join(", ")]);
   if (new Set(told.map(([, boards]) => boards)).size === 1) {
     return told[0][1];
   }
   const missing = onPaper("not_told");
   return told
-    .map(([ear, boards]) => onPaper("of_ear", { ear: say(`${ear}_ear`), value: boards || missing }))
+    .map(([ear, boards]) => onPaper("of_ear", { ear: earName(ear), value: boards || missing }))
     .join("; ");
 }
 
@@ -159,7 +159,7 @@ export function alarmsOf({ simulated, speed }, calibration) {
 
 /** Return the sentence that says what came of an ear. */
 export function earSentence(ear) {
-  const name = capital(say(`${ear.ear}_ear`));
+  const name = capital(earName(ear));
   return onPaper("ear_sentence", { ear: name, parts: earParts(ear).join("; ") });
 }
 
@@ -205,14 +205,14 @@ function endingOf(ear) {
   const [end, ...bands] = ear.why;
   const isOnlyEnd = ear.outcome === "measured";
   const why = isOnlyEnd ? inWords(bands.length ? [end] : []) : inWords(ear.why);
-  return why && onPaper("ended_by", { ear: say(`${ear.ear}_ear`), why });
+  return why && onPaper("ended_by", { ear: earName(ear), why });
 }
 
 /** Return how the test went, why its ears ended, and what was asked again, as the first remarks. */
 export function courseOf(result, { minutes, checks }) {
-  const aside = result.ears.map(({ ear }) => {
-    const count = checks[ear].set_aside;
-    return count ? onPaper(count === 1 ? "set_aside_one" : "set_aside", { ear: say(`${ear}_ear`), count }) : "";
+  const aside = result.ears.map((ear) => {
+    const count = checks[routeOf(ear)].set_aside;
+    return count ? onPaper(count === 1 ? "set_aside_one" : "set_aside", { ear: earName(ear), count }) : "";
   });
   return [wholeOf(result, minutes), ...result.ears.map(endingOf), ...aside].filter(Boolean);
 }
@@ -227,8 +227,8 @@ function wholeOf(result, minutes) {
 
 /** Return the table of how good the test was. */
 export function qualityOf(result, { checks, ears: told }) {
-  const columns = ["", ...result.ears.map((ear) => say(`${ear.ear}_ear`))];
-  const ears = result.ears.map((ear) => qualityRows(ear, checks[ear.ear], told[ear.ear].response_times));
+  const columns = ["", ...result.ears.map((ear) => earName(ear))];
+  const ears = result.ears.map((ear) => qualityRows(ear, checks[routeOf(ear)], told[routeOf(ear)].response_times));
   const rows = ears[0].map(([name], i) => [name, ...ears.map((each) => each[i][1])]);
   return table(onPaper("quality"), columns, rows);
 }

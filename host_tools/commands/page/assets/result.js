@@ -1,21 +1,22 @@
 // What a test found: drawn, in tables, beside earlier sessions of this person, printed and saved.
 
-import { asymmetryLines, bandOf, columnsOf, normMark, notesOf } from "./beside.js";
+import { asymmetryLines, bandOf, columnsOf, gapLines, lossLines, normMark, notesOf } from "./beside.js";
 import { at, fill, make, save, show, table, tell } from "./dom.js";
 import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
-import { drawEars, drawnEar, earTitle, outcomeWords } from "./live.js";
+import { drawEars, drawnEar, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
 import {
-  alarmsOf, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
+  alarmsOf, capital, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
 } from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
 import { differsWords } from "./prepare.js";
 import { asTold } from "./remarks.js";
 import { shortVerdict, verdictsOf, verdictWord } from "./verdict.js";
-import { dateAndTime, number, say, unitOf } from "./words.js";
+import { dateAndTime, earName, number, routeOf, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50;
+const ORDER = ["right", "left", "right-bone", "left-bone"]; // as on paper, whichever was tested first
 
 export class Result {
   #device;
@@ -70,9 +71,8 @@ export class Result {
   }
 
   #draw() {
-    // The right one first, as it stands on paper, whichever was tested first.
-    const told = this.#result.ears.map((ear) => ({ ...ear, norm: this.#paper.ears[ear.ear].norm }));
-    const ears = told.toSorted((one, other) => (one.ear < other.ear ? 1 : -1));
+    const told = this.#result.ears.map((ear) => ({ ...ear, norm: this.#paper.ears[routeOf(ear)].norm }));
+    const ears = told.toSorted((one, other) => ORDER.indexOf(routeOf(one)) - ORDER.indexOf(routeOf(other)));
     const result = { ...this.#result, ears };
     const isFinal = result.final;
     const isValid = result.ears.every((ear) => ear.may_conclude);
@@ -86,19 +86,19 @@ export class Result {
     fill(at("result-alarms"), ...alarmsOf(result, paper.calibration));
     drawEars(at("result-ears"), result, [], null, [...this.#earlier.values()].flat());
     for (const figure of at("result-ears").children) {
-      const ear = result.ears.find((each) => each.ear === figure.dataset.ear);
+      const ears = result.ears.filter((each) => each.ear === figure.dataset.ear);
       const sentence = figure.querySelector("p") ?? figure.appendChild(make("p"));
-      fill(sentence, earSentence(ear));
+      fill(sentence, ears.map(earSentence).join(" "));
     }
     fill(at("result-norm"), normMark(paper));
     const tables = result.ears.filter((ear) => ear.has_thresholds);
-    fill(at("result-tables"), ...tables.map((ear) => thresholdTable(ear, unitOf(result), columnsOf(ear.ear, paper))));
-    fill(at("result-means"), ...meanLines(result).map((line) => make("li", {}, line)));
+    fill(at("result-tables"), ...tables.map((ear) => thresholdTable(ear, unitOf(result), columnsOf(ear, paper))));
+    fill(at("result-means"), ...[...meanLines(result), ...lossLines(result)].map((line) => make("li", {}, line)));
     fill(at("result-meant"), ...notesOf(result, paper, this.#whose).map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityOf(result, paper));
     fill(at("result-sign"), ...signatureOf(this.#whose));
     fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
-    const said = [...result.remarks.map((each) => asTold([each])), ...asymmetryLines(paper)];
+    const said = [...result.remarks.map((each) => asTold([each])), ...asymmetryLines(paper), ...gapLines(result)];
     fill(at("result-remarks"), ...[...courseOf(result, paper), ...said].map((each) => make("li", {}, each)));
   }
 
@@ -148,7 +148,7 @@ export class Result {
       // Only what was a valid test is laid beside another one.
       this.#earlier.set(earlier, ears.filter((ear) => ear.may_conclude).map((ear) => drawnEar(ear)));
       const others = ears.filter((ear) => !ear.may_conclude);
-      why.push(...others.map((ear) => () => `${say(`${ear.ear}_ear`)}: ${verdictWord(ear)}`));
+      why.push(...others.map((ear) => () => `${earName(ear)}: ${verdictWord(ear)}`));
     }
     tell(box.parentElement.lastChild, () => why.map((each) => ` · ${each()}`));
     this.#draw();
@@ -232,7 +232,7 @@ function spreadWords({ sd_db: sd, inferred }) {
 /** Return the table of an ear; `others`: columns beside its own. */
 function thresholdTable(ear, unit, others) {
   const doubt = ear.may_conclude ? "" : `${verdictWord(ear)}, `;
-  const caption = `${earTitle(ear.ear)}: ${doubt}${outcomeWords(ear)}`;
+  const caption = `${capital(earName(ear))}: ${doubt}${outcomeWords(ear)}`;
   const isConfirmed = ear.confirmed.length > 0;
   const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each]));
   const confirmed = [say("column_confirmed"), (hz) => confirmedWords(again.get(hz))];

@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 import { asTold, inEnglish } from "./remarks.js";
-import { say } from "./words.js";
+import { earName, say } from "./words.js";
 
 /** Return a verdict in a word or two. */
 export function verdictWord(ear) {
@@ -12,7 +12,7 @@ export function verdictWord(ear) {
 /** Return the verdicts in short; one word if they are the same. */
 export function shortVerdict(ears) {
   const isSame = new Set(ears.map(verdictWord)).size === 1;
-  const told = (ear) => say("verdict_short", { ear: say(`${ear.ear}_ear`), verdict: verdictWord(ear) });
+  const told = (ear) => say("verdict_short", { ear: earName(ear), verdict: verdictWord(ear) });
   return isSame ? verdictWord(ears[0]) : ears.map(told).join(", ");
 }
 
@@ -35,7 +35,7 @@ export function verdictsOf(ears) {
 function told(ear, isOfAll) {
   const isValid = ear.may_conclude;
   const word = verdictWord(ear);
-  const parts = { verdict: isValid ? word : word.toLocaleUpperCase(), ear: say(`${ear.ear}_ear`) };
+  const parts = { verdict: isValid ? word : word.toLocaleUpperCase(), ear: earName(ear) };
   const reasons = ear.reasons.map((each) => make("li", {}, asTold([each])));
   return make(
     "div",

@@ -29,6 +29,21 @@ export function spoken() {
   return language;
 }
 
+/** Return what is asked of an ear of a result, by bone "right-bone". */
+export function routeOf({ ear, transducer }) {
+  return transducer ? `${ear}-${transducer}` : ear;
+}
+
+/** Return whether an ear of a result was tested by air. */
+export function isByAir({ transducer }) {
+  return !transducer;
+}
+
+/** Return what an ear of a result is called in the middle of a sentence. */
+export function earName(ear) {
+  return say(`${routeOf(ear)}_ear`);
+}
+
 /** Return whether there is a sentence of this key. */
 export function hasWords(key) {
   return key in (catalogue[language] ?? {}) || key in (catalogue.en ?? {});

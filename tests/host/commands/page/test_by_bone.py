@@ -1,0 +1,100 @@
+"""The page says of bone conduction what a report says, and saves what an export writes."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.procedure.finished import result_as_json
+from host_tools.catalogue import LANGUAGES
+from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.page.assemble import function_of, modules
+from host_tools.commands.page.knowledge import knowledge
+from host_tools.commands.report.ear_sentence import ear_sentence
+from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.words import Words
+from tests.host.commands.export.sessions import session_with_bone
+from tests.host.commands.report.test_bone import conductive
+from tests.host.javascript import compute
+
+pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
+SAID: Final = """
+globalThis.document = { documentElement: {} };
+return given.languages.map((language) => {
+  useWords(given.keys, given.words, language);
+  useRemarks(given.remarks);
+  const { told } = given;
+  return [lossLines(told), gapLines(told), meanLines(told), told.ears.map(earSentence)];
+});
+"""
+SAVED: Final = """
+globalThis.document = { documentElement: {} };
+useWords(given.keys, given.words, "en");
+useRemarks(given.remarks);
+let names = 0;
+return bundleOf(given.session, given.terms, () => `name-${(names += 1)}`);
+"""
+
+
+def run(name: str, program: str, **given: Any) -> Any:
+    own = "\n".join(function_of(each) for each in modules(name).values())
+    knows = {key: knowledge()[key] for key in ("keys", "words", "remarks")}
+    return compute(own + program, **given, **knows)
+
+
+def test_types_of_loss_and_gaps_are_said_as_in_a_report() -> None:
+    session = conductive()
+    told = result_as_json(session.result, session.settings)
+    told = {**told, "nominal": False}
+    said = run("result.js", SAID, languages=[*LANGUAGES], told=json.loads(json.dumps(told)))
+
+    for language, (losses, gaps, means, sentences) in zip(LANGUAGES, said, strict=True):
+        findings = findings_of(session, language)
+        words = Words.of(findings)
+        assert losses == words.losses(findings)
+        assert gaps == [each for each in words.remarks(findings) if "21 CFR" in each]
+        assert len(gaps) == 1
+        assert means == words.grades(findings)
+        by_route = {ear.route: ear_sentence(ear, words) for ear in findings.ears}
+        assert sentences == [by_route[ear.route] for ear in session.result.ears]
+
+
+def test_a_session_by_air_says_nothing_of_gaps() -> None:
+    session = conductive()
+    told = json.loads(json.dumps(result_as_json(session.result, session.settings)))
+    by_air = [ear for ear in told["ears"] if "transducer" not in ear]
+    told = {**told, "nominal": False, "ears": by_air}
+    del told["air_bone_gaps"]
+
+    for losses, gaps, means, _ in run("result.js", SAID, languages=["en"], told=told):
+        assert (losses, gaps) == ([], [])
+        assert len(means) == 3
+
+
+def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export() -> None:
+    examination = session_with_bone()
+    result = json.loads(json.dumps(examination.as_json()))
+    calibration = examination.calibration
+    session = {
+        "identifier": None, "started": examination.course.started, "device": "",
+        "firmware": examination.header.firmware, "transducer": "", "calibration": "",
+        "result": {**result, "nominal": calibration.nominal, "simulated": True},
+    }  # fmt: skip
+    saved = run("fhir.js", SAVED, session=session, terms=knowledge()["fhir"])
+    exported = json.loads(as_fhir([examination]))
+
+    def essence(bundle: dict[str, Any]) -> list[Any]:
+        resources = [entry["resource"] for entry in bundle["entry"]]
+        return [
+            (r["resourceType"], r.get("code"), len(r.get("hasMember", ())), r.get("valueQuantity"))
+            for r in resources
+        ]
+
+    assert essence(saved) == essence(exported)
+    (said,) = (
+        note["text"]
+        for entry in saved["entry"]
+        for note in entry["resource"].get("note", ())
+        if note["text"].startswith("right ear: type of loss")
+    )
+    assert said in json.dumps(exported)
