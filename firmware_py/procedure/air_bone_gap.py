@@ -15,7 +15,7 @@ over frequencies is taken as if the thresholds of a route were all off by the sa
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from itertools import product
 from math import sqrt
@@ -25,8 +25,8 @@ import numpy as np
 
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.grades import Spread
-from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound
-from firmware_py.procedure.reading import BEYOND, read
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound, Outcome
+from firmware_py.procedure.reading import BEYOND, Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import BONE, EARS, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
@@ -38,6 +38,9 @@ TYPE_HZ: Final = (500, 1000, 2000)
 CALLED: Final = 0.5  # so likely a gap is called one
 # A conductive loss cannot be larger: beyond it sound reaches the cochlea through the skull.
 LARGEST_DB: Final = 60.0
+# Where the skin may have felt the tones by bone, the 95 % band reaches up to where that begins; so
+# much lower, at most, lies the threshold.
+FELT_BELOW_DB: Final = 8.0
 LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
 TYPE_SOURCE: Final = "Mazzoli et al. 2003"
 EXAMINATION_SOURCE: Final = "21 CFR 801.420"
@@ -86,8 +89,8 @@ class Gap:
 
     @property
     def is_impossible(self) -> bool:
-        """Return whether it is larger than any conductive loss."""
-        return self.low_db is not None and self.low_db > LARGEST_DB
+        """Return whether it was measured, and is larger than any conductive loss."""
+        return not self.inferred_hz and self.low_db is not None and self.low_db > LARGEST_DB
 
 
 @dataclass(frozen=True)
@@ -190,18 +193,44 @@ def _level(found: ThresholdResult) -> _Level | None:
         bound = BEYOND[reading.kind]
         at_least = bound == Bound.AT_LEAST or reading.doubtful
         return _Level(found.limit_db_hl, 0.0, at_least, bound == Bound.AT_MOST)
+    if reading.kind == Kind.PERHAPS_ABOVE and _may_be_felt(found):
+        return _Level((found.limit_db_hl or 0.0) - FELT_BELOW_DB, 0.0, at_least=True, at_most=False)
     if found.mark not in WITH_NUMBERS or reading.level_db_hl is None or found.sd_db is None:
         return None
     at_least = reading.limit == Bound.AT_LEAST or reading.doubtful
     return _Level(reading.level_db_hl, found.sd_db, at_least, reading.limit == Bound.AT_MOST)
 
 
+def _may_be_felt(found: ThresholdResult) -> bool:
+    """Return whether its limit is that of the skin, which may feel tones by bone from there on."""
+    limit_db_hl, ceiling_db_hl = found.limit_db_hl, found.ceiling_db_hl
+    return limit_db_hl is not None and ceiling_db_hl is not None and limit_db_hl < ceiling_db_hl
+
+
+def _levels(ear: EarResult) -> dict[int, tuple[_Level, bool]]:
+    """Return by frequency what is known of an ear, and whether that was inferred."""
+    found = {}
+    for place, each in enumerate(ear.thresholds):
+        level, inferred = _level(each), each.mark == Outcome.INFERRED
+        if level is not None:
+            doubtful = inferred and _is_beside_doubt(ear.thresholds, place)
+            found[each.frequency_hz] = (
+                replace(level, at_least=level.at_least or doubtful),
+                inferred,
+            )
+    return found
+
+
+def _is_beside_doubt(thresholds: Sequence[ThresholdResult], place: int) -> bool:
+    """Return whether the other ear may have heard what an inferred threshold follows from."""
+    asked = [i for i, each in enumerate(thresholds) if each.mark != Outcome.INFERRED]
+    below = [i for i in asked if i < place][-1:]
+    above = [i for i in asked if i > place][:1]
+    return any(read(thresholds[i]).doubtful for i in below + above)
+
+
 def _of_ear(air: EarResult, bone: EarResult) -> EarGaps:
-    by_air, by_bone = (
-        {t.frequency_hz: (level, read(t).inferred_db_hl is not None) for t in ear.thresholds
-         if (level := _level(t)) is not None}
-        for ear in (air, bone)
-    )  # fmt: skip
+    by_air, by_bone = _levels(air), _levels(bone)
     both = [f for f in by_air if f in by_bone]
     inferred = {f for f in both if by_air[f][1] or by_bone[f][1]}
 

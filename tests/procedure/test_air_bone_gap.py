@@ -199,6 +199,20 @@ def test_what_may_lie_on_either_side_is_not_known() -> None:
         assert not found.wants_examination
 
 
+def test_what_the_skin_may_have_felt_is_a_bound_below_which_it_began() -> None:
+    felt = beyond(bone({0: 55.0}), 500, Outcome.INCOMPLETE, 40.0)
+    hearing = beyond(bone({0: 55.0}), 500, Outcome.INCOMPLETE, 100.0)
+
+    (found,), (unknown,) = (gaps_of(session(air({0: 60.0}), each)) for each in (felt, hearing))
+
+    (gap,) = (each for each in found.gaps if each.frequencies_hz == (500,))
+    assert gap.bound == Bound.AT_MOST
+    assert gap.db == pytest.approx(60.0 + OFFSET_DB - (40.0 - 8.0), abs=1e-3)
+    assert found.loss == LossType.SENSORINEURAL, "11 dB in the mean at most"
+    assert 500 not in {gap.frequencies_hz[0] for gap in unknown.gaps}
+    assert unknown.loss == LossType.UNKNOWN
+
+
 def test_a_bound_tells_a_type_only_on_its_own_side() -> None:
     doubtful = MaskingMark.UNCERTAIN
     cases = [
@@ -221,6 +235,21 @@ def test_what_was_inferred_is_named() -> None:
     assert found.mean is not None
     assert found.mean.inferred_hz == (500,)
     assert [gap.inferred_hz for gap in found.gaps] == [()] + [(500,)] + [()] * 6
+
+
+def test_what_follows_from_doubtful_answers_is_a_bound_too() -> None:
+    doubted = mark(bone({0: 20.0}), 500, masking=MaskingMark.UNCERTAIN)
+    inferred = mark(doubted, 750, mark=Outcome.INFERRED, masking=None)
+
+    (found,) = gaps_of(session(air({0: 90.0}), inferred))
+
+    bounds = {gap.frequencies_hz[0]: gap.bound for gap in found.gaps}
+    assert [f for f, bound in bounds.items() if bound == Bound.AT_MOST] == [500, 750]
+    assert not {500, 750} & {*found.impossible_hz}
+    surely = mark(bone({0: 5.0}), 750, mark=Outcome.INFERRED, masking=None)
+    (other,) = gaps_of(session(air({0: 90.0}), surely))
+    assert 750 not in other.impossible_hz, "nothing was asked there"
+    assert 1000 in other.impossible_hz
 
 
 def test_an_examination_is_due_with_a_gap_at_all_three_frequencies() -> None:
