@@ -170,7 +170,7 @@ def test_the_type_of_loss_is_said_with_its_gap(language: str) -> None:
 
 
 def test_a_gap_that_cannot_be_is_named(findings: Findings) -> None:
-    too_large = replace(findings.gaps[0].gaps[2], low_db=61.0, db=70.0)
+    too_large = replace(findings.gaps[0].gaps[2], low_db=61.0, db=70.0, inferred_hz=())
     gaps = [replace(findings.gaps[0], gaps=(too_large,)), findings.gaps[1]]
 
     (said,) = (e for e in Words.of(findings).remarks(replace(findings, gaps=gaps)) if "60 dB" in e)
