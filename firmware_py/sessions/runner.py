@@ -14,8 +14,9 @@ from firmware_py.procedure import events, tells
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import STARTING
-from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.words import say
 from firmware_py.sessions.driver import Driver
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.resumption import RESUME_WITHIN_S, waits_words
@@ -84,12 +85,16 @@ class Runner(Driver[SessionHeader, HearingTest]):
         Raises
         ------
         SettingError
-            If the estimator does not take these settings, or this person's age or sex.
+            If the estimator does not take these settings, or this person's age or sex; or if the
+            tone generator lacks what a route needs.
         JournalError
             If its journal cannot be written.
         DataDirectoryError
             If the data directory cannot be read any more.
         """
+        for route in settings.tested_routes:
+            if not self._client.reaches(route):
+                raise SettingError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
         data, now, board = self._data, self._clock.date(), self._client.board
         today = self._calibration.judge(now.date(), board)
         header = SessionHeader(

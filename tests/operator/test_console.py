@@ -153,6 +153,18 @@ def test_bone_is_refused_where_nothing_reaches_it(tmp_path: Path) -> None:
         assert len(device.board.played) == has_vibrator
 
 
+@pytest.mark.parametrize("has_vibrator", [True, False])
+def test_no_test_by_bone_begins_at_a_board_without_a_vibrator(
+    tmp_path: Path, has_vibrator: bool
+) -> None:
+    device = Device(tmp_path, Configuration(Settings(routes="air, bone")))
+    device.board = SimulatedBoard(a_listener("S2"), has_vibrator=has_vibrator)
+    answer = answers_to(device, "SESS:STAR LEFT")[0]
+    why = "the tone generator has nothing that reaches the left ear by bone"
+    assert (why in answer) != has_vibrator, answer
+    assert bool([*tmp_path.rglob("session-*.journal")]) == has_vibrator
+
+
 def test_a_vibrator_has_its_own_frequencies_and_levels(tmp_path: Path) -> None:
     device = Device(tmp_path, Configuration(Settings(familiar_level_db_hl=60.0)))
     high, low = answers_to(device, "TONE LEFT-BONE,6000,40", "TONE LEFT-BONE,250,46")[:2]
