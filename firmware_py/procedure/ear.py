@@ -28,6 +28,7 @@ from firmware_py.procedure.settings import Settings
 
 # A tone by bone so far above what is expected is heard by nearly all.
 FAMILIAR_SD: Final = 2.0
+NORMAL_DB_HL: Final = 20.0  # by air, at all frequencies: no impairment (WHO 2021)
 
 
 class EarTest(EarParts):
@@ -231,10 +232,13 @@ class EarTest(EarParts):
     def begin_by_bone(self, expected: Curves, air: "EarTest") -> None:
         """Begin with what air told of the threshold, and of the listener.
 
-        The familiar tone is loud enough to be heard.
+        The familiar tone is loud enough to be heard. Of an ear that hears well by air no gap could
+        change what is said: then it takes two or three tones.
         """
         self.measurement.expect_threshold(expected)
         self.expect_listener(air, [])
+        known = air.audiogram.estimates()
+        self.audiogram.is_rough = all(each.mean_db_hl <= NORMAL_DB_HL for each in known)
         familiar_hz = self.route.kind.familiar_hz
         mean_db_hl, sd_db = (each.item() for each in self.estimator.threshold([familiar_hz]))
         level_db_hl = mean_db_hl + FAMILIAR_SD * sd_db

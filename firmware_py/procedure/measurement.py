@@ -83,11 +83,11 @@ class Measurement:
         """Return the frequencies that are known well enough to end the measurement."""
         candidates_hz = self._estimator.candidate_frequencies_hz
         bands_db_hl = self._audiogram.bands(candidates_hz)
-        wanted_db, kind = self._settings.wanted_half_width_db, self._levels.route.kind
+        wanted_db = self._audiogram.wanted_half_width_db
         return [
             f
             for f, low, high in zip(candidates_hz, *bands_db_hl, strict=True)
-            if high - low <= 2.0 * wanted_db(kind, f)
+            if high - low <= 2.0 * wanted_db(f)
         ]
 
     def observe(self, observation: Observation, pressed: bool | None = None) -> None:

@@ -132,7 +132,9 @@ class Bracket(ReasonToAsk):
     def has_cause(self, ear: EarParts, look: Look) -> bool:
         """Return whether there is such a frequency."""
         measurement, rule = ear.measurement, ear.rule
-        if look.stop is None:
+        if ear.audiogram.is_rough:
+            now = False
+        elif look.stop is None:
             now = ear.settings.ask_all and rule.tones_left <= self._tones_wanted(ear)
         else:
             now = look.spare

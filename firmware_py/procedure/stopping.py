@@ -142,9 +142,7 @@ class StoppingRule:
         if self._tally.tones < min(least, self._tones_max - self._kept):
             return ()
         widest = self._audiogram.widest()
-        if widest.half_width_db <= s.wanted_half_width_db(
-            self._levels.route.kind, widest.frequency_hz
-        ):
+        if widest.half_width_db <= self._audiogram.wanted_half_width_db(widest.frequency_hz):
             return (_band(Code.NARROW_ENOUGH, widest),)
         if self.exhausted and not self._cap:
             self._cap = _cap_reached(self._tones_max, self._tally.tones, self._kept)
@@ -160,9 +158,7 @@ class StoppingRule:
 
     def _short(self, end: Reason, widest: Estimate) -> Reasons:
         """Say why the measurement ended short of what was wanted, and what it was short of."""
-        wanted_db = self._settings.wanted_half_width_db(
-            self._levels.route.kind, widest.frequency_hz
-        )
+        wanted_db = self._audiogram.wanted_half_width_db(widest.frequency_hz)
         why = [end, _band(Code.WIDE_STILL, widest, wanted_db=wanted_db)]
         at_hz = [
             e.frequency_hz for e in self._audiogram.estimates() if e.mark == Outcome.INCOMPLETE

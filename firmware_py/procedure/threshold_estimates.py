@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # who only reads what was found needs no kernels
 BAND_PROBABILITY: Final = 0.95
 # A mean at the limit is as likely an ear that hears there. No response has to be as sure as this.
 NO_RESPONSE_PROBABILITY: Final = 0.95
+ROUGH: Final = 2.0  # a factor on the band that is wanted, where a rough one will do
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class ThresholdEstimates:
         self.estimator = estimator
         self.levels = levels
         self.tally = tally
+        self.is_rough = False  # nothing that is said depends on it: bands may be wide
         self._estimated: tuple[tuple[int, int], list[Estimate]] | None = None
         self._widest: tuple[list[Estimate], Estimate] | None = None  # of these
 
@@ -120,12 +122,14 @@ class ThresholdEstimates:
         ]
         return inside or estimates
 
+    def wanted_half_width_db(self, frequency_hz: float) -> float:
+        """Return how far the band may reach to either side at a frequency."""
+        factor = ROUGH if self.is_rough else 1.0
+        return factor * self._settings.wanted_half_width_db(self.levels.route.kind, frequency_hz)
+
     def width_of_wanted(self, estimate: Estimate) -> float:
         """Return the width of a band as a part of the one that is wanted."""
-        wanted_db = self._settings.wanted_half_width_db(
-            self.levels.route.kind, estimate.frequency_hz
-        )
-        return estimate.half_width_db / wanted_db
+        return estimate.half_width_db / self.wanted_half_width_db(estimate.frequency_hz)
 
     def common_mark(self) -> Outcome | None:
         """Return the mark of the ear if no threshold lies within the limits, None otherwise.

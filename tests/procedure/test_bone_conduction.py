@@ -159,3 +159,11 @@ def test_what_the_skin_may_have_felt_is_no_threshold_of_hearing() -> None:
             if each.frequency_hz <= 1000:
                 assert each.mark != Outcome.MEASURED
                 assert each.limit_db_hl is None or each.limit_db_hl <= felt_db_hl
+
+
+def test_of_ears_that_hear_well_by_air_it_takes_two_or_three_tones() -> None:
+    """No gap could change what is said of them; and no number of so few tones is a measured one."""
+    test = run(8.0, 5.0)
+    for route in (RIGHT, LEFT):
+        assert ear(test, route).tones <= 3
+        assert {each.mark for each in at_octaves(test, route)} <= {Outcome.INFERRED}
