@@ -18,7 +18,7 @@ from firmware_py.procedure.printable import show
 
 FORMAT_VERSION: Final = 2
 
-RECORD_BYTES_MAX: Final = 12288
+RECORD_BYTES_MAX: Final = 24576
 """A record's line with its newline: twenty thresholds with bands and marks, and many words of a
 result; far above any event, and a bound for the reader."""
 

@@ -346,12 +346,12 @@ class Settings:
 
 
 def choice_begun(name: str, text: str) -> str:
-    """Return the one choice of a setting that begins with this text; else the text."""
+    """Return the one choice that begins so, `;` for a comma; else the text."""
     field = Settings.__dataclass_fields__.get(name)
     if field is None or getattr(field.type, "__origin__", None) is not str:
         return text
     (choices,) = field.type.__metadata__  # type: ignore[union-attr]
-    begun = [choice for choice in choices if choice.startswith(text)]
+    begun = [choice for choice in choices if choice.startswith(text.replace(";", ", "))]
     return begun[0] if len(begun) == 1 else text
 
 

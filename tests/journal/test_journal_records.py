@@ -143,8 +143,8 @@ ENDLESS += [ENDLESS, ENDLESS]
         ({"kind": "note", "a": "\ud800"}, "surrogates not allowed"),
         ({"kind": "note", "a": nest(NESTING_MAX + 1)}, "more than 32 objects and lists inside"),
         ({"kind": "note", "a": ENDLESS}, "record 7 cannot be journalled: "),
-        ({"kind": "note", "a": [0] * RECORD_BYTES_MAX}, "more values than its 12288 bytes"),
-        ({"kind": "note", "a": "x" * RECORD_BYTES_MAX}, "at most 12288 are allowed"),
+        ({"kind": "note", "a": [0] * RECORD_BYTES_MAX}, "more values than its 24576 bytes"),
+        ({"kind": "note", "a": "x" * RECORD_BYTES_MAX}, "at most 24576 are allowed"),
         ({"kind": "note", "a": 10**5000}, "integer string conversion"),
     ],
 )
@@ -196,7 +196,7 @@ def sign(body: str) -> bytes:
         (sign('{"n": 1, "synced": 1, "kind": "note"').upper(), "does not start"),
         (b'{"n": 1, "synced": 1, "kind": "note"}\n', "does not end as a record"),
         (b'{"n": 1, "synced": 1, "kind": "no', "the file ends within the line"),
-        (b"x" * RECORD_BYTES_MAX, "no newline within 12288 bytes"),
+        (b"x" * RECORD_BYTES_MAX, "no newline within 24576 bytes"),
         (b"\n", "does not start"),
     ],
 )

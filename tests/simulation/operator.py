@@ -214,7 +214,8 @@ class Operator:
                 self.say(now_us, f"{ENTER}{self._chance.choice(TYPED)}")
             for name, value in self._settings.items():
                 if value is not None:
-                    self.say(now_us, f"SETT {name},{str(value).lower()}")
+                    told = str(value).lower().replace(", ", ";")
+                    self.say(now_us, f"SETT {name},{told}")
             self.say(now_us, f"SYST:EVEN {'ON' if self._talkative else 'OFF'}")
 
     def _set_up_so_far(self, now_us: int, asked: str, answer: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from device.simulator.faults import FaultRates
-from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
+from firmware_py.procedure.settings import AIR_AND_BONE, BOTH, BRISK, CLINICAL, HONEST_PROFILES
 
 # A board that is not what the wire page has; drawn by a luck of their own.
 MISFITS: Final[dict[str, tuple[float, float]]] = {
@@ -219,28 +219,36 @@ def draw(seed: int) -> Story:
             # Such a press is of the next tone, or not, by a delay on the wire: two of 20,000 seeds.
             others = {name: value for name, value in settings.items() if name not in LONG_PAUSES}
             settings = _set_pace({**LONG_PAUSES, **others}, {"conduct": settings["conduct"]})
+    troubles = tuple(
+        sorted(
+            (
+                *_troubles(chance, safety_s),
+                *_misfits(random.Random(f"misfit {seed}"), safety_s),
+                *_seconds(random.Random(f"second {seed}"), safety_s),
+                *_of_aids(seed, safety_s),
+                *_of_others(random.Random(f"other {seed}"), safety_s),
+            ),
+            key=lambda trouble: trouble.at_s,
+        )
+    )
+    rates = _rates(chance)
+    talkative, pin, sealed = (chance.random() < 0.5 for _ in range(3))
+    calibration = chance.choices(CALIBRATIONS, (4, 4, 1, 1, 1))[0]
     return Story(
         seed,
-        _with_ear_check(settings, random.Random(f"ear {seed}")),
+        _with_bone(
+            _with_ear_check(settings, random.Random(f"ear {seed}")),
+            calibration,
+            random.Random(f"bone {seed}"),
+        ),
         listener,
         safety_s,
-        tuple(
-            sorted(
-                (
-                    *_troubles(chance, safety_s),
-                    *_misfits(random.Random(f"misfit {seed}"), safety_s),
-                    *_seconds(random.Random(f"second {seed}"), safety_s),
-                    *_of_aids(seed, safety_s),
-                    *_of_others(random.Random(f"other {seed}"), safety_s),
-                ),
-                key=lambda trouble: trouble.at_s,
-            )
-        ),
-        _rates(chance),
-        talkative=chance.random() < 0.5,
-        pin=chance.random() < 0.5,
-        sealed=chance.random() < 0.5,
-        calibration=chance.choices(CALIBRATIONS, (4, 4, 1, 1, 1))[0],
+        troubles,
+        rates,
+        talkative,
+        pin,
+        sealed,
+        calibration,
         aid=seed % AID_EVERY == 0,
     )
 
@@ -270,6 +278,12 @@ def _set_pace(settings: dict[str, Any], pace: dict[str, Any]) -> dict[str, Any]:
 def _with_ear_check(settings: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     asks = {"ear_check": chance.random() < 0.25} if settings["ears"] == BOTH else {}
     return {**settings, **asks}
+
+
+def _with_bone(settings: dict[str, Any], calibration: str, chance: random.Random) -> dict[str, Any]:
+    # No calibration of these stories has a vibrator, and only some methods know of bone.
+    knows = settings["profile"] in HONEST_PROFILES and calibration == "none"
+    return {**settings, **({"routes": AIR_AND_BONE} if knows and chance.random() < 0.4 else {})}
 
 
 def _pace(chance: random.Random) -> dict[str, Any]:

@@ -102,7 +102,8 @@ class Watch:
         self._lasted_us += min(now_us - self._looked_us, S)  # in a longer turn it stood still
         if self._lasted_us > STATE_US_MAX:
             raise Violation(f"a test is {here} for {self._lasted_us} us")
-        if here and here[1] == PAUSED and self._was and self._was != here:
+        places = session is not None and session.test.placing.wanted is not None
+        if here and here[1] == PAUSED and self._was and self._was != here and not places:
             self._check_pause(now_us)
         self._was, self._looked_us, self._reasons = here, now_us, []
 
