@@ -9,7 +9,7 @@ the other ear, for the noise, makes low tones by bone louder there: the occlusio
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from device.simulator.audiogram import Audiogram
 from firmware_py.procedure.route import BY_BONE
@@ -96,6 +96,34 @@ class Head:
             effect_db = OCCLUSION_DB.threshold_db_hl(frequency_hz)
             louder_db = max(effect_db - max(self.gap_db(to, frequency_hz), 0.0), 0.0)
         return louder_db - way_db - self.vibrator.loss_db(number)
+
+    def bone_threshold_db_hl(
+        self,
+        thresholds: Mapping[Any, Audiogram],
+        ear: str,
+        frequency_hz: float,
+        *,
+        alone: bool = False,
+    ) -> float:
+        """Return the threshold that a vibrator in its place finds; infinity: none.
+
+        Parameters
+        ----------
+        thresholds : mapping of ear to Audiogram
+            By air.
+        ear : str
+            Whose mastoid the vibrator is on.
+        frequency_hz : float
+        alone : bool
+            Noise keeps the other ear from hearing it; else the better cochlea answers.
+        """
+        return min(
+            threshold.threshold_db_hl(frequency_hz)
+            - self.gap_db(to, frequency_hz)
+            + (0.0 if to == ear else _at(self.skull_attenuation_db, frequency_hz))
+            for to, threshold in thresholds.items()
+            if to == ear or not alone
+        )
 
     def touch_db_hl(self, frequency_hz: float) -> float:
         """Return from which level on a tone by bone is felt; infinity: it is not."""

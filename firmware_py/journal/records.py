@@ -19,7 +19,7 @@ from firmware_py.procedure.printable import show
 FORMAT_VERSION: Final = 2
 
 RECORD_BYTES_MAX: Final = 24576
-"""A record's line with its newline: twenty thresholds with bands and marks, and many words of a
+"""A record's line with its newline: 36 thresholds with bands and marks, and many words of a
 result; far above any event, and a bound for the reader."""
 
 HEADER_BYTES_MAX: Final = 64 * 1024

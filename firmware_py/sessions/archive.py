@@ -16,7 +16,7 @@ from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_course import Output, inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
 
-TAIL_BYTES: Final = 32 * 1024  # a result has at most 14 KiB, and only some notes come after it
+TAIL_BYTES: Final = 64 * 1024  # a result has at most 32 KiB, and only some notes come after it
 
 COMPLETE: Final = "complete"
 UNFINISHED: Final = "unfinished"  # in the place of an outcome

@@ -6,15 +6,18 @@ import math
 import random
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
+from device.simulator.head import Head
+from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.procedure.route import AIR, BONE, Route
 from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
 from host_tools.devices import simulation
 from host_tools.devices.live import (
@@ -41,6 +44,7 @@ from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.recordings import replayed
 from host_tools.recordings.newest import DEMO_PREFIX, JOURNALS
+from host_tools.recordings.recorded_session import Trial, read_session
 from host_tools.terminal import say
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -54,6 +58,7 @@ example:
   gp-pta demo --audiogram ears.csv:17,ears.csv:18 --kill 5 --out sessions
   gp-pta demo --audiogram N4 --unsure-half-width 3
   gp-pta demo --audiogram N1,N6 --masking off
+  gp-pta demo --audiogram N3,N1 --routes air,bone --air-bone-gap right=35
   gp-pta demo --faults drop=.05,garble=.05,delay=.05,duplicate=.05
   gp-pta demo --board emulated --ear left
   gp-pta demo --fit --out sessions
@@ -67,6 +72,9 @@ EAR_MINUTES: Final = 1.1  # of such a test in real time
 INSTALL_MINUTES: Final = 0.5
 
 PICTURE_COLUMNS: Final = 120
+BOTH_ROUTES: Final = f"{AIR},{BONE}"  # as it is typed
+PLACE_S: Final = 10.0  # of the test, to put the vibrator behind an ear
+PLACE_S_MAX: Final = 1.0  # of whoever watches
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -76,6 +84,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--masking", choices=(AUTOMATIC, OFF), default=AUTOMATIC, help=f"default: {AUTOMATIC}"
     )
+    p.add_argument(
+        "--routes", choices=(AIR, BOTH_ROUTES), default=AIR,
+        help=f"{BOTH_ROUTES}: by bone conduction too (default: {AIR})",
+    )  # fmt: skip
     add_speed_argument(p)
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")
     p.add_argument("--fit", action="store_true", help="fit a hearing aid then, and tune it")
@@ -91,8 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the demonstration; the exit code is 0 if the replay was identical."""
     began_s = time.monotonic()
     screen = _screen(arguments.picture)
-    truth = audiogram_named(arguments.audiogram)
     check_board(arguments)
+    by_air, head = audiogram_named(arguments.audiogram), head_of(vars(arguments))
     if arguments.kill < 0:
         raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     check_test(arguments, _settings(arguments))
@@ -102,12 +114,18 @@ def run(arguments: argparse.Namespace) -> int:
     data = data_directory(arguments.out, DEMO_PREFIX)
     result, nominal = _measure(arguments, data, screen)
     journal = sorted(data.glob(JOURNALS))[-1]
-    verdict = replayed.replay_journal(journal)
-    rmse_db = _rmse_db(result, truth)
+    session = read_session(journal)
+    verdict = replayed.verdict_of(session)
+    truth = {ear.route: truth_of(ear, by_air, head) for ear in result.ears}
+    ears = {by: [ear for ear in result.ears if ear.route.transducer == by] for by in (AIR, BONE)}
+    rmse_db = _rmse_db(ears[AIR], truth)
     seconds = time.monotonic() - began_s
     show_result(screen, result, truth, nominal=nominal)
     if not math.isnan(rmse_db):
-        screen.print(_rmse_words(rmse_db, _rmse_db(result, truth, Kind.INFERRED)))
+        screen.print(_rmse_words(rmse_db, _rmse_db(ears[AIR], truth, Kind.INFERRED)))
+    bone = _bone(ears[BONE], truth, seconds_by(session.trials)) if ears[BONE] else None
+    if bone is not None:
+        screen.print(_bone_words(bone))
     show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     fitting = _fitting(arguments, journal, data, screen) if arguments.fit else None
@@ -117,12 +135,13 @@ def run(arguments: argparse.Namespace) -> int:
         summary = {
             "journal": str(journal),
             "trials": verdict.count,
-            "rmse_db": None if math.isnan(rmse_db) else round(rmse_db, 3),
+            "rmse_db": _number(rmse_db),
             "replay_identical": verdict.identical,
             "seconds": round(seconds, 2),
         }
+        routes = {} if bone is None else {"routes": {BONE: bone}}
         tuning = {"tuning": replayed.as_json(fitting.verdict)} if fitting else {}
-        say(json.dumps({**summary, **tuning}))
+        say(json.dumps({**summary, **routes, **tuning}))
     return verdict.code or (fitting.verdict.code if fitting else 0)
 
 
@@ -167,11 +186,17 @@ def _measure(
         screen.print(_how_long(arguments))
     with start_devices(arguments, data, teller(screen)) as bench:
         killer = _Killer(arguments, bench.firmware)
-        board_work = [bench.simulator.work_s] if arguments.board == EMULATED else []
+        emulated = arguments.board == EMULATED
+        board_work = {"board_work_s": bench.simulator.work_s} if emulated else {}
         return measure(
             bench.console, bench.firmware, arguments, _settings(arguments), screen,
-            killer.take, *board_work,
+            killer.take, **board_work, place=lambda: _place(arguments.speed),
         )  # fmt: skip
+
+
+def _place(speed: float) -> None:
+    """Take as long as it takes to put the vibrator behind an ear."""
+    time.sleep(min(PLACE_S / speed, PLACE_S_MAX))
 
 
 def _how_long(arguments: argparse.Namespace) -> str:
@@ -185,7 +210,8 @@ def _how_long(arguments: argparse.Namespace) -> str:
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     masking = {} if arguments.masking == AUTOMATIC else {"masking": arguments.masking}
-    return {**settings_of(arguments), **masking}
+    routes = {} if arguments.routes == AIR else {"routes": arguments.routes.replace(",", ", ")}
+    return {**settings_of(arguments), **masking, **routes}
 
 
 class _Killer:
@@ -208,11 +234,36 @@ class _Killer:
             self._after_lines = self._draw()
 
 
+def truth_of(ear: EarResult, by_air: Mapping[Any, Audiogram], head: Head) -> Audiogram:
+    """Return the thresholds that there are to be found by the route of an ear.
+
+    By bone they are those of the better cochlea, and where the other ear had noise its own. What
+    is doubtful is that of either.
+    """
+    own = by_air[ear.route.ear]
+    if ear.route.transducer == AIR:
+        return own
+    low_hz, high_hz = own.frequencies_hz[0], own.frequencies_hz[-1]
+    truth = {
+        float(each.frequency_hz): head.bone_threshold_db_hl(
+            by_air, ear.route.ear, each.frequency_hz, alone=read(each).masked
+        )
+        for each in ear.thresholds
+        if low_hz <= each.frequency_hz <= high_hz
+    }
+    return Audiogram((*truth,), (*truth.values(),))
+
+
 def _errors_db(ear: EarResult, truth: Audiogram, kind: Kind) -> Iterable[float]:
-    """Yield estimate minus truth, at the frequencies of a kind where there are both."""
+    """Yield estimate minus truth, at the frequencies of a kind where there are both.
+
+    By bone without those that either ear may have answered, in spite of noise or for want of it.
+    """
     for found in ear.thresholds:
         reading = read(found)
         if not truth.frequencies_hz[0] <= found.frequency_hz <= truth.frequencies_hz[-1]:
+            continue
+        if ear.route.by_bone and reading.doubtful:
             continue
         true_db_hl = truth.threshold_db_hl(found.frequency_hz)
         if reading.kind == kind and reading.level_db_hl is not None and math.isfinite(true_db_hl):
@@ -220,14 +271,47 @@ def _errors_db(ear: EarResult, truth: Audiogram, kind: Kind) -> Iterable[float]:
 
 
 def _rmse_db(
-    result: SessionResult, truth: Mapping[Any, Audiogram], kind: Kind = Kind.MEASURED
+    ears: Iterable[EarResult], truth: Mapping[Route, Audiogram], kind: Kind = Kind.MEASURED
 ) -> float:
-    squares = [
-        error_db**2
-        for ear in result.ears
-        for error_db in _errors_db(ear, truth[ear.route.ear], kind)
-    ]
+    squares = [error_db**2 for ear in ears for error_db in _errors_db(ear, truth[ear.route], kind)]
     return math.sqrt(sum(squares) / len(squares)) if squares else math.nan
+
+
+def seconds_by(trials: Iterable[Trial]) -> dict[str, float]:
+    """Return the seconds of the tests by each transducer.
+
+    What passes before an answer belongs to it: the pause, and the time to put the vibrator there.
+    """
+    spent: dict[str, float] = {}
+    before_us = 0
+    for trial in trials:
+        by = trial.route.transducer
+        spent[by] = spent.get(by, 0.0) + (trial.at_us - before_us) / 1e6
+        before_us = trial.at_us
+    return spent
+
+
+def _bone(
+    ears: Sequence[EarResult], truth: Mapping[Route, Audiogram], seconds: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return what is told of bone conduction, as JSON values."""
+    return {
+        "rmse_db": _number(_rmse_db(ears, truth)),
+        "tones": sum(ear.tones for ear in ears),
+        "seconds": round(seconds.get(BONE, 0.0), 1),
+    }
+
+
+def _number(rmse_db: float) -> float | None:
+    return None if math.isnan(rmse_db) else round(rmse_db, 3)
+
+
+def _bone_words(bone: Mapping[str, Any]) -> str:
+    """Say what bone conduction took, and how far off it is."""
+    took = f"Bone conduction took {bone['tones']} tones and {bone['seconds']:.0f} s of the test"
+    if bone["rmse_db"] is None:
+        return f"{took}; no threshold was measured beyond doubt"
+    return f"{took}; RMSE against what a vibrator can find: [bold]{bone['rmse_db']:.2f} dB[/bold]"
 
 
 def _rmse_words(rmse_db: float, inferred_db: float) -> str:

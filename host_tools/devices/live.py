@@ -4,6 +4,7 @@ import argparse
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ from firmware_py.console.wording import readable
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.statements import has_thresholds
 from firmware_py.procedure.words import say
@@ -43,6 +45,7 @@ PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
 TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
 IDLE_STATES: Final = ("state=idle", "state=finished")
+WAITS_FOR_PLACING: Final = " check=placing "  # in the answer that says where a session is
 FOUND_WORDS: Final = {
     Kind.ABOVE: "none",
     Kind.AT_MOST: "all",
@@ -153,6 +156,7 @@ def follow(
     board_work_s: Callable[[], float] = lambda: 0.0,
     *,
     nominal: bool = False,
+    place: Callable[[], None] | None = None,
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
 
@@ -162,6 +166,9 @@ def follow(
         Returns the processor time of a board that is emulated: the test may wait for it.
     nominal : bool
         Levels are no dB HL.
+    place : callable, optional
+        Puts vibrator or earphones where they are wanted; then the test is told to go on. By default
+        somebody else does both.
 
     Yields
     ------
@@ -189,11 +196,17 @@ def follow(
             show_line(line, progress, screen)
             yield line
         yield ""
+        if progress.placing and place is not None:
+            progress.placing = False
+            place()
+            operator.ask("SESS:CONT")
+            wait = next_line()
         firmware.hear(wait)
         if firmware.restart_if_killed():
             screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
             state = operator.greet()
             progress.over = state.startswith(IDLE_STATES)
+            progress.placing = WAITS_FOR_PLACING in state
             if not progress.over:
                 show(screen, f"the session goes on{_so_far(state)}", "yellow")
             wait = next_line()
@@ -212,15 +225,19 @@ def measure(
     screen: "Console",
     tell_line: Callable[[str], None],
     board_work_s: Callable[[], float] = lambda: 0.0,
+    place: Callable[[], None] | None = None,
 ) -> tuple[SessionResult, bool]:
     """Run a test and show it, and have the firmware end.
 
-    Return its result, and whether levels are nominal. `tell_line` is given what `follow` yields;
-    errors are those of `begin` and `follow`.
+    Return its result, and whether levels are nominal. `tell_line` is given what `follow` yields,
+    and `place` is for that; errors are those of `begin` and `follow`.
     """
     operator = Operator(console, firmware)
     nominal = begin(operator, arguments, settings, screen)
-    for line in follow(operator, console, firmware, screen, board_work_s, nominal=nominal):
+    lines = follow(
+        operator, console, firmware, screen, board_work_s, nominal=nominal, place=place
+    )  # fmt: skip
+    for line in lines:
         tell_line(line)
     result = told_result(operator.ask("SESS:RES?"))
     operator.ask("SYST:EXIT")
@@ -238,13 +255,13 @@ def as_typed(value: float | str) -> str:
     """Return the value of a setting as an operator types it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return value if isinstance(value, str) else f"{value:g}"
+    return value.replace(", ", ";") if isinstance(value, str) else f"{value:g}"
 
 
 def show_result(
     screen: "Console",
     result: SessionResult,
-    truth: Mapping[Any, Audiogram] | None = None,
+    truth: Mapping[Route, Audiogram] | None = None,
     *,
     nominal: bool,
 ) -> None:
@@ -256,17 +273,15 @@ def show_result(
 
     shown = [ear for ear in result.ears if has_thresholds(ear)]
     unit = axis_unit(nominal=nominal)
-    panels = [_panel(ear, truth[ear.route.ear] if truth else None, unit) for ear in shown]
+    panels = [_panel(ear, truth[ear.route] if truth else None, unit) for ear in shown]
     screen.print()
     screen.print(verdicts_in_colours(result.ears))
-    if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
-        height = max(len(panel) for panel in panels)
-        left, right = ([*panel, *[Text()] * (height - len(panel))] for panel in panels)
-        for a, b in zip(left, right, strict=True):
+    beside = len(panels) % 2 == 0 and screen.width >= TERMINAL_COLUMNS_BESIDE
+    for panel, other in zip(panels[::2], panels[1::2], strict=True) if beside else ():
+        for a, b in zip_longest(panel, other, fillvalue=Text()):
             screen.print(a + Text(" " * (PANEL_COLUMNS - len(a))) + b)
-    else:
-        for line in (line for panel in panels for line in panel):
-            screen.print(line)
+    for line in () if beside else chain.from_iterable(panels):
+        screen.print(line)
     if shown:
         found = {ear.route: ear.thresholds for ear in shown}
         screen.print(legend_in_colours(found, screen.width))

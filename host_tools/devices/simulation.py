@@ -197,8 +197,11 @@ def options_of(arguments: argparse.Namespace, *, unusual: bool = False) -> list[
     words = []
     for name, usual in vars(p.parse_args([])).items():
         value = getattr(arguments, name)
-        if value != usual or not unusual:
-            words += [f"--{name.replace('_', '-')}", str(value)]
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif value is not None and value is not False and (value != usual or not unusual):
+            words += [option, str(value)]
     return words
 
 

@@ -39,6 +39,7 @@ class Progress:
     tone: tells.ToneTold | None = None  # that was told last; None: a silence, or nothing yet
     over: bool = False
     nominal: bool = False  # levels are no dB HL
+    placing: bool = False  # it waits until the operator has put something where it is wanted
 
 
 def show_line(line: str, progress: Progress, screen: "Console") -> None:
@@ -47,6 +48,7 @@ def show_line(line: str, progress: Progress, screen: "Console") -> None:
         show(screen, line, "red")
     what, told = told_unasked(line)
     progress.over = progress.over or what == "session-over"
+    progress.placing = progress.placing or isinstance(told, tells.PlacingTold)
     match told:
         case tells.ToneTold() | tells.CatchTold():
             progress.tone = told if isinstance(told, tells.ToneTold) else None

@@ -211,7 +211,7 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
     result = result_of("both-ears-n3")
     for truth in (
         None,
-        {ear.ear: audiogram_named("N3")[cast(Any, ear.ear)] for ear in (RIGHT, LEFT)},
+        {ear: audiogram_named("N3")[cast(Any, ear.ear)] for ear in (RIGHT, LEFT)},
     ):
         screen, said = terminal(80, no_color=True)
         show_result(screen, result, truth, nominal=False)

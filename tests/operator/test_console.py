@@ -307,6 +307,16 @@ def test_a_setting_that_is_a_list_is_typed_with_semicolons(tmp_path: Path) -> No
     assert told[8:11] == ["[4000]", "OK", "true"]
 
 
+def test_a_choice_of_several_parts_is_typed_with_semicolons(tmp_path: Path) -> None:
+    told = answers_to(
+        Device(tmp_path), "SETT routes,air;bone", "SETT? routes", "SETT routes,air",
+        "SETT? routes", "SETT routes,bone;air",
+    )  # fmt: skip
+
+    assert told[:4] == ["OK", '"air, bone"', "OK", '"air"']
+    assert told[4].startswith('ERROR -224,"routes is ')
+
+
 def test_a_choice_may_be_shortened_to_what_begins_no_other(tmp_path: Path) -> None:
     told = answers_to(
         Device(tmp_path), "SETT threshold_convention,clinical", "SETT? threshold_convention",

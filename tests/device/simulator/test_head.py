@@ -60,6 +60,19 @@ def test_the_better_of_both_cochleas_answers(asked: Ear, own: float, expected_db
     assert sensation_db(ears(10.0, own), Head(**SKULL_10), asked, 40.0) == expected_db
 
 
+@pytest.mark.parametrize("ear", ["right", "left"])
+@pytest.mark.parametrize("levels", [(60.0, 20.0), (20.0, 60.0), (40.0, 42.0)])
+def test_what_a_vibrator_can_find_is_where_the_answers_are(
+    ear: Ear, levels: tuple[float, float]
+) -> None:
+    """The threshold that is told of a head is that of its listener."""
+    truths, head = ears(*levels), Head({"right": 15.0}, skull_attenuation_db=7.0)
+    found_db_hl = head.bone_threshold_db_hl(truths, ear, HZ)
+    assert sensation_db(truths, head, ear, found_db_hl) == pytest.approx(0.0)
+    own_db_hl = head.bone_threshold_db_hl(truths, ear, HZ, alone=True)
+    assert own_db_hl == truths[ear].threshold_db_hl(HZ) - head.gap_db(ear, HZ) >= found_db_hl
+
+
 def test_the_skull_takes_little_and_more_at_high_frequencies() -> None:
     dead: dict[Ear, Audiogram] = {
         "right": Audiogram((250.0,), (math.inf,)), "left": Audiogram((250.0,), (0.0,)),

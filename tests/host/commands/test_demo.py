@@ -16,9 +16,13 @@ from typing import Any, Final, NamedTuple, cast
 
 import pytest
 
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
 from firmware_py.console.wording import readable
 from firmware_py.journal import read_journal
-from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands import demo as demo_module
 from host_tools.devices import live
@@ -26,6 +30,7 @@ from host_tools.devices.emulated_board import installed_pico
 from host_tools.devices.processes import Operator
 from host_tools.errors import HostError
 from host_tools.main import main, parser
+from host_tools.recordings.recorded_session import Trial
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.whole_sessions import asked_again_though_answered, result_of
 from tests.host.bench import Benches
@@ -72,7 +77,8 @@ def demo(benches: Benches, gp_pta: GpPta) -> Demo:
 
 def summary_of(done: Said) -> dict[str, Any]:
     summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    assert set(summary) == {"journal", "trials", "rmse_db", "replay_identical", "seconds"}
+    told = {"journal", "trials", "rmse_db", "replay_identical", "seconds"}
+    assert set(summary) - {"routes"} == told
     return summary
 
 
@@ -112,6 +118,64 @@ def test_a_listener_with_two_buttons_is_measured_and_shown(demo: Demo, tmp_path:
     assert len(shown) == ear["tones_unsure"] + ear["unsure_alarms"] > 5
     assert f"left ear, {ear['tones']} tones ({ear['tones_unsure']} unsure), measured" in done.stdout
     assert f"{ear['tones']} tones ({ear['tones_unsure']} answered unsure) from" in done.stdout
+
+
+def test_both_routes_are_measured_and_bone_is_told_apart(demo: Demo, tmp_path: Path) -> None:
+    """A right ear with a conductive loss: its bone needs noise, and is not taken for air."""
+    done = demo(
+        "--audiogram", "N3,N1", "--routes", "air,bone", "--air-bone-gap", "right=35",
+        "--out", tmp_path,
+    )  # fmt: skip
+    summary = summary_of(done)
+    (bone,) = summary["routes"].values()
+    ears = {ear.route: ear for ear in recorded_result(Path(summary["journal"])).result.ears}
+    by_bone = [ear for route, ear in ears.items() if route.by_bone]
+
+    assert [*summary["routes"]] == ["bone"]
+    assert summary["replay_identical"] is True
+    assert summary["rmse_db"] < 4.0
+    assert len(by_bone) == 2
+    assert ears[Route("right", BONE)].tones_masked > 5
+    assert bone["tones"] == sum(ear.tones for ear in by_bone) > 15
+    assert bone["rmse_db"] < 8.0, "by more than 30 dB where the gap is forgotten"
+    # A tone takes .8 s and more; the operator takes none of this time, which is the devices'.
+    assert 0.8 * bone["tones"] < bone["seconds"] < 4.0 * bone["tones"]
+    assert done.stdout.count("the test goes on") == 3
+    assert f"Bone conduction took {bone['tones']} tones" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_by_bone_there_is_the_better_cochlea_to_find_unless_noise_is_in_the_other(
+    masked: bool,
+) -> None:
+    by_air = {"right": Audiogram((500.0, 4000.0), (60.0, 70.0)), "left": flat(20.0)}
+    head = Head({"right": 25.0}, skull_attenuation_db=5.0)
+    mark = MaskingMark.MASKED if masked else MaskingMark.NOT_MASKED
+    found = [
+        ThresholdResult(hz, Outcome.MEASURED, 30.0, 1.0, 28.0, 32.0, None, masking=mark)
+        for hz in (250, 500, 4000)
+    ]
+    ear = EarResult(
+        Route("right", BONE), Outcome.MEASURED, (), (*found,), 9, 5, 0, 0, 0, 0, None, 0
+    )
+    truth = demo_module.truth_of(ear, by_air, head)
+    wanted = (35.0, 45.0) if masked else (25.0, 25.0)
+    assert (truth.frequencies_hz, truth.thresholds_db_hl) == ((500.0, 4000.0), wanted)
+
+
+def flat(level_db_hl: float) -> Audiogram:
+    return Audiogram((1000.0,), (level_db_hl,))
+
+
+def test_what_passes_before_an_answer_is_of_its_route() -> None:
+    def answer(route: Route, at_us: int) -> Trial:
+        return Trial(1, route, "measure", 1000.0, 30.0, True, at_us, None)
+
+    right = Route("right"), Route("right", BONE)
+    answers = [answer(right[by], at_us) for by, at_us in ((0, 2_000_000), (1, 14_500_000))]
+    again = answer(right[0], 16_000_000)
+    assert demo_module.seconds_by([*answers, again]) == {"air": 3.5, "bone": 12.5}
+    assert demo_module.seconds_by([]) == {}
 
 
 ENDS = ("low", "high")
@@ -248,6 +312,7 @@ def begin(*options: str, refused: str = "") -> list[str]:
             ["SETT unsure_button,true", "SESS:STAR EAR=BOTH,SEED=1"],
         ),
         (["--masking", "off"], ["SETT masking,off", "SESS:STAR EAR=BOTH,SEED=1"]),
+        (["--routes", "air,bone"], ["SETT routes,air;bone", "SESS:STAR EAR=BOTH,SEED=1"]),
     ],
 )
 def test_a_test_is_begun_as_an_operator_would(options: list[str], typed: list[str]) -> None:

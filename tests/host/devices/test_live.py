@@ -19,6 +19,7 @@ from firmware_py.procedure.tells import (
     EquipmentCheckTold,
     GoingOnTold,
     ListenerCheckTold,
+    PlacingTold,
     Tell,
     ToneTold,
 )
@@ -125,6 +126,30 @@ def test_what_the_operator_is_to_do_is_shown(
     firmware = cast(FirmwareProcess, Standing())
     list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100)))
     assert capsys.readouterr().out.splitlines() == [shown, "the test goes on"]
+    os.close(port)
+
+
+@pytest.mark.parametrize("somebody", [True, False])
+def test_who_plays_the_operator_places_the_vibrator_and_says_so(
+    console: ConsoleLine, somebody: bool
+) -> None:
+    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+    done: list[str] = []
+
+    class Obedient(Standing):
+        def ask(self, line: str, doubt: str = "") -> str:
+            os.write(port, b"! session-over session=1\r\n")
+            done.append(line)
+            return "OK"
+
+    os.write(port, f"{line_of(PlacingTold(SILENT))}\r\n".encode())
+    if not somebody:
+        os.write(port, b"! session-over session=1\r\n")
+    list(live.follow(
+        cast(Operator, Obedient()), console, cast(FirmwareProcess, Standing()),
+        Console(quiet=True), place=(lambda: done.append("placed")) if somebody else None,
+    ))  # fmt: skip
+    assert done == (["placed", "SESS:CONT"] if somebody else [])
     os.close(port)
 
 
