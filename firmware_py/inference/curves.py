@@ -17,6 +17,15 @@ class Curves(NamedTuple):
     mean_db_hl: Array  # (c, m)
     covariance_db2: Array  # (c, m, m)
 
+    def or_else(self, others: "Curves", share: float) -> "Curves":
+        """Return a mixture of these, with such a share, and of others."""
+        weights = share * self.weight, (1.0 - share) * others.weight
+        return Curves(
+            np.concatenate(weights),
+            np.concatenate([self.mean_db_hl, others.mean_db_hl]),
+            np.concatenate([self.covariance_db2, others.covariance_db2]),
+        )
+
     def moments(self) -> tuple[Array, Array]:
         """Return mean and covariance of the whole mixture."""
         weight = (self.weight / sum(self.weight.tolist())).tolist()

@@ -19,6 +19,7 @@ CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band
 CHECKS_USUAL: Final = 5  # clear tones of an ear
 CHECKS_AFTER_AIR: Final = 2  # the listener attended then, and may have tired since
 CHECKS_IN_DOUBT: Final = 8  # more, when a miss was surprising
+CHECKS_IN_DOUBT_AFTER_AIR: Final = 3
 # A miss that had at most this probability by all other answers is surprising; a clear tone missed
 # is so in any case.
 SURPRISING: Final = 0.1
@@ -53,6 +54,7 @@ class Attention:
         self.runs_asked_again = 0
         follows_air = self._levels.route.kind.follows_air
         self._usual = CHECKS_AFTER_AIR if follows_air else CHECKS_USUAL
+        self._more = CHECKS_IN_DOUBT_AFTER_AIR if follows_air else CHECKS_IN_DOUBT
         self._checks: list[Observation] = []
         self._wanted = 0  # checks, by the last look
 
@@ -76,7 +78,7 @@ class Attention:
         """Return how many clear tones are still expected to be asked as checks."""
         if not self.modelled:
             return 0
-        expected = self._wanted or self._usual + (CHECKS_IN_DOUBT if self.doubted else 0)
+        expected = self._wanted or self._usual + (self._more if self.doubted else 0)
         return max(expected - len(self._checks), 0)
 
     def clear(self) -> ClearTones:
@@ -122,7 +124,7 @@ class Attention:
         """
         if not self.modelled:
             return None
-        self._wanted = self._usual + (CHECKS_IN_DOUBT if self._doubt(tones) else 0)
+        self._wanted = self._usual + (self._more if self._doubt(tones) else 0)
         if self._checks and self._checks[-1].heard is False:
             tone = self._checks[-1].presentation
             if len(self._checks_at(tone.frequency_hz)) == 1:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from firmware_py.inference.estimator import ThresholdEstimator
     from firmware_py.procedure.ear import EarTest
 
+OWN_SHARE: Final = 0.5  # how likely it was this ear that answered, where that matters
 MEAN_HZ: Final = (500, 1000, 2000, 4000)  # which ear is the poorer one
 
 
@@ -82,9 +83,14 @@ class BoneConduction:
         return ear.estimator.joint_threshold(ear.estimator.knots_hz) if kept is None else kept
 
     def own(self, route: Route) -> Curves:
-        """Return what air tells of the ear's own threshold by bone, without the other cochlea."""
+        """Return what is known of the ear's own threshold, whatever the other cochlea hears.
+
+        What was found without noise was the one's or the other's. If it was this one's, that is its
+        threshold; else it is what air tells of it.
+        """
         knots_hz = self._ears[route].estimator.knots_hz
-        return bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz)
+        by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz)
+        return self._of_either[route].or_else(by_air, OWN_SHARE)
 
     def of(self, ear: str) -> "EarTest | None":
         """Return the test of an ear by bone; None if it is not measured, or not to be trusted."""

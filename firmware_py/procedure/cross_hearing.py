@@ -101,13 +101,16 @@ class CrossHearing(Crossing):
         return True
 
     def _limit_to_masked(self, route: Route) -> None:
-        """Ask nothing that no noise would mask which the other ear may have: it tells nothing."""
-        levels = self.ears[route].levels
-        for f in route.kind.frequencies_hz:
+        """Ask nothing that no noise would mask which the other ear may have: it tells nothing.
+
+        Nor where only levels could be masked that are softer than what was heard without noise.
+        """
+        levels, estimator = self.ears[route].levels, self.ears[route].estimator
+        for f in self.ears[route].audiogram.frequencies_hz:
             wanted = range(math.floor(levels.limit_db_hl(f)), math.floor(levels.floor_db_hl), -1)
             tones = (Presentation(Purpose.MEASURE, f, float(level)) for level in wanted)
-            sure = next((t.level_db_hl for t in tones if self.can_be_sure(route, t)), None)
-            if sure is None:
+            sure = next((t.level_db_hl for t in tones if self.can_be_sure(route, t)), -math.inf)
+            if sure <= estimator.threshold([f])[0][0]:
                 levels.left_out_hz.append(f)
             else:
                 levels.lower_limit(f, sure)

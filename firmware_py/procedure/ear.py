@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from firmware_py.inference.curves import Curves
+from firmware_py.inference.stories import Story
 from firmware_py.procedure.asking import Look, ReasonToAsk
 from firmware_py.procedure.confirmation import confirmation_of
 from firmware_py.procedure.ear_parts import EarParts
@@ -204,6 +205,10 @@ class EarTest(EarParts):
             self.ask_for(None)
             return
         why, story = self.listening.why, self.listening.end()
+        if passed and self.silent_with_noise and story.story == Story.SILENT:
+            self.listening.is_deaf = True  # somebody listens: the silence is this ear's
+            self._choose(answered=False)
+            return
         if not passed and self.listening.checks == CHECKS_MAX:
             self.outcome, self.why = Outcome.UNRELIABLE, why
             self.ask_for(None)

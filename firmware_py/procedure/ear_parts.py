@@ -77,6 +77,12 @@ class EarParts:
             return self.tally.tones > 0 and silent
         return (self.tally.tones > 0 and silent) or self.outcome == Outcome.NO_RESPONSE
 
+    @property
+    def silent_with_noise(self) -> bool:
+        """Return whether nothing was heard since the other ear has noise: this one may be deaf."""
+        masked = [o for o in self.attention.answers if o.cover.noise_db_hl is not None]
+        return self.route.by_bone and bool(masked) and all(o.heard is False for o in masked)
+
     def forget(self, observations: list[Observation]) -> None:
         """Measure as if these answers had not been given; only frequencies near them are asked."""
         self.measurement.forget(observations)
