@@ -15,6 +15,7 @@ from firmware_py.inference.stories import Story
 from firmware_py.procedure.asking import Look, ReasonToAsk
 from firmware_py.procedure.confirmation import confirmation_of
 from firmware_py.procedure.ear_parts import EarParts
+from firmware_py.procedure.events import OTHER_EAR
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECKS_MAX
@@ -206,7 +207,8 @@ class EarTest(EarParts):
             return
         why, story = self.listening.why, self.listening.end()
         if passed and self.silent_with_noise and story.story == Story.SILENT:
-            self.listening.is_deaf = True  # somebody listens: the silence is this ear's
+            # Somebody listens: the silence is this ear's.
+            self.listening.equipment_heard_by = OTHER_EAR
             self._choose(answered=False)
             return
         if not passed and self.listening.checks == CHECKS_MAX:

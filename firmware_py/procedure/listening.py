@@ -81,9 +81,7 @@ class Listening:
     equipment_asked : bool
         Whether the operator was asked who hears tones of this ear.
     equipment_heard_by : str
-        Who, by the operator's word: "operator" or "other-ear"; "": nobody.
-    is_deaf : bool
-        Whether the listener answered a tone that the other ear hears, while this one heard none.
+        Who, by the word of operator or listener: "operator" or "other-ear"; "": nobody.
     change : Told or None
         Whether another listener answered from a tone on; None: nothing made one look.
     """
@@ -102,7 +100,6 @@ class Listening:
         self._start_judged = False
         self.equipment_asked = False
         self.equipment_heard_by = ""
-        self.is_deaf = False
         self.change: Told | None = None
 
     @property
@@ -124,7 +121,7 @@ class Listening:
         stories = self._estimator.stories
         if sum(each.probability for each in stories) < least:
             return None  # nearly always: the answers need not be gone through
-        if self.is_deaf or self.equipment_heard_by:  # silence is no story any more
+        if self.equipment_heard_by:  # silence is no story any more: the ear was deaf
             stories = [each for each in stories if each.story != Story.SILENT]
         if self._may_be_heard_across():  # presses that nothing explains are the other ear's
             stories = [each for each in stories if each.story == Story.SILENT]
