@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from device.simulator.head import Head
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from device.simulator.world import World
@@ -15,6 +16,7 @@ from firmware_py.calibration.in_force import SIMULATED, UNCALIBRATED
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Continued, Paused
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.presentation import SILENCE
 from firmware_py.procedure.presenter import LATE, LISTENING, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
@@ -32,6 +34,7 @@ from tests.host.journals import write_again
 ABSENT: Final = "(absent)"
 CHANGES_SHOWN: Final = 20  # of a result
 UNCALIBRATED_SERIAL: Final = "51b0000000000002"
+PLACINGS: Final = 3  # of the session by bone: either side, and one with noise
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 
 
@@ -56,6 +59,20 @@ def disturb(world: World) -> World:
     return other
 
 
+def place(world: World) -> World:
+    """Put the vibrator wherever the operator is asked to, and say so."""
+    for _ in range(PLACINGS):
+        world.until(lambda: _test_of(world).placing.wanted is not None)
+        world.run(3 * S)
+        world.runner.feed(Continued())
+    return world
+
+
+def _test_of(world: World) -> HearingTest:
+    assert world.runner.session is not None, "the test was over before the vibrator was in place"
+    return world.runner.session.test
+
+
 def go_on_to(world: World, state: str) -> None:
     """Go on for some tones, and then to this state of a tone, not of a catch trial."""
 
@@ -75,7 +92,7 @@ class Recording:
 
     settings: dict[str, Any] = field(default_factory=dict)
     audiogram: str = "N3"
-    listener: dict[str, float] = field(default_factory=dict)
+    listener: dict[str, Any] = field(default_factory=dict)
     course: Callable[[World], World] = leave_alone
     serial: str = SERIAL  # of the board; the simulated calibration is of one alone
 
@@ -93,6 +110,10 @@ RECORDINGS: Final = {
         {"unsure_half_width_db": 3.0, "lapse_rate": 0.01, "false_alarm_rate": 0.01},
     ),
     "masked": Recording({"first_ear": "left", "catch_rate": 0.2}, "N1,N6"),
+    # The right ear has a gap, and is asked once more with noise in the other one.
+    "bone": Recording(
+        {"routes": "air, bone"}, "N3,N1", {"head": Head({"right": 30.0})}, course=place
+    ),
     "disturbed": Recording({"ears": "right", "stop_half_width_db": 2.0}, "N2", course=disturb),
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
+from device.simulator.head import USUAL, Head
 from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
 from device.simulator.virtual_clock import MS
 from device.simulator.world import World
@@ -29,6 +30,7 @@ def a_listener(
     false_alarm_rate: float = 0.0,
     unsure_half_width_db: float = 0.0,
     response_time_s: float = 0.4,
+    head: Head = USUAL,
 ) -> SimulatedListener:
     """Return a listener who neither lapses nor presses without a tone by default."""
     return SimulatedListener(
@@ -38,6 +40,7 @@ def a_listener(
         false_alarm_rate=false_alarm_rate,
         seed=3,
         unsure_half_width_db=unsure_half_width_db,
+        head=head,
         response_time_s=response_time_s,
     )
 

@@ -53,7 +53,7 @@ def every(seldom: int, often: int) -> list[Any]:
     return quick((seldom, often), seldom)
 
 
-def resume(directory: Path, content: bytes, audiogram: str, **listener: float) -> World:
+def resume(directory: Path, content: bytes, audiogram: str, **listener: Any) -> World:
     """Return a world with this journal, and a board that was started anew, after its session."""
     directory.mkdir()
     (directory / "session-000001.journal").write_bytes(content)
@@ -139,7 +139,7 @@ def test_the_same_with_late_answers_and_a_window_that_follows_them(
     tmp_path: Path, step: int
 ) -> None:
     """Cut at every event of a tone with a late answer: the pause goes on, and the press counts."""
-    slow = {"response_time_s": SLOW_S}
+    slow: dict[str, Any] = {"response_time_s": SLOW_S}
     settings = {**ONE_WHOLE_EAR, "tones_max": 40}
     journal = run_session(tmp_path / "whole", a_listener("N2", **slow), settings)
     late, windows_us, pulses = course_of(journal)
