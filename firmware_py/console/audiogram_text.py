@@ -1,6 +1,7 @@
 """An audiogram in characters, as clinics draw it: level downward, frequency in octaves.
 
-One octave is as wide as 20 dB is high, taking a character to be twice as high as wide.
+One octave is as wide as 20 dB is high, taking a character to be twice as high as wide. What was
+found by bone stands outside that of air, on the side of its ear: `<OX>`.
 """
 
 import math
@@ -11,7 +12,7 @@ from typing import Final
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import RIGHT, Route
 
 MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
@@ -39,6 +40,8 @@ def draw_audiogram(
 ) -> list[str]:
     """Draw the thresholds of one or both ears.
 
+    What is only inferred by bone is not drawn beside air: there is no room between frequencies.
+
     Parameters
     ----------
     ears : mapping of Route to its thresholds
@@ -56,10 +59,11 @@ def draw_audiogram(
     rows = _grid()
     for frequency_hz, threshold_db_hl in truth:
         _put(rows, frequency_hz, threshold_db_hl, TRUTH)
-    for shift, thresholds in enumerate(ears.values()):
+    shown = _with_room(ears)
+    for (_, thresholds), shift in shown:
         for threshold in thresholds:
             _draw_band(rows, threshold, shift)
-    for shift, (route, thresholds) in enumerate(ears.items()):
+    for (route, thresholds), shift in shown:
         for threshold in thresholds:
             _draw_threshold(rows, threshold, _symbol(route, threshold), shift)
     return [_frequency_labels(unit), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
@@ -79,6 +83,23 @@ def legend(ears: Mapping[Route, Sequence[ThresholdResult]]) -> str:
         parts.append(f"{INFERRED} inferred, not asked there")
     parts += [": 95 % band", "v no response, ? perhaps", "^ all heard"]
     return "   ".join(parts)
+
+
+def _with_room(
+    ears: Mapping[Route, Sequence[ThresholdResult]],
+) -> list[tuple[tuple[Route, Sequence[ThresholdResult]], int]]:
+    """Return what is drawn of each route, and by how many columns beside its frequencies."""
+    by_air = [route for route in ears if not route.by_bone]
+    if not by_air:
+        return [(drawn, shift) for shift, drawn in enumerate(ears.items())]
+    shown: list[tuple[tuple[Route, Sequence[ThresholdResult]], int]] = []
+    for route, thresholds in ears.items():
+        if route.by_bone:
+            asked = [each for each in thresholds if read(each).kind != Kind.INFERRED]
+            shown.append(((route, asked), -1 if route.ear == RIGHT else len(by_air)))
+        else:
+            shown.append(((route, thresholds), by_air.index(route)))
+    return shown
 
 
 def _grid() -> list[list[str]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import EARS, Route
+from firmware_py.procedure.route import BONE, EARS, ROUTES, Route
 
 RIGHT, LEFT = map(Route, EARS)
 
@@ -225,6 +225,21 @@ def test_what_was_inferred_has_its_band_and_none_of_the_symbols() -> None:
     assert "i inferred" not in legend({LEFT: [threshold_at(750, 40.0)]})
 
 
+def test_bone_stands_outside_air_on_the_side_of_its_ear() -> None:
+    """As clinics draw it; what was inferred by bone has no room beside air, and has it alone."""
+    found = [threshold_at(1000, 40.0), replace(threshold_at(1500, 40.0), mark=Outcome.INFERRED)]
+    by_air = {RIGHT: found[:1], LEFT: found[:1]}
+    by_bone = {Route(ear, BONE): found for ear in EARS}
+    row = draw_audiogram({**by_bone, **by_air})[line(40)]
+
+    assert row[column(1000) - 1 :][:4] == "<OX>"
+    assert "i" not in row
+    assert draw_audiogram({LEFT: found, Route("left", BONE): found})[line(40)].count("X>") == 1
+    assert one_ear(Route("left", BONE), *found) == {
+        (line(40), column(1000)): ">", (line(40), column(1500)): "i",
+    }  # fmt: skip
+
+
 def test_the_legend_names_what_is_there() -> None:
     assert legend({LEFT: []}).startswith("X left   : 95 % band")
     assert "right" not in legend({LEFT: []})
@@ -243,7 +258,7 @@ thresholds |= st.builds(
 
 
 @given(
-    st.dictionaries(st.sampled_from([LEFT, RIGHT]), st.lists(thresholds, max_size=12)),
+    st.dictionaries(st.sampled_from(ROUTES), st.lists(thresholds, max_size=12)),
     st.lists(st.tuples(st.floats(1.0, 1e5), st.floats())),
 )
 def test_whatever_is_drawn_is_so_many_lines_of_ascii(

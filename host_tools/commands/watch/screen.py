@@ -85,13 +85,15 @@ def _row(answer: Answered) -> tuple[str | Text, ...]:
 def _information(view: View) -> Text:
     """Draw what each measured tone was expected to tell, an ear a row."""
     text = Text()
-    for route in view.thresholds():
+    routes = [*view.thresholds()]
+    width = max((len(str(route)) for route in routes), default=0) + 1
+    for route in routes:
         bits = [
             a.information_bits
             for a in view.answers
             if a.route == route and a.purpose == Purpose.MEASURE
         ]
-        text.append(f"{route!s:<6}", style=EAR_STYLES[route.ear])
+        text.append(f"{route!s:<{width}}", style=EAR_STYLES[route.ear])
         text.append(f"{blocks(bits, INFORMATION_BITS_MAX)}\n")
     if text:
         text.append("information per tone, a full block is 1 bit", style="dim")
