@@ -25,12 +25,15 @@ from firmware_py.procedure.results import EarResult, SessionResult, ThresholdRes
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands import demo as demo_module
+from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet
+from host_tools.commands.replay.what_if.comparison import BONE_LEFT_OUT, Comparison
+from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.devices import live
 from host_tools.devices.emulated_board import installed_pico
 from host_tools.devices.processes import Operator
 from host_tools.errors import HostError
 from host_tools.main import main, parser
-from host_tools.recordings.recorded_session import Trial
+from host_tools.recordings.recorded_session import Trial, read_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.whole_sessions import asked_again_though_answered, result_of
 from tests.host.bench import Benches
@@ -135,13 +138,30 @@ def test_both_routes_are_measured_and_bone_is_told_apart(demo: Demo, tmp_path: P
     assert summary["replay_identical"] is True
     assert summary["rmse_db"] < 4.0
     assert len(by_bone) == 2
-    assert ears[Route("right", BONE)].tones_masked > 5
+    right = ears[Route("right", BONE)]
+    measured = [found for found in right.thresholds if found.mark == Outcome.MEASURED]
+    assert len(measured) == 4
+    assert all(found.masking == MaskingMark.MASKED for found in measured)
+    assert right.tones_masked >= 4, "each frequency rests on a tone with noise"
     assert bone["tones"] == sum(ear.tones for ear in by_bone) > 15
     assert bone["rmse_db"] < 8.0, "by more than 30 dB where the gap is forgotten"
     # A tone takes .8 s and more; the operator takes none of this time, which is the devices'.
     assert 0.8 * bone["tones"] < bone["seconds"] < 4.0 * bone["tones"]
     assert done.stdout.count("the test goes on") == 3
     assert f"Bone conduction took {bone['tones']} tones" in " ".join(done.stdout.split())
+    check_that_another_model_is_given_air_alone(Path(summary["journal"]))
+
+
+def check_that_another_model_is_given_air_alone(journal: Path) -> None:
+    """Answers by bone belong to what air told of the ear, which another model tells otherwise."""
+    same = Comparison.of(read_session(journal), Supposition(profile="default"))
+    told = json.dumps(comparison_sheet(same, "").blocks)
+
+    assert [ear.route for ear in same.ears] == [Route("right"), Route("left")]
+    assert same.rms_db == 0.0
+    assert [*same.remarks] == [BONE_LEFT_OUT]
+    assert BONE_LEFT_OUT in same.lines()
+    assert BONE_LEFT_OUT in told
 
 
 @pytest.mark.parametrize("masked", [True, False])

@@ -45,6 +45,7 @@ def comparison_sheet(comparison: Comparison, title: str) -> Document:
             document.facts([("supposed", comparison.words), ("calibration", title)]),
             document.figures([_figure(ear, nominal=comparison.nominal) for ear in comparison.ears]),
             document.note(KEY),
+            *map(document.note, comparison.remarks),
         ],
     )
 

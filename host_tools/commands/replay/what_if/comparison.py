@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.ear import EarTest
@@ -16,6 +16,11 @@ from host_tools.catalogue.remarks import unit_words
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
+
+# Its test begins with what air told of this very ear, and not with what people have.
+BONE_LEFT_OUT: Final = (
+    "bone conduction is left out: its test began with what the recorded model found by air"
+)
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,8 @@ class Comparison:
     """A session under two models."""
 
     words: str  # what is supposed, in the place of what
-    ears: Sequence[EarComparison]  # those with an answer
-    remarks: Sequence[str]  # what of the session the supposed model has no use for
+    ears: Sequence[EarComparison]  # those with an answer, by air
+    remarks: Sequence[str]  # what of the session the supposed model was not given
     nominal: bool  # levels are no dB HL
 
     @property
@@ -91,17 +96,19 @@ class Comparison:
         """
         model = SupposedModel(session, supposed)
         found = session.result.by_route
-        answered = [
+        told = [
             ear
             for ear in session.test.ears.values()
             if ear.observations and has_thresholds(found[ear.route])
         ]
+        answered = [ear for ear in told if not ear.route.by_bone]
         if not answered:
             raise HostError(
                 f"{session.path}: no model was told an answer of an ear that could be tested"
             )
         ears = [_ear(session, ear, model.estimator_of(ear.route)) for ear in answered]
-        return cls(model.words, ears, model.remarks, session.calibration.nominal)
+        remarks = [*model.remarks, *([BONE_LEFT_OUT] if len(answered) < len(told) else [])]
+        return cls(model.words, ears, remarks, session.calibration.nominal)
 
     def as_json(self) -> dict[str, Any]:
         route, row = self.largest
