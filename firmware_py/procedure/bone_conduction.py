@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.mixture import bone_prior
+from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.placing import Placing
@@ -38,12 +39,15 @@ class BoneConduction:
     ----------
     placing : Placing
         Where the operator put the vibrator.
+    gaps : GapPrior or None
+        What people have of air-bone gaps; None: what is shipped. Research puts its own here.
     """
 
     def __init__(self, ears: Mapping[Route, "EarTest"], person: Person = UNKNOWN) -> None:
         self._ears = ears
         self._person = person
         self.placing = Placing()
+        self.gaps: GapPrior | None = None
         # What was found without noise in the other ear, of those that were asked again with it.
         self._of_either: dict[Route, Curves] = {}
         self._lowest_db_hl: dict[Route, dict[int, float]] = {}
@@ -68,7 +72,7 @@ class BoneConduction:
         if other is not None:
             return bone_prior.other_side(self._of_either_by(other))
         own, others = (self._by_air(ear, knots_hz) for ear in (route.ear, route.noise.ear))
-        return bone_prior.better_cochlea(own, others, knots_hz)
+        return bone_prior.better_cochlea(own, others, knots_hz, self.gaps)
 
     def keep(self, route: Route) -> None:
         """Keep what was found without noise: from now on the ear is asked with noise."""
@@ -89,7 +93,7 @@ class BoneConduction:
         threshold; else it is what air tells of it.
         """
         knots_hz = self._ears[route].estimator.knots_hz
-        by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz)
+        by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz, self.gaps)
         return self._of_either[route].or_else(by_air, OWN_SHARE)
 
     def of(self, ear: str) -> "EarTest | None":
@@ -118,7 +122,8 @@ class BoneConduction:
         """Return the air-bone gap of an ear, above the one that ears without a loss of it show."""
         air = self._ears[Route(route.ear)].estimator
         air_db_hl = float(air.threshold([estimate.frequency_hz])[0][0])
-        return air_db_hl - estimate.mean_db_hl - bone_prior.usual_gap_db(estimate.frequency_hz)
+        usual_db = bone_prior.usual_gap_db(estimate.frequency_hz, self.gaps)
+        return air_db_hl - estimate.mean_db_hl - usual_db
 
     def _air_known(self, ear: str) -> bool:
         air = self._ears[Route(ear)]

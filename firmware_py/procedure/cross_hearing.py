@@ -95,7 +95,7 @@ class CrossHearing(Crossing):
             # One answer of the other ear would be wrong for all: noise goes with every tone.
             self.bone.keep(route)
             self._limit_to_masked(route)
-            self.ears[route].ask_again(crossed, self.bone.own(route))
+            self.ears[route].ask_again(self.suspects(route), self.bone.own(route))
             return True
         self.ears[route].ask_again(forgotten)
         return True

@@ -107,14 +107,13 @@ class ThresholdEstimates:
     def deciding_estimates(self, estimates: list[Estimate]) -> list[Estimate]:
         """Return those of all estimates whose bands decide if an ear ends: within the limits.
 
-        If none is, all. 750 and 1500 Hz are looked at only where they are measured.
+        If none is, all. 750 and 1500 Hz are looked at only where they are measured, as is what is
+        left out.
         """
-        inter_octave_hz = self.levels.route.kind.inter_octave_hz
+        others_hz = (*self.levels.route.kind.inter_octave_hz, *self.levels.left_out_hz)
         estimates = [
-            e
-            for e in estimates
-            if e.mark == Outcome.MEASURED or e.frequency_hz not in inter_octave_hz
-        ]
+            e for e in estimates if e.mark == Outcome.MEASURED or e.frequency_hz not in others_hz
+        ] or estimates
         inside = [
             e
             for e in estimates

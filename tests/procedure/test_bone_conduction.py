@@ -167,3 +167,14 @@ def test_of_ears_that_hear_well_by_air_it_takes_two_or_three_tones() -> None:
     for route in (RIGHT, LEFT):
         assert ear(test, route).tones <= 3
         assert {each.mark for each in at_octaves(test, route)} <= {Outcome.INFERRED}
+
+
+def test_what_no_noise_can_mask_neither_spoils_the_rest_nor_is_asked_on_and_on() -> None:
+    """At 500 Hz the occlusion effect and a small gap of the better ear make a dilemma."""
+    test = run(50.0, 20.0, gap_right=40.0, gap_left=10.0)
+    low, *others = at_octaves(test, RIGHT)
+    assert test.test.ears[RIGHT].levels.left_out_hz[:2] == [250, 500]
+    assert low.mark != Outcome.MEASURED or low.masking == MaskingMark.UNCERTAIN
+    assert {each.masking for each in others} == {MaskingMark.MASKED}
+    assert all(abs((each.threshold_db_hl or 0.0) - 10.0) < 9.0 for each in others)
+    assert ear(test, RIGHT).tones < 40

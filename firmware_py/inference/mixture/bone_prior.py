@@ -56,9 +56,9 @@ def people(age_years: float | None, sex: Sex | None, frequencies_hz: Sequence[fl
     )
 
 
-def usual_gap_db(frequency_hz: float) -> float:
+def usual_gap_db(frequency_hz: float, gaps: GapPrior | None = None) -> float:
     """Return the gap between air and bone that ears without a conductive loss show."""
-    return shipped_gap_prior().usual_db(frequency_hz)
+    return (gaps or shipped_gap_prior()).usual_db(frequency_hz)
 
 
 def prior_of(curves: Curves, like: PopulationPrior) -> PopulationPrior:
