@@ -237,8 +237,8 @@ class _Killer:
 def truth_of(ear: EarResult, by_air: Mapping[Any, Audiogram], head: Head) -> Audiogram:
     """Return the thresholds that there are to be found by the route of an ear.
 
-    By bone they are those of the better cochlea, and where the other ear had noise its own. What
-    is doubtful is that of either.
+    By bone they are those of the better cochlea, and of an ear that was asked anew with noise in
+    the other one its own.
     """
     own = by_air[ear.route.ear]
     if ear.route.transducer == AIR:
@@ -246,7 +246,7 @@ def truth_of(ear: EarResult, by_air: Mapping[Any, Audiogram], head: Head) -> Aud
     low_hz, high_hz = own.frequencies_hz[0], own.frequencies_hz[-1]
     truth = {
         float(each.frequency_hz): head.bone_threshold_db_hl(
-            by_air, ear.route.ear, each.frequency_hz, alone=read(each).masked
+            by_air, ear.route.ear, each.frequency_hz, alone=ear.tones_masked > 0
         )
         for each in ear.thresholds
         if low_hz <= each.frequency_hz <= high_hz

@@ -20,7 +20,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from firmware_py.console.wording import readable
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
@@ -170,13 +170,24 @@ def test_by_bone_there_is_the_better_cochlea_to_find_unless_noise_is_in_the_othe
 ) -> None:
     by_air = {"right": Audiogram((500.0, 4000.0), (60.0, 70.0)), "left": flat(20.0)}
     head = Head({"right": 25.0}, skull_attenuation_db=5.0)
-    mark = MaskingMark.MASKED if masked else MaskingMark.NOT_MASKED
     found = [
-        ThresholdResult(hz, Outcome.MEASURED, 30.0, 1.0, 28.0, 32.0, None, masking=mark)
+        ThresholdResult(hz, Outcome.MEASURED, 30.0, 1.0, 28.0, 32.0, None)
         for hz in (250, 500, 4000)
     ]
     ear = EarResult(
-        Route("right", BONE), Outcome.MEASURED, (), (*found,), 9, 5, 0, 0, 0, 0, None, 0
+        Route("right", BONE),
+        Outcome.MEASURED,
+        (),
+        (*found,),
+        9,
+        5,
+        0,
+        0,
+        0,
+        0,
+        None,
+        0.0,
+        tones_masked=4 * masked,
     )
     truth = demo_module.truth_of(ear, by_air, head)
     wanted = (35.0, 45.0) if masked else (25.0, 25.0)
