@@ -87,7 +87,7 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "the firmware is at fault: ZeroDivisionError": (PAUSED, broken.faulty),
     "was played by hand, above 100": (HANDS, broken.louder(120.0, "man-")),
     "is a calibration tone above -45": (METER, broken.louder(120.0, "cal-")),
-    "has finished no session in 900 s": (QUIET, broken.lazy),
+    "has finished no session in 1800 s": (QUIET, broken.lazy),
     "a healthy device ended with": (replace(QUIET, safety_s=1.0), broken.tire),
     "has opened the lock": (
         replace(LOCKED, troubles=GUESSES[:9]),
