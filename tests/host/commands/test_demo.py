@@ -20,7 +20,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from firmware_py.console.wording import readable
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
