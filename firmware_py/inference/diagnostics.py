@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import numpy as np
+
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.known import Known
@@ -109,6 +111,13 @@ class Diagnostics(OneAtATime):
     def knots_hz(self) -> tuple[float, ...]:
         """Return where `expect_threshold` takes a curve; nowhere by a profile without a prior."""
         return self._model.knots_hz
+
+    def curves_at_knots(self) -> Curves:
+        """Return the joint posterior at `knots_hz`, of which the ends may lie beyond what is asked.
+
+        Another estimator of the same ear takes it by `expect_threshold`.
+        """
+        return self._model.joint(np.array(self.knots_hz))
 
     def expect_threshold(self, curves: Curves) -> None:
         """Begin with a prior of this very ear: a mixture of Gaussians over the thresholds.

@@ -84,7 +84,7 @@ class BoneConduction:
 
     def _of_either_by(self, ear: "EarTest") -> Curves:
         kept = self._of_either.get(ear.route)
-        return ear.estimator.joint_threshold(ear.estimator.knots_hz) if kept is None else kept
+        return ear.estimator.curves_at_knots() if kept is None else kept
 
     def own(self, route: Route) -> Curves:
         """Return what is known of the ear's own threshold, whatever the other cochlea hears.
@@ -130,7 +130,9 @@ class BoneConduction:
         return air.found and air.outcome != Outcome.UNRELIABLE and air.tally.tones > 0
 
     def _hears_better(self, route: Route) -> float:
-        mean_db_hl, _ = self._ears[Route(route.ear)].estimator.threshold(MEAN_HZ)
+        air = self._ears[Route(route.ear)]
+        asked_hz = [f for f in MEAN_HZ if f in air.audiogram.frequencies_hz]
+        mean_db_hl, _ = air.estimator.threshold(asked_hz)
         return -float(sum(mean_db_hl.tolist()))
 
     def _by_air(self, ear: str, frequencies_hz: tuple[float, ...]) -> Curves:

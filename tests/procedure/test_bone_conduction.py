@@ -178,3 +178,16 @@ def test_what_no_noise_can_mask_neither_spoils_the_rest_nor_is_asked_on_and_on()
     assert {each.masking for each in others} == {MaskingMark.MASKED}
     assert all(abs((each.threshold_db_hl or 0.0) - 10.0) < 9.0 for each in others)
     assert ear(test, RIGHT).tones < 40
+
+
+@pytest.mark.parametrize("range_hz", [(125.0, 1100.0), (700.0, 8000.0), (900.0, 3500.0)])
+def test_it_asks_only_what_may_be_asked(range_hz: tuple[float, float]) -> None:
+    """Where the poorer ear and what is known of it lie at frequencies that may not be asked."""
+    low_hz, high_hz = range_hz
+    test = run(50.0, 10.0, gap_right=40.0, frequency_min_hz=low_hz, frequency_max_hz=high_hz)
+    tones = [a for _, a in test.log if isinstance(a, events.Play) and a.route.by_bone]
+    assert {tone.route for tone in tones} == {RIGHT, LEFT}
+    assert all(low_hz <= tone.frequency_hz <= high_hz for tone in tones)
+    found = [each for each in at_octaves(test, RIGHT) if each.masking == MaskingMark.MASKED]
+    assert found
+    assert all(abs((each.threshold_db_hl or 0.0) - 10.0) < 9.0 for each in found)
