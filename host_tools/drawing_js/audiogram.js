@@ -225,7 +225,7 @@ function drawTones(svg, ear) {
   const symbols = ear.thresholds.filter(hasSymbol).map(placeOf);
   for (const tone of ear.tones || []) {
     if (tone.frequency_hz == null) continue;
-    const [x, y] = beside([xOf(tone.frequency_hz), yOf(tone.level_db_hl)], symbols, ear.ear);
+    const [x, y] = placeOfTone(tone, symbols, ear);
     const answer = tone.heard === null ? "unsure" : tone.heard ? "heard" : "silent";
     const mark = element("g", { class: `tone ${answer}` }, group);
     mark.setAttribute("transform", `translate(${x} ${y})`);
@@ -236,11 +236,16 @@ function drawTones(svg, ear) {
 }
 
 // A tone that would lie on a symbol stands beside it, at its level, on the side without an arrow.
-function beside([x, y], symbols, ear) {
+// By bone it stands where its symbols do, beside the frequency, or further out.
+function placeOfTone(tone, symbols, ear) {
+  const outward = isByBone(ear) ? TABLE.ears[ear.ear].side : -TABLE.ears[ear.ear].side;
+  const [x, y] = [xOf(tone.frequency_hz), yOf(tone.level_db_hl)];
   const reach = SYMBOL_UNITS + TONE_UNITS + 0.9; // half of the way from 3 to 4 kHz, at most
   const hit = symbols.find(([sx, sy]) => Math.abs(sx - x) < reach && Math.abs(sy - y) < reach);
-  return hit ? [hit[0] - TABLE.ears[ear].side * reach, y] : [x, y];
+  return [(hit ? hit[0] + outward * reach : x) + shiftOf(ear), y];
 }
+
+const shiftOf = (ear) => (isByBone(ear) ? TABLE.ears[ear.ear].side * BESIDE_UNITS : 0);
 
 function toneInto(mark, answer, counts) {
   const shape = counts ? "counts" : "beside";
@@ -285,7 +290,7 @@ const BESIDE_UNITS = 1.65 * SYMBOL_UNITS;
 const ARROW_UNITS = 1.1 * SYMBOL_UNITS; // its arrow begins at its lower end
 
 function drawBar(group, ear, each) {
-  const x = rounded(xOf(each.frequency_hz) + TABLE.ears[ear.ear].side * BESIDE_UNITS);
+  const x = rounded(xOf(each.frequency_hz) + shiftOf(ear));
   const [top, bottom] = [each.low_db_hl, each.high_db_hl].map((level) => yOf(onPaper(level)));
   element("path", { class: "edge", d: `M${x} ${top}V${bottom}` }, group);
 }
@@ -337,14 +342,13 @@ function drawConfirmed(group, each) {
 function drawRings(svg, ear) {
   const own = element("g", { class: ear.ear }, svg);
   const symbols = ear.thresholds.filter(hasSymbol).map(placeOf);
-  const placed = (tone) => [xOf(tone.frequency_hz), yOf(tone.level_db_hl)];
   const played = (tone) => tone && tone.frequency_hz != null;
   if (played(ear.last)) { // around its mark, wherever that stands
-    const [cx, cy] = beside(placed(ear.last), symbols, ear.ear);
+    const [cx, cy] = placeOfTone(ear.last, symbols, ear);
     element("circle", { class: "last", cx, cy, r: 7 }, own);
   }
   if (played(ear.next)) {
-    const [cx, cy] = placed(ear.next);
+    const [cx, cy] = [xOf(ear.next.frequency_hz) + shiftOf(ear), yOf(ear.next.level_db_hl)];
     element("circle", { class: "upcoming", cx, cy, r: 11 }, own);
   }
 }

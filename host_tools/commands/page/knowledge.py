@@ -35,7 +35,7 @@ VERDICT: Final = "verdict"
 # Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
 SHARED: Final = (
     "left_ear", "right_ear", "left-bone_ear", "right-bone_ear", "calibrated", "overdue",
-    "uncalibrated", "simulated", "pta4_and_grade", "pta4_outside",
+    "uncalibrated", "simulated", "pta4_and_grade", "gaps", "pta4_outside",
     "pta4_none", "pta4", "mean", "mean_at_least", "mean_at_most", "mean_clinical", "convention_50",
     "convention_clinical", "convention_rules", "convention_rules_ears", "convention_confirmed",
     "confirmed_beside", "nominal_why", "mean_beyond",

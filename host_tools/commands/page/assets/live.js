@@ -6,7 +6,7 @@ import { HOLDING, onPaper } from "./paper.js";
 import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
 import { verdictWord } from "./verdict.js";
-import { clockTime, dateAndTime, number, routeOf, say, unitOf } from "./words.js";
+import { clockTime, dateAndTime, earName, number, routeOf, say, unitOf } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS_SHOWN = 200;
@@ -18,13 +18,18 @@ function isCheck(about) {
   return about.purpose === "check";
 }
 
+/** Return the ear of a tone, with its transducer where that is not usual. */
+function earWords(about) {
+  return about.transducer ? earName(about) : say(`ear_${about.ear}`);
+}
+
 /** Return a tone in words. */
 function toneWords(tone) {
   if (!tone.frequency_hz) {
-    return say("silence", { ear: say(`ear_${tone.ear}`) });
+    return say("silence", { ear: earWords(tone) });
   }
   const words = say(isCheck(tone) ? "tone_check" : "tone_words", {
-    ear: say(`ear_${tone.ear}`),
+    ear: earWords(tone),
     frequency: number(Number(tone.frequency_hz)),
     level: number(Number(tone.level_db_hl)),
   });
@@ -66,12 +71,13 @@ export function drawEars(place, result, tones, next, earlier = []) {
   }
   for (const [i, name] of figures.entries()) {
     const [ear, ...over] = result.ears.filter((each) => each.ear === name);
-    const own = drawnEar(ear, tones.filter((tone) => routeOf(tone) === routeOf(ear)));
-    const byBone = over.map((each) => drawnEar(each, tones.filter((tone) => routeOf(tone) === routeOf(each))));
+    const drawn = [ear, ...over].map((each) => ({
+      ...drawnEar(each, tones.filter((tone) => routeOf(tone) === routeOf(each))),
+      next: next?.frequency_hz && routeOf(next) === routeOf(each) ? figuresOf(next) : null,
+    }));
     const ofEar = earlier.filter((each) => each.ear === name);
-    const playing = next?.ear === name && next.frequency_hz ? figuresOf(next) : null;
     const watermark = watermarkOf(ear, result);
-    const data = { ears: [{ ...own, next: playing }, ...byBone], earlier: ofEar, norm: ear.norm, watermark };
+    const data = { ears: drawn, earlier: ofEar, norm: ear.norm, watermark };
     drawAudiogram(shown[i].querySelector("svg"), data, {
       label: say("audiogram_label", { ear: say(`ear_${name}`) }),
       hz: say("hz"),
@@ -140,6 +146,7 @@ export class Live {
     if (figures.frequency_hz && !isCheck(about)) {
       this.#tones.push({
         ear: about.ear,
+        transducer: about.transducer,
         number: Number(about.number),
         ...figuresOf(figures),
         heard,
@@ -150,7 +157,7 @@ export class Live {
     const row = make("tr");
     tell(row, () => [
       make("th", { scope: "row" }, about.number),
-      make("td", {}, isCheck(about) ? "–" : say(`ear_${about.ear}`)),
+      make("td", {}, isCheck(about) ? "–" : earWords(about)),
       make("td", {}, figures.frequency_hz ? number(Number(figures.frequency_hz)) : "–"),
       make("td", {}, figures.level_db_hl ? number(Number(figures.level_db_hl)) : "–"),
       make("td", {}, say(`purpose_${about.purpose}`)),

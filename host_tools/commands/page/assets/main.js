@@ -197,7 +197,7 @@ class Page {
   async check() {
     const parts = await this.device.selfTest();
     tell(at("parts"), () => parts.map((part) => this.part(part)));
-    const faults = parts.filter((part) => !part.works).length;
+    const faults = parts.filter(({ state }) => state === "FAULT").length;
     const fine = parts.some(({ state }) => state === "none") ? "check_uncalibrated" : "check_fine";
     tell(at("check-words"), () => say(faults ? "check_faults" : fine, { faults }));
     at("check").open = faults > 0;

@@ -12,7 +12,7 @@ import { dateAndTime, number, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50; // sessions that are looked through for an identifier
 const OF_PERSON = ["sex", "born_year"]; // what one identifier has to agree in
-const TEXTS = ["conduct", "first_ear", "masking", "confirm"];
+const TEXTS = ["conduct", "first_ear", "routes", "masking", "confirm"];
 const NUMBERS = ["level_max_db_hl", "tones_max", "stop_half_width_db"];
 const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all", "ear_check"];
 
@@ -32,7 +32,7 @@ export class Preparation {
     }
     at("conduct").addEventListener("change", () => this.#byConduct());
     at("level_max_db_hl").addEventListener("input", () => this.#showLoud());
-    for (const field of [at("unsure_button"), at("ear_check"), ...at("start-form").elements.ears]) {
+    for (const field of [at("unsure_button"), at("ear_check"), at("routes"), ...at("start-form").elements.ears]) {
       field.addEventListener("change", () => this.#instruct());
     }
     at("start-form").addEventListener("submit", (event) => {
@@ -147,6 +147,7 @@ export class Preparation {
       only_right: ears === "RIGHT",
       ear_check: ears === "BOTH" && at("ear_check").checked,
       noise: ears === "BOTH",
+      bone: at("routes").value !== "air",
       unsure_button: at("unsure_button").checked,
     };
     const spoken = this.#knows.instruction
@@ -275,7 +276,7 @@ export class Preparation {
     const order = isQuieter ? [...NUMBERS, ...TEXTS, ...SWITCHES] : [...SWITCHES, ...TEXTS, ...NUMBERS];
     for (const name of order) {
       if (wanted[name] !== now[name]) {
-        yield [name, String(wanted[name])];
+        yield [name, String(wanted[name]).replaceAll(", ", ";")]; // a list on the console
       }
     }
   }
@@ -293,8 +294,12 @@ function ageOf(year) {
 
 function optionOf(name, choice) {
   const option = make("option", { value: choice });
-  tell(option, () => say(`${name}_${choice.replaceAll("-", "_")}`));
+  tell(option, () => choiceWords(name, choice));
   return option;
+}
+
+function choiceWords(name, choice) {
+  return say(`${name}_${choice.replaceAll(/[-, ]+/g, "_")}`);
 }
 
 /** Return whether two identifiers differ in case or blanks only. */
@@ -313,5 +318,5 @@ function valueWords(name, value) {
   if (typeof value === "number") {
     return number(value, 2);
   }
-  return typeof value === "boolean" ? say(value ? "yes" : "no") : say(`${name}_${value.replaceAll("-", "_")}`);
+  return typeof value === "boolean" ? say(value ? "yes" : "no") : choiceWords(name, value);
 }

@@ -93,7 +93,10 @@ export class Result {
     fill(at("result-norm"), normMark(paper));
     const tables = result.ears.filter((ear) => ear.has_thresholds);
     fill(at("result-tables"), ...tables.map((ear) => thresholdTable(ear, unitOf(result), columnsOf(ear, paper))));
-    fill(at("result-means"), ...[...meanLines(result), ...lossLines(result)].map((line) => make("li", {}, line)));
+    fill(at("result-means"), ...meanLines(result).map((line) => make("li", {}, line)));
+    const losses = lossLines(result);
+    show(at("result-gaps"), losses.length > 0);
+    fill(at("result-losses"), ...losses.map((line) => make("li", {}, line)));
     fill(at("result-meant"), ...notesOf(result, paper, this.#whose).map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityOf(result, paper));
     fill(at("result-sign"), ...signatureOf(this.#whose));

@@ -107,8 +107,8 @@ def made_keys() -> set[str]:
     """Return the keys that the page puts together from words of the firmware."""
     settings = knowledge()["settings"]
     keys = {f"part_{name}" for name in PARTS} | {f"fault_{name}" for name in PARTS}
-    for name in ("conduct", "first_ear", "masking", "confirm"):
-        keys |= {f"{name}_{each.replace('-', '_')}" for each in settings[name]["choices"]}
+    for name in ("conduct", "first_ear", "routes", "masking", "confirm"):
+        keys |= {f"{name}_{re.sub('[-, ]+', '_', each)}" for each in settings[name]["choices"]}
     for kind in ("in_use", "busy", "no_port", "unplugged", "bridge_gone", "another_device",
                  "no_answer", "silent", "closed"):  # fmt: skip
         keys.add(f"lost_{kind}")

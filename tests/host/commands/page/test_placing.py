@@ -1,0 +1,75 @@
+"""A test by bone from the page by clicks: the page says where the vibrator goes, and waits."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.head import Head
+from device.simulator.listener import SimulatedListener
+from firmware_py.sessions.archive import recorded_result
+from tests.host.commands.page.conftest import Operator, check_buttons
+from tests.host.commands.page.rig import Device
+
+pytestmark = pytest.mark.xdist_group("page")
+RIGHT_GAP_DB = 35.0
+SHOWN = "#live-check"
+ON_MASTOID = "on the mastoid, both ears open"
+# What is asked for, and the number of the drawings of bone then: none, one ear, or both.
+PLACES = (
+    f"behind the right ear, {ON_MASTOID}",
+    f"behind the left ear, {ON_MASTOID}",
+    "keep the bone vibrator behind the right ear",
+)
+
+
+def choose_bone(page: Page) -> None:
+    expect(page.locator("#routes")).to_have_value("air")
+    expect(page.locator("#instruction")).not_to_contain_text("vibrator")
+    page.select_option("#routes", "air, bone")
+    expect(page.locator("#instruction")).to_contain_text("a small vibrator")
+    expect(page.locator("#differs")).to_have_text("Conduction: air and bone, not air only")
+
+
+def until_placing_or_over(device: Device) -> bool:
+    """Let time pass until the operator is to place something; false: until the test is over."""
+    known = len(device.cable.told)
+    device.until(
+        lambda: any(word in device.cable.told[known:] for word in (b"! placing", b"! session-over"))
+    )
+    return b"! placing" in device.cable.told[known:]
+
+
+def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator) -> None:
+    right, left = audiogram_named("N3")["right"], audiogram_named("N1")["left"]
+    device.listener = SimulatedListener(
+        {"right": right, "left": left}, head=Head({"right": RIGHT_GAP_DB}), seed=3
+    )
+    page = operator.prepare(device)
+    choose_bone(page)
+    page.click("#start")
+    expect(page.locator("#view-live")).to_be_visible()
+    asked = []
+    while until_placing_or_over(device):
+        expect(page.locator(SHOWN)).to_be_visible()
+        asked.append(page.locator("#check-why").inner_text())
+        assert check_buttons(page) == ["Continue"]
+        by_air = page.locator("#live-ears .tones").first.locator(".tone").count()
+        page.click("#check-passed")
+        expect(page.locator(SHOWN)).to_be_hidden()
+        device.until_answers(2)
+        expect(page.locator("#answers tr").first).to_contain_text("ear by bone")
+        # No tone by bone is drawn as one by air.
+        drawn = page.locator("#live-ears .tones").first.locator(".tone")
+        expect(drawn).to_have_count(by_air)
+    expect(page.locator("#view-result")).to_be_visible()
+
+    assert len(asked) == len(PLACES)
+    assert all(place in words for place, words in zip(PLACES, map(str.lower, asked), strict=True))
+    assert len(recorded_result(device.journal()).result.ears) == 4
+    expect(page.locator("#result-losses")).to_contain_text("Right ear: conductive loss")
+    expect(page.locator("#result-means")).not_to_contain_text("conductive")
+
+
+def test_without_bone_nothing_is_said_of_gaps_and_no_part_has_a_fault(page: Page) -> None:
+    expect(page.locator("#check-words")).to_have_text("no fault found")
+    expect(page.locator("#result-gaps")).to_be_hidden()
