@@ -14,7 +14,7 @@ from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.route import Route, RouteKind
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.settings import AIR_AND_BONE, SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
 from firmware_py.procedure.tally import Tally
 from firmware_py.procedure.threshold_estimates import ThresholdEstimates
@@ -90,8 +90,10 @@ class EarParts:
             self.retest = None
 
 
-def _trials_max(settings: Settings) -> int:
-    again = AGAIN_TONES_MAX if settings.masked else 0
+def _trials_max(settings: Settings, kind: RouteKind) -> int:
+    """Return how many tones may count: by air an ear is judged once more when bone is known."""
+    times = 2 if settings.routes == AIR_AND_BONE and not kind.follows_air else 1
+    again = times * AGAIN_TONES_MAX if settings.masked else 0
     return settings.tones_max + again + ATTENTION_TONES_MAX
 
 
@@ -100,7 +102,7 @@ def _estimator(settings: Settings, person: Person, kind: RouteKind) -> Threshold
     try:
         return ThresholdEstimator(
             settings.profile,
-            max_trials=_trials_max(settings),
+            max_trials=_trials_max(settings, kind),
             response_noise_db=settings.response_noise_db,
             unsure_half_width_db=settings.dead_zone_half_width_db,
             age_years=person.age_years,

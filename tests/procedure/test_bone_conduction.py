@@ -1,6 +1,7 @@
 """Tests by air and bone of simulated heads: whose thresholds come out, and what is left open."""
 
 from functools import lru_cache
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -10,12 +11,15 @@ from device.simulator.head import Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from firmware_py.procedure import events, tells
+from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdict
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 
 HZ: Final = (500, 1000, 2000, 4000)
 RIGHT, LEFT = Route("right", BONE), Route("left", BONE)
@@ -191,3 +195,20 @@ def test_it_asks_only_what_may_be_asked(range_hz: tuple[float, float]) -> None:
     found = [each for each in at_octaves(test, RIGHT) if each.masking == MaskingMark.MASKED]
     assert found
     assert all(abs((each.threshold_db_hl or 0.0) - 10.0) < 9.0 for each in found)
+
+
+def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
+    """After the other ear's test by air, and once more when bone is known."""
+    test = EarTest(
+        Route("left"), Settings(routes="air, bone", tones_max=20, tones_min=1, ask_all=True)
+    )
+    random = Random(1)
+    for again in range(3):
+        if again:
+            test.ask_again(test.observations[-1:])
+        while not test.over:
+            tone = test.next_presentation(test.tally.tones + 1)
+            heard = tone.level_db_hl + random.gauss(0.0, 4.0) > 40.0
+            test.answer(tone, heard and random.random() > 0.1)  # at times without attention
+    once = 20 + AGAIN_TONES_MAX + ATTENTION_TONES_MAX
+    assert test.estimator.trial_count > once, "or once would be room enough"
