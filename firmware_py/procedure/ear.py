@@ -187,15 +187,18 @@ class EarTest(EarParts):
         if self.listening.take_answer(presentation, heard):
             self.end_check(passed=True)
 
-    def begin_equipment_check(self) -> bool:
-        """Ask who hears tones of an ear in which nothing was heard; return whether to ask.
+    @property
+    def asks_equipment(self) -> bool:
+        """Return whether to ask who hears tones of an ear in which nothing was heard.
 
         Once: a deaf ear looks like an earphone that is not plugged in, or nobody's ear.
         """
-        asks = self.over and self.heard_nothing and self.listening.begin_with_equipment()
-        if asks:
-            self.ask_for(Why.WHO_HEARS)
-        return asks
+        return self.over and self.heard_nothing and not self.listening.equipment_asked
+
+    def begin_equipment_check(self) -> None:
+        """Ask who hears its tones."""
+        self.listening.begin_with_equipment()
+        self.ask_for(Why.WHO_HEARS)
 
     def end_check(self, passed: bool = False) -> None:
         """Go on after a check: forget what its story explains away, and ask it again.

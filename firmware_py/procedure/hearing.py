@@ -246,24 +246,24 @@ class HearingTest:
         if check is not None:
             return self._present(now_us, *check, since_us)
         route = route or self.cross_hearing.bone.next_route() or next_confirmed(self.ears.values())
-        if route is None:
-            route, told = self._equipment_checked(now_us)
+        silent = None if route else next((e for e in self.ears.values() if e.asks_equipment), None)
+        route = silent.route if silent else route
         if route is None:
             return self._finish(SessionOutcome.COMPLETE)
         if self.placing.wait_for(route, noise=route in self.cross_hearing.asked_again):
             return [*told, tells.PlacingTold(self.placing.why), *self.presenter.pause()]
+        if silent:
+            told = self._check_equipment(now_us, silent)
         let_begin(self.ears[route], self.cross_hearing)
         objective = objective_of(self.settings, self.presenter.pace.trial_time)
         presentation = self.ears[route].next_presentation(self.number + 1, objective)
         return [*told, *self._present(now_us, route, presentation, since_us)]
 
-    def _equipment_checked(self, now_us: int) -> tuple[Route | None, list[Action]]:
-        """Return an ear in which nothing was heard, of which the operator says who hears it."""
-        ear = next((each for each in self.ears.values() if each.begin_equipment_check()), None)
-        if ear is None:
-            return None, []
+    def _check_equipment(self, now_us: int, ear: EarTest) -> list[Action]:
+        """Ask the operator who hears the tones of an ear in which nothing was heard."""
+        ear.begin_equipment_check()
         self._check_until_us = now_us + CHECK_US_MAX
-        return ear.route, [tells.EquipmentCheckTold(ear.route, ear.listening.why)]
+        return [tells.EquipmentCheckTold(ear.route, ear.listening.why)]
 
     def _present(
         self, now_us: int, route: Route, presentation: Presentation, since_us: int | None

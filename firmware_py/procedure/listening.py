@@ -197,16 +197,10 @@ class Listening:
         elif before:
             check.frequency_hz, check.level_db_hl = before[-1].frequency_hz, before[-1].level_db_hl
 
-    def begin_with_equipment(self) -> bool:
-        """Begin with tones that somebody is to hear: the operator, or the listener's other ear.
-
-        Once; return whether it is the first time.
-        """
-        if self.equipment_asked:
-            return False
+    def begin_with_equipment(self) -> None:
+        """Begin with tones that somebody is to hear: the operator, or the listener's other ear."""
         self.equipment_asked, self._check = True, self._familiar(None)
         self.why = (reason(Code.WHO_HEARS),)
-        return True
 
     def presentation(self) -> Presentation:
         """Return the next presentation of the check: a silence, or a tone that was heard before."""

@@ -10,6 +10,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
+from device.simulator.operator import Operator
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
@@ -212,3 +213,21 @@ def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
             test.answer(tone, heard and random.random() > 0.1)  # at times without attention
     once = 20 + AGAIN_TONES_MAX + ATTENTION_TONES_MAX
     assert test.estimator.trial_count > once, "or once would be room enough"
+
+
+def test_who_hears_a_silent_earphone_is_asked_when_earphones_are_on_again() -> None:
+    """The vibrator was on last; and the minute for the answer begins when it is asked for."""
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((HZ[1],), (DEAD,)), "left": Audiogram((HZ[1],), (10.0,)),
+    }  # fmt: skip
+    operator = Operator(hears=events.OTHER_EAR, after_s=50.0)
+    test = SimulatedTest(Settings(routes="air, bone"), SimulatedListener(truths), operator=operator)
+    test.run()
+    told = [a for _, a in test.log if isinstance(a, tells.PlacingTold | tells.EquipmentCheckTold)]
+    *_, placed, asked = told
+    assert isinstance(placed, tells.PlacingTold)
+    assert placed.why.code == Code.PLACE_EARPHONES
+    assert isinstance(asked, tells.EquipmentCheckTold)
+    assert asked.route == Route("right")
+    assert ear(test, Route("right")).outcome == Outcome.NO_RESPONSE
+    assert ear(test, Route("right")).verdict == Verdict.VALID
