@@ -8,7 +8,7 @@ from tests.simulation.story import SHORT, Story, Trouble, draw
 
 QUIET: Final = replace(
     draw(1),
-    settings={**draw(1).settings, "ears": "left", "profile": "annealed-laplace",
+    settings={**draw(1).settings, "ears": "left", "routes": "air", "profile": "annealed-laplace",
               "stop_half_width_db": 25.0, "response_noise_db": 2.0},
     listener={"audiogram": "N3", "lapse_rate": 0.0, "false_alarm_rate": 0.0, "seed": 1},
     troubles=(),
