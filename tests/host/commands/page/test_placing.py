@@ -14,7 +14,6 @@ pytestmark = pytest.mark.xdist_group("page")
 RIGHT_GAP_DB = 35.0
 SHOWN = "#live-check"
 ON_MASTOID = "on the mastoid, both ears open"
-# What is asked for, and the number of the drawings of bone then: none, one ear, or both.
 PLACES = (
     f"behind the right ear, {ON_MASTOID}",
     f"behind the left ear, {ON_MASTOID}",
@@ -30,13 +29,15 @@ def choose_bone(page: Page) -> None:
     expect(page.locator("#differs")).to_have_text("Conduction: air and bone, not air only")
 
 
-def until_placing_or_over(device: Device) -> bool:
-    """Let time pass until the operator is to place something; false: until the test is over."""
-    known = len(device.cable.told)
-    device.until(
-        lambda: any(word in device.cable.told[known:] for word in (b"! placing", b"! session-over"))
-    )
-    return b"! placing" in device.cable.told[known:]
+def until_placing_or_over(device: Device, placed: int) -> bool:
+    """Let time pass until something is to be placed once more; false: until the test is over."""
+
+    def has_come() -> bool:
+        told = device.cable.told
+        return told.count(b"! placing") > placed or b"! session-over" in told
+
+    device.until(has_come)
+    return device.cable.told.count(b"! placing") > placed
 
 
 def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator) -> None:
@@ -49,7 +50,7 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
     page.click("#start")
     expect(page.locator("#view-live")).to_be_visible()
     asked = []
-    while until_placing_or_over(device):
+    while until_placing_or_over(device, len(asked)):
         expect(page.locator(SHOWN)).to_be_visible()
         asked.append(page.locator("#check-why").inner_text())
         assert check_buttons(page) == ["Continue"]
