@@ -49,7 +49,7 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
     choose_bone(page)
     page.click("#start")
     expect(page.locator("#view-live")).to_be_visible()
-    asked = []
+    asked: list[str] = []
     while until_placing_or_over(device, len(asked)):
         expect(page.locator(SHOWN)).to_be_visible()
         asked.append(page.locator("#check-why").inner_text())
