@@ -56,6 +56,12 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "real ears with steep steps are those of --audiograms FILE",
     )
     p.add_argument("--cases", metavar="NAME,...", help="rows of --robustness (default: all)")
+    p.add_argument(
+        "--bone",
+        action="store_true",
+        help="print instead what whole tests by air and bone find, of people of --audiograms FILE, "
+        "a table with columns air500, bone500 ...; --ears: how many people (default: 40; 0: all)",
+    )
     _add_seconds_arguments(p)
     _add_figure_arguments(p)
     p.add_argument(

@@ -38,6 +38,7 @@ examples:
   gp-pta study --seconds --audiograms ears.csv --ears 36 --conduct brisk,clinical
   gp-pta study --robustness --audiograms ears.csv
   gp-pta study --robustness --cases island,tent --ears 4 --seeds 1
+  gp-pta study --bone --audiograms air_bone.csv
   gp-pta study --figure posterior-evolution --profile gp-pta-2015 -o figure.svg
 
 methods: {", ".join(METHODS_USUAL)};
@@ -63,6 +64,8 @@ add_arguments = options.add_arguments
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or draw the figure."""
     os.environ[VARIABLE] = JIT  # the other methods have kernels of their own, in no library
+    if arguments.bone:
+        return _bone(arguments)
     if arguments.robustness:
         return _robustness(arguments)
     if arguments.cases is not None:
@@ -133,6 +136,27 @@ def _seconds(arguments: argparse.Namespace) -> int:
     from host_tools.research.study.seconds_command import seconds
 
     return seconds(arguments, asked, workers)
+
+
+def _bone(arguments: argparse.Namespace) -> int:
+    _refuse(arguments, "--bone", "it runs whole tests, and prints a table")
+    _refuse_of_seconds(arguments)
+    _refuse_times(arguments, "--bone")
+    if arguments.audiograms is None:
+        raise HostError("--audiograms is missing; allowed is a table of ears by air and by bone")
+    usual = {
+        "robustness": False, "seconds": False, "cases": None, "seeds": None, "noise": 2.0,
+        "lapse_rate": 0.01, "false_alarm_rate": 0.01, "listener": HONEST.text, "part": "auto",
+        "no_jitter": False, "trials": TRIALS_USUAL,
+    }  # fmt: skip
+    for option, value in usual.items():
+        if getattr(arguments, option) != value:
+            raise HostError(f"--{option.replace('_', '-')} does not go with --bone")
+    workers = _workers(arguments)
+    need("gp-pta study --bone", "numba", "threadpoolctl", use="study")
+    from host_tools.research.study.bone_command import bone
+
+    return bone(arguments, workers)
 
 
 def _refuse(arguments: argparse.Namespace, mode: str, why: str) -> None:

@@ -1,0 +1,294 @@
+"""Whole tests of people by air and bone: what one gives, and what is read off many."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from device.simulator.earphones import PLACE_US
+from device.simulator.hearing import SimulatedTest, ear_named
+from device.simulator.listener import SimulatedListener
+from firmware_py.procedure.air_bone_gap import gaps_of
+from firmware_py.procedure.events import Action, Finish
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tells import AnswerTold, EarAgainTold, PlacingTold
+from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from host_tools.research.study.bone_people import SCORED_HZ, Person
+from host_tools.research.study.listener import session_seed
+from host_tools.terminal import markdown
+
+WITHIN_DB: Final = 8.0  # the 95 % band at each of `SCORED_HZ`, to either side
+NOISES_DB: Final = (2.0, 4.0)
+RATE: Final = 0.01  # of lapses, and of false alarms
+# What thresholds by bone are told to be: of either cochlea, of the ear that is asked, or open.
+UNMASKED, MASKED, UNCERTAIN, INFERRED = "unmasked", "masked", "uncertain", "inferred"
+MARKS: Final = (UNMASKED, MASKED, UNCERTAIN, INFERRED)
+# True gaps, mean over `SCORED_HZ` above those of the reference levels, dB: from, and below.
+GAPS_DB: Final = ((-math.inf, 5.0), (5.0, 10.0), (12.5, 17.5), (20.0, math.inf))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A test to be run."""
+
+    person: Person
+    noise_db: float
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Found:
+    """A threshold by bone at one of `SCORED_HZ`."""
+
+    mark: str  # of `MARKS`
+    error_db: float  # from what the vibrator could find
+    covered: bool  # by the 95 % band
+
+
+@dataclass
+class EarFound:
+    """What the tests by bone of an ear gave."""
+
+    true_gap_db: float
+    # tones until the bands were within +-`WITHIN_DB`, without noise, and anew with it (0: none)
+    tones: list[int] = field(default_factory=list)
+    all_tones: int = 0
+    valid: bool = True
+    called: bool | None = None  # that there is a gap; None: not told
+    thresholds: tuple[Found, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one test gave."""
+
+    unit: Unit
+    ears: tuple[EarFound, ...]
+    seconds: float  # from the first word to place the vibrator on, without the time to place it
+    placings: int
+
+
+class _Watch:
+    # Counts the tones by bone of each ear until its bands are narrow.
+    def __init__(self, test: SimulatedTest) -> None:
+        self._test = test
+        self.counts: dict[Route, list[int]] = {}
+        self._narrow: dict[Route, bool] = {}
+        self.began_us: int | None = None
+        self.placings = 0
+
+    def is_over(self, action: Action) -> bool:
+        match action:
+            case PlacingTold():
+                self.placings += 1
+                self.began_us = self._test.now_us if self.began_us is None else self.began_us
+            case EarAgainTold(route) if route.by_bone:
+                self.counts[route].append(0)
+                self._narrow[route] = False
+            case AnswerTold(route=route) if route.by_bone:
+                counts = self.counts.setdefault(route, [0])
+                if not self._narrow.get(route):
+                    counts[-1] += 1
+                    self._narrow[route] = self._is_narrow(route)
+        return isinstance(action, Finish)
+
+    def _is_narrow(self, route: Route) -> bool:
+        ear = self._test.test.ears[route]
+        low, high = ear.estimator.threshold_band(SCORED_HZ, BAND_PROBABILITY)
+        ends = [ear.levels.limit_db_hl(f) for f in SCORED_HZ]
+        # Of what lies beyond the levels of the test nobody is told.
+        known = np.minimum(high, ends) - np.maximum(low, ear.levels.floor_db_hl)
+        return bool(np.all(0.5 * known <= WITHIN_DB))
+
+
+def run_test(unit: Unit) -> Measured:
+    """Test somebody by air and bone."""
+    person = unit.person
+    seed = session_seed(person.name, unit.seed)
+    listener = SimulatedListener(
+        {ear_named(ear): truth for ear, truth in person.by_air.items()},
+        response_noise_db=unit.noise_db,
+        lapse_rate=RATE,
+        false_alarm_rate=RATE,
+        seed=seed,
+        head=person.head,
+    )
+    test = SimulatedTest(Settings(routes="air, bone", seed=seed), listener)
+    test.test.cross_hearing.bone.gaps = person.gaps
+    watch = _Watch(test)
+    test.run_until(watch.is_over)
+    result = test.test.result()
+    began_us = test.now_us if watch.began_us is None else watch.began_us
+    spent_us = test.now_us - began_us - watch.placings * PLACE_US
+    return Measured(unit, tuple(_ears(person, result, watch)), spent_us / 1e6, watch.placings)
+
+
+def _ears(person: Person, result: SessionResult, watch: _Watch) -> Iterable[EarFound]:
+    called = {gap.ear: gap.mean for gap in gaps_of(result)}
+    for ear in result.ears:
+        if ear.route.by_bone:
+            mean = called.get(ear.route.ear)
+            yield EarFound(
+                person.gap_db(ear.route.ear),
+                watch.counts.get(ear.route, []),
+                ear.tones,
+                ear.verdict == Verdict.VALID,
+                None if mean is None else mean.is_called,
+                tuple(_thresholds(person, ear)),
+            )
+
+
+def _thresholds(person: Person, ear: EarResult) -> Iterable[Found]:
+    for each in ear.thresholds:
+        numbers = each.threshold_db_hl, each.low_db_hl, each.high_db_hl
+        if each.frequency_hz not in SCORED_HZ or None in numbers:
+            continue
+        mean_db_hl, low_db_hl, high_db_hl = (float(number or 0.0) for number in numbers)
+        mark = _mark(each.mark, each.masking)
+        better, own = (
+            person.bone_db_hl(ear.route.ear, each.frequency_hz, alone=alone)
+            for alone in (False, True)
+        )
+        # With noise the ear is asked anew, for its own threshold.
+        truth = own if ear.tones_masked > 0 else better
+        if mark == UNCERTAIN:  # it is either's, or what lies between
+            truth = min(max(mean_db_hl, better), own)
+        yield Found(mark, mean_db_hl - truth, low_db_hl <= truth <= high_db_hl)
+
+
+def _mark(mark: Outcome, masking: MaskingMark | None) -> str:
+    if mark == Outcome.INFERRED:
+        return INFERRED
+    by_noise = {MaskingMark.MASKED: MASKED, MaskingMark.UNCERTAIN: UNCERTAIN}
+    return UNMASKED if masking is None else by_noise.get(masking, UNMASKED)
+
+
+def read_off(noise_db: float, tests: Sequence[Measured]) -> dict[str, Any]:
+    """Return a row of the table: what all tests with a response noise gave.
+
+    Tones, seconds and errors are of the people of the table; gaps of those that are drawn, too.
+    """
+    real = [test for test in tests if not test.unit.person.drawn]
+    ears = [ear for test in real for ear in test.ears]
+    asked = [ear for ear in ears if ear.tones]
+    found = [each for ear in ears for each in ear.thresholds]
+    seconds = [test.seconds for test in real]
+    placed = [test.seconds + test.placings * PLACE_US / 1e6 for test in real]
+    return {
+        "noise_db": noise_db,
+        "people": len(real),
+        "ears_valid": sum(ear.valid for ear in ears) / len(ears),
+        "tones": _spread([ear.tones[0] for ear in asked]),
+        "tones_with_noise": _spread([sum(ear.tones[1:]) for ear in asked if len(ear.tones) > 1]),
+        "ears_with_noise": sum(len(ear.tones) > 1 for ear in ears) / len(ears),
+        "all_tones": _spread([ear.all_tones for ear in asked]),
+        "seconds": _spread(seconds),
+        "seconds_placings": _spread(placed),
+        "marks": {mark: _errors([each for each in found if each.mark == mark]) for mark in MARKS},
+        "gaps": [_called(tests, low_db, high_db) for low_db, high_db in GAPS_DB],
+    }
+
+
+def _spread(values: Sequence[float]) -> dict[str, float | None]:
+    """Return median and 95th percentile."""
+    if not values:
+        return {"median": None, "p95": None}
+    median, p95 = np.percentile(values, (50, 95)).tolist()
+    return {"median": median, "p95": p95}
+
+
+def _errors(found: Sequence[Found]) -> dict[str, float | None]:
+    errors_db = np.array([each.error_db for each in found])
+    return {
+        "count": len(found),
+        "rmse_db": float(np.sqrt(np.mean(errors_db**2))) if found else None,
+        "bias_db": float(errors_db.mean()) if found else None,
+        "covered_95": sum(each.covered for each in found) / len(found) if found else None,
+    }
+
+
+def _called(tests: Sequence[Measured], low_db: float, high_db: float) -> dict[str, Any]:
+    """Return how many ears whose gap lies there are said to have one, of the table and drawn."""
+    row: dict[str, Any] = {"from_db": _finite(low_db), "below_db": _finite(high_db)}
+    for drawn, name in ((False, "real"), (True, "drawn")):
+        there = [
+            ear
+            for test in tests
+            if test.unit.person.drawn == drawn
+            for ear in (test.ears[:1] if drawn else test.ears)
+            if low_db <= ear.true_gap_db < high_db
+        ]
+        row[name] = {
+            "ears": len(there),
+            "called": sum(ear.called is True for ear in there),
+            "open": sum(ear.called is None for ear in there),
+        }
+    return row
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the table in Markdown, a column for each response noise."""
+    columns = [_column(row) for row in rows]
+    heads = ["", *(f"noise {row['noise_db']:g} dB" for row in rows)]
+    body = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    return markdown([heads, *body])
+
+
+def _column(row: dict[str, Any]) -> dict[str, str]:
+    within = f"within +-{WITHIN_DB:g} dB at 0.5, 1, 2, 4 kHz"
+    cells = {
+        f"tones an ear until {within}, without noise": _say_spread(row["tones"]),
+        f"tones until then anew, with noise, in {_of(row, 'ears_with_noise')} of ears": _say_spread(
+            row["tones_with_noise"]
+        ),
+        "all tones an ear": _say_spread(row["all_tones"]),
+        "s for two ears after air": _say_spread(row["seconds"]),
+        "s with 10 s for each placing": _say_spread(row["seconds_placings"]),
+    }
+    for mark, of_mark in row["marks"].items():
+        cells[f"{mark}: RMSE (mean error), dB; in the 95 % band"] = _say_errors(of_mark)
+    for gap in row["gaps"]:
+        cells[f"gap {_say_range(gap)} called: ears, drawn ears"] = ", ".join(
+            _say_called(gap[name]) for name in ("real", "drawn")
+        )
+    return cells
+
+
+def _of(row: dict[str, Any], name: str) -> str:
+    return f"{row[name]:.0%}"
+
+
+def _say_spread(spread: dict[str, float | None]) -> str:
+    if spread["median"] is None:
+        return "-"
+    return f"{spread['median']:.0f} (95 %: {spread['p95']:.0f})"
+
+
+def _say_errors(of_mark: dict[str, Any]) -> str:
+    if not of_mark["count"]:
+        return "-"
+    return (
+        f"{of_mark['rmse_db']:.1f} ({of_mark['bias_db']:+.1f}); {of_mark['covered_95']:.3f} "
+        f"of {of_mark['count']}"
+    )
+
+
+def _say_range(gap: dict[str, float | None]) -> str:
+    low, high = gap["from_db"], gap["below_db"]
+    if low is None:
+        return f"below {high:g} dB"
+    return f"{low:g} dB and more" if high is None else f"{low:g} to {high:g} dB"
+
+
+def _say_called(of_ears: dict[str, int]) -> str:
+    left = f" ({of_ears['open']} open)" if of_ears["open"] else ""
+    return f"{of_ears['called']} of {of_ears['ears']}{left}"

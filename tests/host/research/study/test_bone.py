@@ -1,0 +1,222 @@
+"""`gp-pta study --bone`: who is tested with whose gaps, arithmetic by hand, and the command."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.head import Head
+from firmware_py.inference.mixture.gap_prior import shipped_gap_prior
+from firmware_py.procedure.air_bone_gap import EarGaps
+from firmware_py.procedure.results import EarResult, SessionResult
+from host_tools.errors import HostError
+from host_tools.main import main
+from host_tools.research.study import bone_command
+from host_tools.research.study.bone import (
+    MARKS,
+    MASKED,
+    UNMASKED,
+    EarFound,
+    Found,
+    Measured,
+    Unit,
+    read_off,
+    run_test,
+    table_lines,
+)
+from host_tools.research.study.bone_people import SCORED_HZ, Person, people_of
+
+COLUMNS = (250, 500, 1000, 2000, 4000)
+
+
+def write_table(path: Path, people: int = 40, incomplete: int = 1) -> Path:
+    """Two ears each; a fifth of the ears has gaps, the others have 5 dB less or more at most."""
+    draws = np.random.default_rng(7)
+    cells = [f"{by}{f}" for by in ("air", "bone") for f in COLUMNS if (by, f) != ("bone", 250)]
+    lines = [",".join(["person", "ear", *cells])]
+    for person in range(people):
+        base = draws.integers(2, 8, size=5) * 5
+        for side in "RL":
+            gap = 5 * draws.integers(-1, 2, size=5) + (25 if draws.random() < 0.2 else 0)
+            air, bone = base + np.maximum(gap, 0), base + np.maximum(-gap, 0)
+            both = [str(cell) for cell in (*air, *bone[1:])]
+            if person < incomplete and side == "L":
+                both[-1] = ""
+            lines.append(",".join([f"P{person}", side, *both]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def everybody(tmp_path_factory: pytest.TempPathFactory) -> list[Person]:
+    return people_of(write_table(tmp_path_factory.mktemp("table") / "ears.csv"), 0)
+
+
+def test_who_has_both_ears_is_tested_and_once_more_with_a_drawn_gap(
+    everybody: list[Person],
+) -> None:
+    real = [person for person in everybody if not person.drawn]
+    assert len(real) == 39
+    assert "/P0" not in {person.name for person in real}, "an ear of his is incomplete"
+    assert [f"{person.name}, drawn" for person in real] == [p.name for p in everybody[39:]]
+
+
+def test_each_half_learns_from_the_other_one_only(everybody: list[Person], tmp_path: Path) -> None:
+    """Whoever leaves the table changes the gaps of the other half, and none of his own."""
+    gaps = {person.name: person.gaps for person in everybody if not person.drawn}
+    assert len({id(each) for each in gaps.values()}) == 2
+    gone = everybody[0].name
+    lines = write_table(tmp_path / "all.csv").read_text("utf-8").splitlines()
+    fewer = [line for line in lines if not line.startswith(f"{gone.rpartition('/')[2]},")]
+    assert len(fewer) == len(lines) - 2
+    (tmp_path / "fewer.csv").write_text("\n".join(fewer) + "\n", encoding="utf-8")
+    left = [p for p in people_of(tmp_path / "fewer.csv", 0) if not p.drawn]
+    own_half = [p for p in left if gaps[p.name] is gaps[gone]]
+    assert own_half
+    assert all(p.gaps.classes == gaps[gone].classes for p in own_half)
+    others = [p for p in left if p not in own_half]
+    assert others
+    assert all(p.gaps.classes != gaps[p.name].classes for p in others)
+
+
+def test_routes_of_an_ear_are_moved_together_and_a_drawn_gap_leaves_its_cochlea(
+    everybody: list[Person],
+) -> None:
+    count = len(everybody) // 2
+    for real, drawn in zip(everybody[:count], everybody[count:], strict=True):
+        for f in SCORED_HZ:
+            gap_db = real.head.gap_db("right", f)
+            assert gap_db == 5.0 * round(gap_db / 5.0), "as it was measured"
+            own = [p.bone_db_hl("right", f, alone=True) for p in (real, drawn)]
+            assert own[1] == pytest.approx(own[0])
+            assert 0.0 <= drawn.head.gap_db("right", f) <= 60.0
+        assert drawn.by_air["left"] == real.by_air["left"]
+        assert drawn.gap_db("left") == real.gap_db("left")
+    mean_db = [np.mean([p.gap_db("right") for p in half]) for half in _halves(everybody)]
+    assert mean_db[1] > mean_db[0] + 10.0
+
+
+def _halves(people: list[Person]) -> tuple[list[Person], list[Person]]:
+    return people[: len(people) // 2], people[len(people) // 2 :]
+
+
+FLAT = Person(
+    "flat",
+    {"right": Audiogram((1000.0,), (50.0,)), "left": Audiogram((1000.0,), (10.0,))},
+    Head({"right": 40.0}, skull_attenuation_db=3.0),
+    shipped_gap_prior(),
+)
+
+
+def measured(person: Person, seconds: float, *ears: EarFound) -> Measured:
+    return Measured(Unit(person, 2.0), ears, seconds, placings=2)
+
+
+def test_arithmetic() -> None:
+    right = EarFound(
+        30.0, [6, 4], 15, called=True,
+        thresholds=(Found(MASKED, 3.0, True), Found(MASKED, -4.0, False)),
+    )  # fmt: skip
+    left = EarFound(1.0, [8], 10, called=None, thresholds=(Found(UNMASKED, 1.0, True),))
+    one = measured(FLAT, 40.0, right, left)
+    made = measured(replace(FLAT, drawn=True), 500.0, replace(right, called=False), right)
+    row = read_off(2.0, [one, made])
+
+    assert (row["people"], row["ears_with_noise"], row["ears_valid"]) == (1, 0.5, 1.0)
+    assert row["tones"]["median"] == 7.0
+    assert row["tones_with_noise"]["median"] == 4.0
+    assert row["all_tones"]["median"] == 12.5
+    assert (row["seconds"]["median"], row["seconds_placings"]["median"]) == (40.0, 60.0)
+    masked = row["marks"][MASKED]
+    assert masked["rmse_db"] == pytest.approx(12.5**0.5)
+    assert (masked["count"], masked["bias_db"], masked["covered_95"]) == (2, -0.5, 0.5)
+    none, *_, large = row["gaps"]
+    assert none["real"] == {"ears": 1, "called": 0, "open": 1}
+    assert large["real"] == {"ears": 1, "called": 1, "open": 0}
+    assert large["drawn"] == {"ears": 1, "called": 0, "open": 0}, "the right ear alone is drawn"
+    lines = table_lines([row, row])
+    assert len({len(line) for line in lines}) == 1
+    assert "7 (95 %: 8)" in lines[2]
+
+
+def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the journal of the test: its tones, masks and thresholds."""
+    seen: list[SessionResult] = []
+    module = "host_tools.research.study.bone.gaps_of"
+
+    def look(result: SessionResult) -> list[EarGaps]:
+        seen.append(result)
+        return []
+
+    monkeypatch.setattr(module, look)
+    found = run_test(Unit(FLAT, 2.0))
+    (result,) = seen
+    right, left = found.ears
+    told = {ear.route.ear: ear for ear in result.ears if ear.route.by_bone}
+
+    assert [right.all_tones, left.all_tones] == [told["right"].tones, told["left"].tones]
+    assert len(right.tones) == 2, "it was asked anew with noise"
+    assert 0 < right.tones[1] <= told["right"].tones_masked
+    assert 0 < right.tones[0] < right.all_tones
+    assert {each.mark for each in right.thresholds} <= {*MARKS}
+    for each, told_db_hl in zip(right.thresholds, _octaves(told["right"]), strict=True):
+        assert each.error_db == pytest.approx(told_db_hl - 10.0)
+    for each, told_db_hl in zip(left.thresholds, _octaves(told["left"]), strict=True):
+        assert each.error_db == pytest.approx(told_db_hl - 10.0)
+    assert found.placings == 3
+    assert 20.0 < found.seconds < 200.0
+
+
+def _octaves(ear: EarResult) -> list[float]:
+    found = [t.threshold_db_hl for t in ear.thresholds if t.frequency_hz in SCORED_HZ]
+    return [each for each in found if each is not None]
+
+
+def test_the_command_prints_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: dict[str, Measured] = {}
+
+    def run_once(unit: Unit) -> Measured:
+        name = unit.person.name
+        return replace(done.setdefault(name, done.get(name) or run_test(unit)), unit=unit)
+
+    monkeypatch.setattr(bone_command, "run_test", run_once)
+    table = write_table(tmp_path / "ears.csv", people=40)
+    ask = ["study", "--bone", "--audiograms", str(table), "--ears", "1", "--workers", "0"]
+    assert main(ask) == 0
+    said = capsys.readouterr().out
+    assert main([*ask, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["noise_db"] for row in rows] == [2.0, 4.0]
+    assert [row["people"] for row in rows] == [1, 1]
+    assert "\n".join(table_lines(rows)) in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "--audiograms is missing"),
+        (["--audiograms", "none.csv"], "No such file"),
+        (["--audiograms", "none.csv", "--noise", "3"], "--noise does not go with --bone"),
+        (["--audiograms", "none.csv", "--seeds", "3"], "--seeds does not go with --bone"),
+        (["--audiograms", "none.csv", "--methods", "quest"], "--methods does not go with --bone"),
+        (["--audiograms", "none.csv", "--ears", "-1"], "--ears is -1"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["study", "--bone", *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_table_of_one_route_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "air.csv").write_text("person,ear,air500\nA,R,10\n", encoding="utf-8")
+    with pytest.raises(HostError, match="no column boneNNN"):
+        people_of(tmp_path / "air.csv", 0)
+    with pytest.raises(HostError, match="of one half 8 ears have both routes; allowed are 20"):
+        people_of(write_table(tmp_path / "few.csv", people=12), 0)
