@@ -90,11 +90,12 @@ class BoneConduction:
         """Return what is known of the ear's own threshold, whatever the other cochlea hears.
 
         What was found without noise was the one's or the other's. If it was this one's, that is its
-        threshold; else it is what air tells of it.
+        threshold, within what the skull takes away: a cochlea that is little worse than the other
+        one answers nearly as early. Else it is what air tells of it.
         """
         knots_hz = self._ears[route].estimator.knots_hz
         by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz, self.gaps)
-        return self._of_either[route].or_else(by_air, OWN_SHARE)
+        return bone_prior.other_side(self._of_either[route]).or_else(by_air, OWN_SHARE)
 
     def of(self, ear: str) -> "EarTest | None":
         """Return the test of an ear by bone; None if it is not measured, or not to be trusted."""
