@@ -247,10 +247,10 @@ def _column(row: dict[str, Any]) -> dict[str, str]:
     within = f"within +-{WITHIN_DB:g} dB at 0.5, 1, 2, 4 kHz"
     cells = {
         f"tones an ear until {within}, without noise": _say_spread(row["tones"]),
-        f"tones until then anew, with noise, in {_of(row, 'ears_with_noise')} of ears": _say_spread(
-            row["tones_with_noise"]
-        ),
+        "ears that are asked anew, with noise": f"{row['ears_with_noise']:.0%}",
+        "tones of these until then": _say_spread(row["tones_with_noise"]),
         "all tones an ear": _say_spread(row["all_tones"]),
+        "ears whose test is valid": f"{row['ears_valid']:.0%}",
         "s for two ears after air": _say_spread(row["seconds"]),
         "s with 10 s for each placing": _say_spread(row["seconds_placings"]),
     }
@@ -261,10 +261,6 @@ def _column(row: dict[str, Any]) -> dict[str, str]:
             _say_called(gap[name]) for name in ("real", "drawn")
         )
     return cells
-
-
-def _of(row: dict[str, Any], name: str) -> str:
-    return f"{row[name]:.0%}"
 
 
 def _say_spread(spread: dict[str, float | None]) -> str:

@@ -137,7 +137,7 @@ def test_arithmetic() -> None:
     assert none["real"] == {"ears": 1, "called": 0, "open": 1}
     assert large["real"] == {"ears": 1, "called": 1, "open": 0}
     assert large["drawn"] == {"ears": 1, "called": 0, "open": 0}, "the right ear alone is drawn"
-    lines = table_lines([row, row])
+    lines = table_lines([row, read_off(4.0, [measured(FLAT, 30.0, left)])])
     assert len({len(line) for line in lines}) == 1
     assert "7 (95 %: 8)" in lines[2]
 
