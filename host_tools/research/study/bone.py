@@ -7,16 +7,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from device.simulator.earphones import PLACE_US
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import SimulatedListener
+from firmware_py.procedure import tells
 from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.events import Action, Finish
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tells import AnswerTold, EarAgainTold, PlacingTold
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.research.study.bone_people import SCORED_HZ, Person
 from host_tools.research.study.listener import session_seed
@@ -24,6 +23,7 @@ from host_tools.terminal import markdown
 
 WITHIN_DB: Final = 8.0  # the 95 % band at each of `SCORED_HZ`, to either side
 NOISES_DB: Final = (2.0, 4.0)
+PLACING_S: Final = 10.0  # as long as the simulated operator takes
 RATE: Final = 0.01  # of lapses, and of false alarms
 # What thresholds by bone are told to be: of either cochlea, of the ear that is asked, or open.
 UNMASKED, MASKED, UNCERTAIN, INFERRED = "unmasked", "masked", "uncertain", "inferred"
@@ -84,13 +84,13 @@ class _Watch:
 
     def is_over(self, action: Action) -> bool:
         match action:
-            case PlacingTold():
+            case tells.PlacingTold():
                 self.placings += 1
                 self.began_us = self._test.now_us if self.began_us is None else self.began_us
-            case EarAgainTold(route) if route.by_bone:
+            case tells.EarAgainTold(route) if route.by_bone:
                 self.counts[route].append(0)
                 self._narrow[route] = False
-            case AnswerTold(route=route) if route.by_bone:
+            case tells.AnswerTold(route=route) if route.by_bone:
                 counts = self.counts.setdefault(route, [0])
                 if not self._narrow.get(route):
                     counts[-1] += 1
@@ -124,7 +124,7 @@ def run_test(unit: Unit) -> Measured:
     test.run_until(watch.is_over)
     result = test.test.result()
     began_us = test.now_us if watch.began_us is None else watch.began_us
-    spent_us = test.now_us - began_us - watch.placings * PLACE_US
+    spent_us = test.now_us - began_us - round(1e6 * watch.placings * PLACING_S)
     return Measured(unit, tuple(_ears(person, result, watch)), spent_us / 1e6, watch.placings)
 
 
@@ -178,7 +178,7 @@ def read_off(noise_db: float, tests: Sequence[Measured]) -> dict[str, Any]:
     asked = [ear for ear in ears if ear.tones]
     found = [each for ear in ears for each in ear.thresholds]
     seconds = [test.seconds for test in real]
-    placed = [test.seconds + test.placings * PLACE_US / 1e6 for test in real]
+    placed = [test.seconds + test.placings * PLACING_S for test in real]
     return {
         "noise_db": noise_db,
         "people": len(real),
@@ -190,7 +190,7 @@ def read_off(noise_db: float, tests: Sequence[Measured]) -> dict[str, Any]:
         "seconds": _spread(seconds),
         "seconds_placings": _spread(placed),
         "marks": {mark: _errors([each for each in found if each.mark == mark]) for mark in MARKS},
-        "gaps": [_called(tests, low_db, high_db) for low_db, high_db in GAPS_DB],
+        "gaps": [_count_gaps(tests, low_db, high_db) for low_db, high_db in GAPS_DB],
     }
 
 
@@ -212,7 +212,7 @@ def _errors(found: Sequence[Found]) -> dict[str, float | None]:
     }
 
 
-def _called(tests: Sequence[Measured], low_db: float, high_db: float) -> dict[str, Any]:
+def _count_gaps(tests: Sequence[Measured], low_db: float, high_db: float) -> dict[str, Any]:
     """Return how many ears whose gap lies there are said to have one, of the table and drawn."""
     row: dict[str, Any] = {"from_db": _finite(low_db), "below_db": _finite(high_db)}
     for drawn, name in ((False, "real"), (True, "drawn")):

@@ -77,7 +77,7 @@ def people_of(path: Path, count: int) -> list[Person]:
     found = [
         person
         for tested, others in (folds, folds[::-1])
-        for person in _people_in(*tested, _learned(*others))
+        for person in _people_in(*tested, _learn(*others))
     ]
     found.sort(key=lambda person: place_in_draw(person.name))
     if not found:
@@ -86,7 +86,7 @@ def people_of(path: Path, count: int) -> list[Person]:
     return [*chosen, *(_with_a_gap(person) for person in chosen)]
 
 
-def _learned(air: Population, bone: Population) -> GapPrior:
+def _learn(air: Population, bone: Population) -> GapPrior:
     gaps = gaps_of(air, bone)
     if len(gaps) < EARS_MIN:
         raise HostError(
@@ -103,7 +103,7 @@ def _people_in(air: Population, bone: Population, gaps: GapPrior) -> Iterator[Pe
     for row in np.lexsort((air.ear, air.person))[::-1].tolist():  # right, left
         rows.setdefault(air.person[row], []).append(row)
     for name, ears in rows.items():
-        thresholds = [_heard(each, ears, common_hz) for each in (air, bone)]
+        thresholds = [_levels(each, ears, common_hz) for each in (air, bone)]
         if len(ears) == len(_EARS) and not any(np.isnan(each).any() for each in thresholds):
             gap_db = [Audiogram((*common_hz.tolist(),), (*ear,)) for ear in _minus(*thresholds)]
             yield _person(name, air, ears, dict(zip(_EARS, gap_db, strict=True)), gaps)
@@ -114,7 +114,7 @@ def _minus(air: Array, bone: Array) -> list[list[float]]:
     return difference
 
 
-def _heard(route: Population, rows: list[int], frequencies_hz: Array) -> Array:
+def _levels(route: Population, rows: list[int], frequencies_hz: Array) -> Array:
     levels = np.where(route.censored, np.nan, route.thresholds_db_hl)[rows]
     return levels[:, np.isin(route.frequencies_hz, frequencies_hz)]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.earphones import PLACE_US
 from device.simulator.head import Head
 from firmware_py.inference.mixture.gap_prior import shipped_gap_prior
 from firmware_py.procedure.air_bone_gap import EarGaps
@@ -18,6 +19,7 @@ from host_tools.research.study import bone_command
 from host_tools.research.study.bone import (
     MARKS,
     MASKED,
+    PLACING_S,
     UNMASKED,
     EarFound,
     Found,
@@ -111,7 +113,7 @@ FLAT = Person(
 )
 
 
-def measured(person: Person, seconds: float, *ears: EarFound) -> Measured:
+def a_test(person: Person, seconds: float, *ears: EarFound) -> Measured:
     return Measured(Unit(person, 2.0), ears, seconds, placings=2)
 
 
@@ -121,8 +123,8 @@ def test_arithmetic() -> None:
         thresholds=(Found(MASKED, 3.0, True), Found(MASKED, -4.0, False)),
     )  # fmt: skip
     left = EarFound(1.0, [8], 10, called=None, thresholds=(Found(UNMASKED, 1.0, True),))
-    one = measured(FLAT, 40.0, right, left)
-    made = measured(replace(FLAT, drawn=True), 500.0, replace(right, called=False), right)
+    one = a_test(FLAT, 40.0, right, left)
+    made = a_test(replace(FLAT, drawn=True), 500.0, replace(right, called=False), right)
     row = read_off(2.0, [one, made])
 
     assert (row["people"], row["ears_with_noise"], row["ears_valid"]) == (1, 0.5, 1.0)
@@ -137,7 +139,7 @@ def test_arithmetic() -> None:
     assert none["real"] == {"ears": 1, "called": 0, "open": 1}
     assert large["real"] == {"ears": 1, "called": 1, "open": 0}
     assert large["drawn"] == {"ears": 1, "called": 0, "open": 0}, "the right ear alone is drawn"
-    lines = table_lines([row, read_off(4.0, [measured(FLAT, 30.0, left)])])
+    lines = table_lines([row, read_off(4.0, [a_test(FLAT, 30.0, left)])])
     assert len({len(line) for line in lines}) == 1
     assert "7 (95 %: 8)" in lines[2]
 
@@ -167,6 +169,7 @@ def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatc
     for each, told_db_hl in zip(left.thresholds, _octaves(told["left"]), strict=True):
         assert each.error_db == pytest.approx(told_db_hl - 10.0)
     assert found.placings == 3
+    assert PLACE_US == 1e6 * PLACING_S
     assert 20.0 < found.seconds < 200.0
 
 
