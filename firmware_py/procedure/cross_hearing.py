@@ -135,6 +135,8 @@ class CrossHearing(Crossing):
             if each.air_bone_gap_db is not None:
                 found[frequency_hz] = self._with_plateau(route, frequency_hz, each)
         said_db = _said_db(found)
+        if self.bone.of(route.noise.ear) is not None:
+            said_db |= _said_beside_db(found)
         if said_db and plateau.missed is None:
             # The same words for all: marks share them.
             why = reason(Code.GAP_EXPLAINS, gap_db=min(said_db.values()), ear=str(route.noise))
@@ -280,6 +282,18 @@ def _said_db(verdicts: Mapping[int, Verdict]) -> dict[int, float]:
         explained = sum(gap_db <= most_db for gap_db in gaps_db.values())
         most_db = next_db if explained >= least else most_db
     return {f: gap_db for f, gap_db in gaps_db.items() if gap_db <= most_db}
+
+
+def _said_beside_db(verdicts: Mapping[int, Verdict]) -> dict[int, float]:
+    """Return the gaps that people have beside thresholds that are uncertain, if those are half.
+
+    Where bone is measured there is no gap to be supposed; at 6 and 8 kHz it is not.
+    """
+    uncertain = sum(each.mark == MaskingMark.UNCERTAIN for each in verdicts.values())
+    if 2 * uncertain < len(verdicts):
+        return {}
+    found = {f: each.air_bone_gap_db for f, each in verdicts.items()}
+    return {f: gap for f, gap in found.items() if gap is not None and gap <= GAP_REST_DB}
 
 
 def _near(observation: Observation, frequency_hz: float) -> bool:

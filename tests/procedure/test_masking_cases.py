@@ -18,7 +18,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.settings import Settings
-from tests.budget import quick
+from tests.budget import quick, quick_rows
 
 HZ: Final = (500, 1000, 2000, 4000)
 RIGHT_DB: Final = 10.0  # so far off a threshold is right
@@ -98,12 +98,13 @@ def _at(curve: Curve) -> tuple[float, ...]:
     return curve if isinstance(curve, tuple) else (curve,) * len(HZ)
 
 
-def run(case: Case, seed: int) -> dict[Route, EarResult]:
+def run(case: Case, seed: int, attenuation_db: float = 50.0) -> dict[Route, EarResult]:
     truths: dict[Ear, Audiogram] = {"right": case.right.audiogram(), "left": case.left.audiogram()}
     gaps = {"right": case.right.gap, "left": case.left.gap}
     frequencies_hz = tuple(map(float, HZ))
     head = Head(
         {ear: Audiogram(frequencies_hz, _at(gap)) for ear, gap in gaps.items()},
+        interaural_attenuation_db=attenuation_db,
         skull_attenuation_db=3.0,
     )
     listener = SimulatedListener(truths, seed=seed, head=head)
@@ -159,3 +160,24 @@ def test_it_ends_right_or_in_the_dilemma(name: str, seed: int) -> None:
                 assert result.verdict == Verdict.VALID
                 # Of poor cochleae low tones may be felt.
                 assert len(told) >= 2, f"{route}: {found}"
+
+
+# At 40 dB a threshold by air was 4 dB too good, and so not said to be the other ear's.
+SHADOWS: Final = [
+    (gap, attenuation_db, seed)
+    for gap in (30.0, 40.0)
+    for attenuation_db in (40.0, 50.0, 60.0)
+    for seed in (1, 2, 16)
+]
+
+
+@pytest.mark.parametrize(
+    ("gap", "attenuation_db", "seed"), quick_rows(SHADOWS, (40.0, 40.0, 16), (30.0, 60.0, 1))
+)
+def test_a_dead_ear_is_not_said_to_hear(gap: float, attenuation_db: float, seed: int) -> None:
+    """Whatever is said of it beyond doubt, by air or by bone, is no number."""
+    by_route = run(Case(Side(DEAD), Side(10.0, gap)), seed, attenuation_db)
+    for route in (Route("right"), Route("right", BONE)):
+        result = by_route[route]
+        told = [each for each in result.thresholds if not is_open(result, each)]
+        assert {each.mark for each in told} <= {Outcome.NO_RESPONSE}
