@@ -55,7 +55,9 @@ def result_in(
         result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
     if cross_hearing.judged:
         result = _mark_masking(result, ear, cross_hearing)
-    return replace(result, pta4=mean_threshold(result, ear.estimator))
+    # A mean threshold, and its grade, are of an ear by air.
+    mean = None if ear.route.by_bone else mean_threshold(result, ear.estimator)
+    return replace(result, pta4=mean)
 
 
 def _mark_masking(result: EarResult, ear: EarTest, cross_hearing: CrossHearing) -> EarResult:

@@ -62,7 +62,7 @@ def test_a_column_of_numbers_has_numbers_only_and_a_word_beside_it() -> None:
         (row,) = rows_of(examination)
         for ear in examination.result.ears:
             for found in ear.thresholds:
-                place = f"{ear.route.ear}_{found.frequency_hz}_hz"
+                place = f"{ear.route}_{found.frequency_hz}_hz"
                 level, code = row[f"{place}_db_hl"], row[f"{place}_code"]
                 assert code == found.mark
                 assert (level != "") == (code == "measured")
@@ -201,7 +201,7 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
         for threshold in ear.thresholds
     ]
     for row, (examination, ear, threshold) in zip(rows, wanted, strict=True):
-        assert (row["journal"], row["ear"]) == (examination.journal, ear.route.ear)
+        assert (row["journal"], row["ear"]) == (examination.journal, str(ear.route))
         for key in ("frequency_hz", "mark", "limit_db_hl"):
             assert row[key] == getattr(threshold, key)
         inferred = threshold.mark == "inferred"

@@ -66,7 +66,7 @@ def test_a_recorded_session_is_listed_as_it_was_recorded(path: Path) -> None:
     for ear in result.ears:
         levels = {t.frequency_hz: t.threshold_db_hl for t in ear.thresholds}
         four = [level for f in (500, 1000, 2000, 4000) if (level := levels[f]) is not None]
-        if len(four) == 4:
+        if len(four) == 4 and not ear.route.by_bone:
             assert entry.pta4_db_hl[ear.route.ear] == pytest.approx(sum(four) / 4, abs=0.001)
 
 
