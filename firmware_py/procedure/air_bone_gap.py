@@ -14,14 +14,11 @@ independent: where one was made from the other the gap is surer than is said her
 over frequencies is taken as if the thresholds of a route were all off by the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from itertools import product
 from math import sqrt
 from typing import Any, Final
-
-import numpy as np
 
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.grades import Spread
@@ -44,13 +41,6 @@ FELT_BELOW_DB: Final = 8.0
 LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
 TYPE_SOURCE: Final = "Mazzoli et al. 2003"
 EXAMINATION_SOURCE: Final = "21 CFR 801.420"
-
-# The joint posterior of thresholds: weights (c,), means (c, m) and covariances (c, m, m).
-Joint = tuple[
-    np.ndarray[Any, np.dtype[np.float64]],
-    np.ndarray[Any, np.dtype[np.float64]],
-    np.ndarray[Any, np.dtype[np.float64]],
-]
 
 
 class LossType(StrEnum):
@@ -122,31 +112,6 @@ class EarGaps:
         }
 
 
-def gap_spread(air: Joint, bone: Joint, over: Sequence[float]) -> Spread:
-    """Return the posterior of a weighted sum of the gaps at m frequencies.
-
-    Parameters
-    ----------
-    air, bone : weights (c,), means (c, m) and covariances (c, m, m)
-        As `ThresholdEstimator.joint_threshold` gives them, taken as independent.
-    over : sequence of float
-        (m,) weights of the frequencies: 1 of one alone, or 1 / m of each for the mean.
-    """
-    one, other = _sums(air, over), _sums(bone, over)
-    return Spread(
-        tuple(
-            (w * v, mean - its_mean, sqrt(variance + its_variance))
-            for (w, mean, variance), (v, its_mean, its_variance) in product(one, other)
-        )
-    )
-
-
-def gap_of(spread: Spread, frequencies_hz: Iterable[int] = ()) -> Gap:
-    """Return mean, band and share of the posterior of a gap."""
-    low_db, high_db = spread.band_db_hl()
-    return _make_gap((*frequencies_hz,), spread.mean_db_hl, low_db, high_db, spread.above(GAP_DB))
-
-
 def gaps_of(result: SessionResult, convention: str = FIFTY_PERCENT) -> list[EarGaps]:
     """Return the gaps of each ear with valid tests by air and by bone, the right one first.
 
@@ -165,16 +130,6 @@ def gaps_of(result: SessionResult, convention: str = FIFTY_PERCENT) -> list[EarG
         for air, bone in pairs
         if air is not None and bone is not None and may_compare(air, bone)
     ]
-
-
-def _sums(joint: Joint, over: Sequence[float]) -> list[tuple[float, float, float]]:
-    """Return weight, mean and variance of a weighted sum in each component that has a weight."""
-    weight, mean, covariance = joint
-    by = np.asarray(over, dtype=np.float64)
-    means = (mean * by).sum(axis=1)
-    variances = (covariance * by[:, None] * by).sum(axis=(1, 2))
-    parts = zip(weight.tolist(), means.tolist(), variances.tolist(), strict=True)
-    return [part for part in parts if part[0] > 0.0]
 
 
 @dataclass(frozen=True)

@@ -3,80 +3,20 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from scipy.stats import norm
 
 from firmware_py.procedure.air_bone_gap import (
-    GAP_DB,
     TYPE_HZ,
-    Joint,
     LossType,
-    gap_of,
-    gap_spread,
     gaps_of,
 )
 from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 
-SAMPLES = 400_000
 OFFSET_DB = 2.8
 Levels = dict[int, float]
-
-
-# --- from two joint posteriors -------------------------------------------------------------------
-
-
-def joint(seed: int, components: int, level_db_hl: float) -> Joint:
-    rng = np.random.default_rng(seed)
-    weight = rng.dirichlet(np.full(components, 3.0))
-    mean = level_db_hl + rng.normal(0.0, 8.0, (components, 4))
-    root = rng.normal(0.0, 2.5, (components, 4, 4))
-    return weight, mean, root @ np.swapaxes(root, 1, 2) + 2.0 * np.eye(4)
-
-
-def draws(found: Joint, seed: int) -> Any:
-    rng = np.random.default_rng(seed)
-    weight, mean, covariance = found
-    counts = rng.multinomial(SAMPLES, weight)
-    parts = [
-        rng.multivariate_normal(m, c, size)
-        for size, m, c in zip(counts, mean, covariance, strict=True)
-    ]
-    return rng.permutation(np.concatenate(parts))
-
-
-@pytest.mark.parametrize(
-    "over", [(0.0, 1.0, 0.0, 0.0), (0.25, 0.25, 0.25, 0.25), (1 / 3, 1 / 3, 1 / 3, 0.0)]
-)
-@pytest.mark.parametrize("components", [1, 3])
-def test_a_gap_is_the_difference_of_two_mixtures(over: tuple[float, ...], components: int) -> None:
-    air, bone = joint(1, components, 45.0), joint(2, components, 34.0)
-    sample = (draws(air, 3) - draws(bone, 4)) @ np.array(over)
-
-    found = gap_of(gap_spread(air, bone, over), TYPE_HZ)
-
-    assert found.frequencies_hz == TYPE_HZ
-    assert found.db == pytest.approx(sample.mean(), abs=0.1)
-    assert (found.low_db, found.high_db) == pytest.approx(
-        np.quantile(sample, [0.025, 0.975]), abs=0.25
-    )
-    assert found.share == pytest.approx((sample >= GAP_DB).mean(), abs=0.005)
-    assert 0.05 < found.share < 0.99  # it tells something
-
-
-def test_a_component_without_weight_counts_nothing() -> None:
-    air, bone = joint(1, 2, 45.0), joint(2, 1, 28.0)
-    weight, mean, covariance = air
-    emptied = (np.array([1.0, 0.0]), mean, covariance)
-    alone = (np.array([1.0]), mean[:1], covariance[:1])
-
-    assert weight[1] > 0.0
-    assert gap_spread(emptied, bone, (1, 0, 0, 0)) == gap_spread(alone, bone, (1, 0, 0, 0))
-
-
-# --- of a result ---------------------------------------------------------------------------------
 
 
 def ear(ear_name: str, transducer: str, levels_db_hl: Levels, sd_db: float = 3.0) -> EarResult:
