@@ -109,9 +109,7 @@ EXCEPT: dict[str, set[str]] = {
     # It looks for kernels compiled ahead of time.
     "firmware_py/inference/library.py": {"os", "pathlib"},
     # It turns numbers into text and back.
-    "firmware_py/inference/mixture/population_prior.py": {"json"},
     "firmware_py/inference/mixture/prior_reading.py": {"json"},
-    "firmware_py/inference/mixture/gap_prior.py": {"json"},
 }
 
 

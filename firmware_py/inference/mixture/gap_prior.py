@@ -6,7 +6,6 @@ the reference levels alone. Classes of people were learned by `gp-pta learn-prio
 ones typed in from what was published.
 """
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from firmware_py.inference.mixture.prior_reading import (
     PriorError,
     PriorReader,
     positive_definite,
+    text_of,
 )
 from firmware_py.inference.model import FREQUENCY_LIMITS_HZ
 
@@ -64,9 +64,7 @@ class GapPrior:
             "provenance": dict(self.provenance),
             "frequencies_hz": self.frequencies_hz,
         }
-        lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in head.items()]
-        classes = ",\n".join(_class_json(each) for each in self.classes)
-        return "{\n" + ",\n".join(lines) + ',\n"classes": [\n' + classes + "\n]\n}\n"
+        return text_of(head, "classes", self.classes)
 
     @classmethod
     def from_json(cls, text: str, name: str) -> "GapPrior":
@@ -94,16 +92,6 @@ def shipped_gap_prior() -> GapPrior:
     if content is None:
         raise PriorError(f"{SHIPPED}: is missing from the installation")
     return GapPrior.from_json(content.decode(), SHIPPED)
-
-
-def _class_json(found: GapClass) -> str:
-    fields = [
-        f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
-        for name, value in vars(found).items()
-        if name != "covariance_db2"
-    ]
-    rows = ",\n".join(f"    {json.dumps(row)}" for row in found.covariance_db2)
-    return " {\n" + ",\n".join(fields) + ',\n  "covariance_db2": [\n' + rows + "\n  ]\n }"
 
 
 class _Reader(PriorReader):

@@ -10,7 +10,6 @@ Age and sex of the listener condition the mixture: its weights by Bayes' rule, a
 covariances of its components by the rule for joint Gaussians.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from firmware_py.inference.mixture.prior_reading import (
     PriorError,
     PriorReader,
     positive_definite,
+    text_of,
 )
 from firmware_py.inference.model import FREQUENCY_LIMITS_HZ
 
@@ -118,9 +118,7 @@ class PopulationPrior:
             "knots_hz": self.knots_hz,
             "between_knots_sd_db": self.between_knots_sd_db,
         }
-        lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in head.items()]
-        components = ",\n".join(_component_json(c) for c in self.components)
-        return "{\n" + ",\n".join(lines) + ',\n"components": [\n' + components + "\n]\n}\n"
+        return text_of(head, "components", self.components)
 
     @classmethod
     def from_json(cls, text: str, name: str) -> "PopulationPrior":
@@ -187,16 +185,6 @@ def _part(c: Component, kept: slice) -> Component:
         covariance_db2=tuple(row[kept] for row in c.covariance_db2[kept]),
         age_covariance=c.age_covariance[kept],
     )
-
-
-def _component_json(c: Component) -> str:
-    fields = [
-        f"  {json.dumps(name)}: {json.dumps(value)}"
-        for name, value in vars(c).items()
-        if name != "covariance_db2"
-    ]
-    rows = ",\n".join(f"    {json.dumps(row)}" for row in c.covariance_db2)
-    return " {\n" + ",\n".join(fields) + ',\n  "covariance_db2": [\n' + rows + "\n  ]\n }"
 
 
 class _Reader(PriorReader):

@@ -1,12 +1,32 @@
-"""Reading the files of priors: what is checked, and what is said of what is wrong."""
+"""The files of priors: how they are written, what is checked, and what is said of what is wrong."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+COVARIANCE: Final = "covariance_db2"  # of a Gaussian; a row a line
 
 
 class PriorError(ValueError):
     """An invalid prior; the message names file, place, value, and what is allowed."""
+
+
+def text_of(head: Mapping[str, Any], name: str, gaussians: Iterable[object]) -> str:
+    """Return the text of a file: what comes first, and Gaussians as a list of this name."""
+    lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in head.items()]
+    parts = ",\n".join(map(_gaussian_text, gaussians))
+    return "{\n" + ",\n".join(lines) + f',\n"{name}": [\n' + parts + "\n]\n}\n"
+
+
+def _gaussian_text(gaussian: object) -> str:
+    values = vars(gaussian)
+    fields = [
+        f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        for name, value in values.items()
+        if name != COVARIANCE
+    ]
+    rows = ",\n".join(f"    {json.dumps(row)}" for row in values[COVARIANCE])
+    return " {\n" + ",\n".join(fields) + f',\n  "{COVARIANCE}": [\n' + rows + "\n  ]\n }"
 
 
 class PriorReader:
