@@ -123,7 +123,7 @@ class CommandParser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        meant, allowed = _guess(str(value), choices), ", ".join(choices)
+        meant, allowed = _guess(str(value), choices), ", ".join(map(_apart, choices))
         if self._of_commands:
             self.error(f"{value} is no command{meant or f'; commands are {allowed}'}")
         name = action.option_strings[-1] if action.option_strings else action.dest
@@ -153,3 +153,8 @@ def _guess(typed: str, known: Iterable[str]) -> str:
     names = {name.lstrip("-"): name for name in known}  # that both begin with dashes is no likeness
     near = get_close_matches(typed.lstrip("-"), names, n=1)
     return f"; did you mean {names[near[0]]}?" if near else ""
+
+
+def _apart(choice: str) -> str:
+    """Return a choice as it stands in a list: one with a comma in it in quotes."""
+    return repr(choice) if "," in choice else choice

@@ -85,8 +85,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--masking", choices=(AUTOMATIC, OFF), default=AUTOMATIC, help=f"default: {AUTOMATIC}"
     )
     p.add_argument(
-        "--routes", choices=(AIR, BOTH_ROUTES), default=AIR,
-        help=f"{BOTH_ROUTES}: by bone conduction too (default: {AIR})",
+        "--routes", choices=(AIR, BOTH_ROUTES), default=AIR, metavar="ROUTES",
+        help=f"{AIR}, or {BOTH_ROUTES}: by bone conduction too (default: {AIR})",
     )  # fmt: skip
     add_speed_argument(p)
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")

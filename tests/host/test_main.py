@@ -307,6 +307,8 @@ def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
         ("prescribe x --rule nal_r", " prescribe",
          f"--rule is 'nal_r'; {RULES}; did you mean nal-r?"),
         ("prescribe x --rule=loud", " prescribe", f"--rule is 'loud'; {RULES}"),
+        ("demo --routes bone", " demo",
+         "--routes is 'bone'; allowed are air, 'air,bone'; did you mean air,bone?"),
         ("replay x --no-such", " replay", "unrecognized arguments: --no-such"),
         ("cable /dev/ttyS0", " cable", "unrecognized arguments: /dev/ttyS0"),
         ("report x --convention 75", " report",
