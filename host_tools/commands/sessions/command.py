@@ -187,14 +187,14 @@ def _may_have_result(entry: Entry) -> bool:
     return entry.outcome == FOREIGN or not (entry.broken or entry.outcome == UNFINISHED)
 
 
-_COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"
+_COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<9}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"
 _DEVICE: Final = "{:<16}  {}"  # before them, if there are several
 
 
 def _header(devices: bool) -> str:
     names = _COLUMNS.format(
-        "journal", "started", "ears", "outcome", "verdict", "PTA4 R", "PTA4 L", "calibration",
-        "identifier",
+        "journal", "started", "ears", "routes", "outcome", "verdict", "PTA4 R", "PTA4 L",
+        "calibration", "identifier",
     )  # fmt: skip
     return _DEVICE.format("device", names) if devices else names
 
@@ -210,8 +210,8 @@ def _of_session(entry: Entry) -> str:
         return f"{entry.name:<26}  {entry.outcome}: {entry.words}"
     right, left = (_average(entry, ear) for ear in ("right", "left"))
     return _COLUMNS.format(
-        entry.name, entry.started[:16].replace("T", " "), entry.ears, entry.outcome,
-        short_verdict(entry.verdicts) or "-", right, left, entry.calibration,
+        entry.name, entry.started[:16].replace("T", " "), entry.ears, entry.routes,
+        entry.outcome, short_verdict(entry.verdicts) or "-", right, left, entry.calibration,
         entry.identifier or "-",
     )  # fmt: skip
 

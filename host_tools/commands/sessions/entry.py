@@ -55,6 +55,8 @@ class Entry:
         Of all ears.
     verdict_right, verdict_left : str
         Whether the test of an ear was one; "" if there is no result of it.
+    routes : str
+        By which it was to be tested: "air", or "air, bone".
     device : str
         Serial number of the fitting device.
     content : str
@@ -79,6 +81,7 @@ class Entry:
     tones: int = 0
     verdict_right: str = ""
     verdict_left: str = ""
+    routes: str = ""
     device: str = ""
     content: str = ""
 
@@ -161,6 +164,7 @@ def _entry_of(name: str, ends: Ends, content: str) -> Entry:
         tones=sum(ear.tones for ear in ears),
         verdict_right=verdicts.get(RIGHT, ""),
         verdict_left=verdicts.get(LEFT, ""),
+        routes=header.settings.routes,
         device=header.device,
         content=content,
     )

@@ -62,12 +62,24 @@ def test_a_recorded_session_is_listed_as_it_was_recorded(path: Path) -> None:
 
     assert (entry.outcome, entry.started) == (result.outcome, header["started"])
     assert (entry.session, entry.ears) == (header["session"], header["settings"]["ears"])
+    assert entry.routes == header["settings"]["routes"]
     assert entry.tones == sum(ear.tones for ear in result.ears)
     for ear in result.ears:
         levels = {t.frequency_hz: t.threshold_db_hl for t in ear.thresholds}
         four = [level for f in (500, 1000, 2000, 4000) if (level := levels[f]) is not None]
         if len(four) == 4 and not ear.route.by_bone:
             assert entry.pta4_db_hl[ear.route.ear] == pytest.approx(sum(four) / 4, abs=0.001)
+
+
+def test_a_session_with_bone_conduction_is_told_from_one_by_air(gp_pta: GpPta) -> None:
+    _, out, _ = gp_pta("sessions", GOLDEN, "--no-index")
+    heading, *lines = out.splitlines()
+    at = heading.index("routes")
+    told = {line.split()[0]: line[at : at + 9].rstrip() for line in lines}
+    assert told.pop("bone.journal") == "air, bone"
+    assert {*told.values()} == {"air"}
+    listed = json.loads(gp_pta("sessions", GOLDEN, "--no-index", "--json")[1])["sessions"]
+    assert [e["name"] for e in listed if e["routes"] == "air, bone"] == ["bone.journal"]
 
 
 @pytest.mark.usefixtures("as_if_calibrated")
