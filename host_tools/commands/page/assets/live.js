@@ -88,6 +88,8 @@ export function drawEars(place, result, tones, next, earlier = []) {
       about.unshift(verdictWord(ear));
     }
     about.push(say("ear_tones", { tones: ear.tones, heard: ear.tones_heard }));
+    const begun = over.filter((each) => each.tones > 0);
+    about.push(...begun.map(({ tones, tones_heard: heard }) => say("ear_tones_bone", { tones, heard })));
     fill(shown[i].querySelector("figcaption"), [earTitle(name), ...about.filter(Boolean)].join(" · "));
   }
 }
@@ -194,7 +196,8 @@ export class Live {
     if (isPaused || isLost) {
       this.#silence();
     }
-    fill(at("now-state"), say(isLost && !isPaused ? "board_lost" : `state_${about.state}`));
+    const state = say(isLost && !isPaused ? "board_lost" : `state_${about.state}`);
+    fill(at("now-state"), [state, isPaused ? "" : routeWords(about, result)].filter(Boolean).join(" · "));
     fill(at("now-left"), isLost ? "–" : clockTime(Number(about.seconds_to_go ?? 0)));
     fill(at("now-so-far"), say(`so_far_${about.so_far.replace("-", "_")}`));
     at("now-so-far").classList.toggle("bad", about.so_far === "doubtful");
@@ -216,6 +219,15 @@ export class Live {
       drawEars(at("live-ears"), this.#result, this.#tones, next);
     }
   }
+}
+
+/**
+ * Say which ear is under way, and by which route, in a test by two. Before a tone of it was answered
+ * the question which ear is which may be under way, and tells nothing.
+ */
+function routeWords(about, result) {
+  const hasBone = about.transducer || result?.ears.some((ear) => ear.transducer);
+  return hasBone && Number(about.tones) > 0 ? earName(about) : "";
 }
 
 /** Say whose the test is: by the name if one was typed for it, and the identifier, or that it has none. */

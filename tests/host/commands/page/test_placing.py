@@ -1,5 +1,7 @@
 """A test by bone from the page by clicks: the page says where the vibrator goes, and waits."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -68,11 +70,21 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
         device.until_answers(2)
         expect(page.locator("#answers tr")).not_to_have_count(answers)
         expect(drawn).to_have_count(by_air)
+        expect(page.locator("#now-state")).to_contain_text("ear by bone")
+        expect(page.locator("#live-ears")).to_contain_text(re.compile(r"by bone ([2-9]|\d\d+) tones"))
     expect(page.locator("#view-result")).to_be_visible()
 
     assert len(asked) == len(PLACES)
     assert all(place in words for place, words in zip(PLACES, map(str.lower, asked), strict=True))
-    assert len(recorded_result(device.journal()).result.ears) == 4
+    ears = {str(ear.route): ear for ear in recorded_result(device.journal()).result.ears}
+    assert len(ears) == 4
+    captions = page.locator("#result-ears figcaption").all_inner_texts()
+    for ear, caption in zip(("right", "left"), captions, strict=True):
+        air, bone = ears[ear], ears[f"{ear}-bone"]
+        assert caption.endswith(
+            f" · {air.tones} tones, {air.tones_heard} heard"
+            f" · by bone {bone.tones} tones, {bone.tones_heard} heard"
+        )
     expect(page.locator("#result-losses")).to_contain_text("Right ear: conductive loss")
     expect(page.locator("#result-means")).not_to_contain_text("conductive")
 
