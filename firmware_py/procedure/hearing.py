@@ -17,7 +17,7 @@ from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
-from firmware_py.procedure.next_ear import let_begin, next_again, next_confirmed, next_route
+from firmware_py.procedure.next_ear import let_begin, next_again, next_beside_air, next_route
 from firmware_py.procedure.objective import objective_of
 from firmware_py.procedure.outcomes import Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
@@ -245,9 +245,9 @@ class HearingTest:
         check = None if route else self.cross_hearing.next_check()
         if check is not None:
             return self._present(now_us, *check, since_us)
-        route = route or self.cross_hearing.bone.next_route() or next_confirmed(self.ears.values())
-        silent = None if route else next((e for e in self.ears.values() if e.asks_equipment), None)
-        route = silent.route if silent else route
+        silent = None
+        if route is None:
+            route, silent = next_beside_air(self.cross_hearing)
         if route is None:
             return self._finish(SessionOutcome.COMPLETE)
         if self.placing.wait_for(route, noise=route in self.cross_hearing.asked_again):

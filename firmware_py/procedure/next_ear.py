@@ -46,6 +46,24 @@ def next_confirmed(ears: Iterable[EarTest]) -> Route | None:
     return next((ear.route for ear in by_air if ear.begin_confirmation()), None)
 
 
+def next_beside_air(hearing: CrossHearing) -> tuple[Route | None, EarTest | None]:
+    """Return what comes when nothing is to be asked by air: bone, confirmed ears, who hears.
+
+    Second in what is returned is an ear in which nothing was heard, if it is its turn: somebody is
+    to say who hears its tones. Of an ear by air that is asked before the vibrator comes, while the
+    earphones are on.
+    """
+    bone = hearing.bone.next_route()
+    unheard = [ear for ear in hearing.ears.values() if ear.asks_equipment]
+    by_air = [ear for ear in unheard if not ear.route.by_bone]
+    if bone is not None and by_air:
+        return by_air[0].route, by_air[0]
+    route = bone or next_confirmed(hearing.ears.values())
+    if route is None and unheard:
+        return unheard[0].route, unheard[0]
+    return route, None
+
+
 def let_begin(ear: EarTest, hearing: CrossHearing) -> None:
     """Let an ear begin with what was told before: of the listener, and by bone of the ear."""
     if ear.route.by_bone:

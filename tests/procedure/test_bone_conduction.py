@@ -215,8 +215,8 @@ def test_an_ear_by_air_has_room_to_be_asked_again_twice() -> None:
     assert test.estimator.trial_count > once, "or once would be room enough"
 
 
-def test_who_hears_a_silent_earphone_is_asked_when_earphones_are_on_again() -> None:
-    """The vibrator was on last; and the minute for the answer begins when it is asked for."""
+def test_who_hears_a_silent_earphone_is_asked_before_the_vibrator_comes() -> None:
+    """The earphones are on; and the minute for the answer begins when it is asked for."""
     truths: dict[Ear, Audiogram] = {
         "right": Audiogram((HZ[1],), (DEAD,)), "left": Audiogram((HZ[1],), (10.0,)),
     }  # fmt: skip
@@ -224,10 +224,11 @@ def test_who_hears_a_silent_earphone_is_asked_when_earphones_are_on_again() -> N
     test = SimulatedTest(Settings(routes="air, bone"), SimulatedListener(truths), operator=operator)
     test.run()
     told = [a for _, a in test.log if isinstance(a, tells.PlacingTold | tells.EquipmentCheckTold)]
-    *_, placed, asked = told
-    assert isinstance(placed, tells.PlacingTold)
-    assert placed.why.code == Code.PLACE_EARPHONES
+    asked, *placed = told
     assert isinstance(asked, tells.EquipmentCheckTold)
     assert asked.route == Route("right")
+    assert placed
+    codes = {a.why.code for a in placed if isinstance(a, tells.PlacingTold)}
+    assert codes == {Code.PLACE_VIBRATOR, Code.PLACE_VIBRATOR_COVERED}, "no earphones on again"
     assert ear(test, Route("right")).outcome == Outcome.NO_RESPONSE
     assert ear(test, Route("right")).verdict == Verdict.VALID
