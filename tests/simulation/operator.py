@@ -35,6 +35,7 @@ PAUSE: Final = "SESS:PAUS"
 START: Final = "SESS:STAR"
 LOCK: Final = "SYST:LOCK"
 FORGOTTEN: Final = "settings are as configured again"  # the console has locked itself
+NO_VIBRATOR: Final = "it is one without RETFL"  # the calibration: then the test is by air
 TYPED: Final = (*[PIN] * 9, PIN[::-1])  # a mistake now and then
 TUNING: Final = "a tuning is under way"
 LOOKS: Final = (*["SESS:STAT?"] * 9, IDENTITY)
@@ -167,6 +168,8 @@ class Operator:
         undone = line == "OK" or line.startswith(REFUSED) or FORGOTTEN in line
         if asked.line.startswith(START) and undone:
             self._set_up = False
+        if asked.line.startswith(START) and NO_VIBRATOR in line:
+            self._settings, self._set_up = {**self._settings, "routes": "air"}, False
         if asked.line.startswith(START) and TUNING in line:
             self.say(now_us, self._chance.choice(("TUNE:CONT", "TUNE:ABOR", "TUNE:STAT?")))
         if asked.line == "SESS:STAT?":

@@ -136,4 +136,17 @@ ONCE_BAD: Final[dict[str, Story]] = {
         sealed=True,
         calibration="unreadable",
     ),
+    "an operator asked for bone conduction for ever that a calibration had no levels for": Story(
+        10871,
+        {**SHORT, "conduct": "clinical", "ears": "left", "profile": "default",
+         "stop_half_width_db": 15.0, "level_max_db_hl": 100.0, "catch_rate": 0.3, "retest": True,
+         "response_noise_db": None, "seed": 110, "routes": "air, bone"},
+        {"audiogram": "N1", "lapse_rate": 0.02, "false_alarm_rate": 0.0, "seed": 993,
+         "response_time_s": 0.4},
+        10.57884476257921,
+        (Trouble("off for long", 1.701576, 34.233, 1098734357),
+         Trouble("other calibration", 5.004107, 0.0, 3245482376)),
+        talkative=True,
+        sealed=True,
+    ),
 }  # fmt: skip
