@@ -65,6 +65,12 @@ class BoneConduction:
         others = sorted((ear.route for ear in waiting), key=self._hears_better)
         return next(iter([*begun, *others]), None)
 
+    @property
+    def under_way(self) -> bool:
+        """Return whether a test by bone was begun and one is to come: what is by air waits."""
+        begun = any(ear.attention.answers for route, ear in self._ears.items() if route.by_bone)
+        return begun and self.next_route() is not None
+
     def by_either(self, route: Route) -> Curves:
         """Return what is known of a threshold by bone without noise, before any answer."""
         knots_hz = self._ears[route].estimator.knots_hz

@@ -164,7 +164,7 @@ class CrossHearing(Crossing):
 
     def next_check(self) -> tuple[Route, Presentation] | None:
         """Return a tone to be asked with more noise in the other ear, and by which route."""
-        if not self.watched or not self.can_mask:
+        if not self.watched or not self.can_mask or self.bone.under_way:
             return None
         for route, plateau in self._plateaus.items():
             if plateau.due is None:

@@ -242,16 +242,17 @@ class HearingTest:
         route = next_route(self.settings, self.ears.values())
         if route is None and (route := next_again(self.cross_hearing)) is not None:
             told = [tells.EarAgainTold(route, _CROSS_HEARD)]
-        check = None if route else self.cross_hearing.next_check()
+        silent, check = None, None if route else self.cross_hearing.next_check()
         if check is not None:
-            return self._present(now_us, *check, since_us)
-        silent = None
-        if route is None:
+            route, _ = check
+        elif route is None:
             route, silent = next_beside_air(self.cross_hearing)
         if route is None:
             return self._finish(SessionOutcome.COMPLETE)
         if self.placing.wait_for(route, noise=route in self.cross_hearing.asked_again):
             return [*told, tells.PlacingTold(self.placing.why), *self.presenter.pause()]
+        if check is not None:
+            return self._present(now_us, *check, since_us)
         if silent:
             told = self._check_equipment(now_us, silent)
         let_begin(self.ears[route], self.cross_hearing)

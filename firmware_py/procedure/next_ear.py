@@ -33,7 +33,12 @@ def _familiar_level(ear: EarTest) -> float:
 
 
 def next_again(hearing: CrossHearing) -> Route | None:
-    """Return one to be asked again with noise: by air before the tests by bone, and after them."""
+    """Return one to be asked again with noise: by air before the tests by bone, and after them.
+
+    Not between them, for earphones and vibrator would be put on once more each.
+    """
+    if hearing.bone.under_way:
+        return None
     by_bone_over = hearing.bone.next_route() is None
     routes = [route for route in hearing.ears if by_bone_over or not route.by_bone]
     by_bone_first = sorted(routes, key=lambda route: not route.by_bone)

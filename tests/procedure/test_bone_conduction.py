@@ -124,6 +124,20 @@ def test_it_waits_until_the_vibrator_is_in_place() -> None:
     assert (play.route, test.purpose) == (LEFT, Purpose.FAMILIARISE)
 
 
+# Of the second one a tone by air was to be checked with more noise between its tests by bone.
+@pytest.mark.parametrize(("about", "seed"), [((50, 30, 40, 20), 1), ((44, 36, 30, 10), 32)])
+def test_earphones_wait_for_both_ears_by_bone(about: tuple[float, ...], seed: int) -> None:
+    test = run(*about, seed=seed)
+    assert [code for code, *_ in placings(test)[:2]] == ["place-vibrator"] * 2
+
+    by_bone = False
+    for _, action in test.log:
+        if isinstance(action, tells.PlacingTold):
+            by_bone = action.why.code != Code.PLACE_EARPHONES
+        if isinstance(action, events.Play):
+            assert action.route.by_bone == by_bone
+
+
 def someone() -> SimulatedListener:
     return SimulatedListener({
         "right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,)),
