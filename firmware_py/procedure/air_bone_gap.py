@@ -11,7 +11,9 @@ gap of 15 dB and more at 0.5, 1 and 2 kHz.
 
 The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
 independent: where one was made from the other the gap is surer than is said here. The SD of a mean
-over frequencies is taken as if the thresholds of a route were all off by the same.
+over frequencies is taken as if the thresholds of a route were all off by the same. Where the gap at
+one of the three frequencies may be none it counts as none: what is a mean of 15 dB even then is at
+least that.
 """
 
 from collections.abc import Sequence
@@ -89,7 +91,7 @@ class EarGaps:
 
     ear: str
     gaps: tuple[Gap, ...]  # each of one frequency, rising; without those of which nothing is known
-    mean: Gap | None  # over `TYPE_HZ`; None: not known at each of them, or on which side it lies
+    mean: Gap | None  # over `TYPE_HZ`; None: it may lie on either side of 15 dB
     loss: LossType
 
     @property
@@ -189,15 +191,28 @@ def _of_ear(air: EarResult, bone: EarResult) -> EarGaps:
     both = [f for f in by_air if f in by_bone]
     inferred = {f for f in both if by_air[f][1] or by_bone[f][1]}
 
-    def gap_over(frequencies_hz: tuple[int, ...]) -> Gap | None:
-        levels = [[known[f][0] for f in frequencies_hz] for known in (by_air, by_bone)]
-        among = tuple(f for f in frequencies_hz if f in inferred)
+    def gap_over(frequencies_hz: tuple[int, ...], known_hz: Sequence[int]) -> Gap | None:
+        levels = [[known[f][0] for f in known_hz] for known in (by_air, by_bone)]
+        among = tuple(f for f in known_hz if f in inferred)
         return _gap_between(frequencies_hz, levels[0], levels[1], among)
 
-    gaps = tuple(gap for f in both if (gap := gap_over((f,))) is not None)
-    mean = gap_over(TYPE_HZ) if {*TYPE_HZ} <= {*both} else None
-    bone_db_hl = [by_bone[f][0].db_hl for f in TYPE_HZ if f in by_bone]
-    return EarGaps(air.route.ear, gaps, mean, _loss_type(mean, bone_db_hl))
+    def mean_gap() -> Gap | None:
+        mean = gap_over(TYPE_HZ, TYPE_HZ) if {*TYPE_HZ} <= {*both} else None
+        if mean is not None and mean.bound != Bound.AT_MOST:
+            return mean
+        some_hz = [f for f in TYPE_HZ if f in both and _is_some(by_air[f][0], by_bone[f][0])]
+        least = gap_over(TYPE_HZ, some_hz) if some_hz else None
+        return least if least is not None and least.is_called else mean
+
+    gaps = tuple(gap for f in both if (gap := gap_over((f,), (f,))) is not None)
+    mean = mean_gap()
+    bone_levels = [by_bone[f][0] if f in by_bone else None for f in TYPE_HZ]
+    return EarGaps(air.route.ear, gaps, mean, _loss_type(mean, bone_levels))
+
+
+def _is_some(air: _Level, bone: _Level) -> bool:
+    """Return whether the gap is no less than the one between the two."""
+    return not air.at_most and not bone.at_least
 
 
 def _gap_between(
@@ -206,9 +221,12 @@ def _gap_between(
     bone: Sequence[_Level],
     inferred_hz: tuple[int, ...],
 ) -> Gap | None:
-    """Return the mean gap over frequencies; None: it may lie on either side of its number."""
+    """Return the mean gap over frequencies; None: it may lie on either side of its number.
+
+    Levels of fewer frequencies make a mean that is at least so much: at the others there is no gap.
+    """
     count = len(frequencies_hz)
-    at_least = any(a.at_least for a in air) or any(b.at_most for b in bone)
+    at_least = len(air) < count or any(a.at_least for a in air) or any(b.at_most for b in bone)
     at_most = any(a.at_most for a in air) or any(b.at_least for b in bone)
     if at_least and at_most:
         return None
@@ -241,12 +259,16 @@ def _make_gap(
     return Gap(frequencies_hz, at, low_db, high_db, round(share, LEVEL_DIGITS), bound, inferred_hz)
 
 
-def _loss_type(mean: Gap | None, bone_db_hl: Sequence[float]) -> LossType:
+def _loss_type(mean: Gap | None, bone: Sequence[_Level | None]) -> LossType:
+    """Return the type of loss; `bone`: at `TYPE_HZ`, None where nothing is known."""
     if mean is None:
         return LossType.UNKNOWN
     if mean.is_denied:
         return LossType.SENSORINEURAL
-    if not mean.is_called:
+    known = [each for each in bone if each is not None]
+    if not mean.is_called or len(known) < len(bone):
         return LossType.UNKNOWN
-    normal = sum(bone_db_hl) / len(bone_db_hl) < NORMAL_BONE_DB_HL
+    normal = sum(each.db_hl for each in known) / len(known) < NORMAL_BONE_DB_HL
+    if any(each.at_least if normal else each.at_most for each in known):
+        return LossType.UNKNOWN  # there is a gap, but bone conduction may be on either side
     return LossType.CONDUCTIVE if normal else LossType.MIXED

@@ -156,8 +156,8 @@ def test_what_the_skin_may_have_felt_is_a_bound_below_which_it_began() -> None:
 def test_a_bound_tells_a_type_only_on_its_own_side() -> None:
     doubtful = MaskingMark.UNCERTAIN
     cases = [
-        # The other ear may have heard the vibrator: the gap may be smaller.
-        (air({0: 60.0}), mark(bone({0: 30.0}), 1000, masking=doubtful), LossType.UNKNOWN),
+        # The other ear may have heard the vibrator: the gap there may be none.
+        (air({0: 60.0}), mark(bone({0: 40.0}), 1000, masking=doubtful), LossType.UNKNOWN),
         (air({0: 60.0}), mark(bone({0: 55.0}), 1000, masking=doubtful), LossType.SENSORINEURAL),
         # It may have heard the tones by air: the gap may be larger.
         (mark(air({0: 60.0}), 1000, masking=doubtful), bone({0: 30.0}), LossType.MIXED),
@@ -165,6 +165,48 @@ def test_a_bound_tells_a_type_only_on_its_own_side() -> None:
     ]
     for one, other, loss in cases:
         assert [each.loss for each in gaps_of(session(one, other))] == [loss]
+
+
+def test_two_frequencies_are_enough_for_a_gap_that_is_large_there() -> None:
+    felt = beyond(bone({0: 22.0}), 500, Outcome.INCOMPLETE, 40.0)
+    either = mark(bone({0: 22.0}), 500, masking=MaskingMark.UNCERTAIN)
+    beyond_air = beyond(air({0: 60.0}), 500, Outcome.INCOMPLETE, 100.0)
+    for by_air, by_bone in ((air({0: 60.0}), felt), (air({0: 60.0}), either), (beyond_air, either)):
+        (found,) = gaps_of(session(by_air, by_bone))
+
+        # 38 dB at 1 and 2 kHz, of 5 dB SD, and none at 500 Hz.
+        assert found.mean is not None
+        assert found.mean.frequencies_hz == TYPE_HZ
+        assert found.mean.bound == Bound.AT_LEAST
+        assert found.mean.is_called
+        mean_db, sd_db = 38.0 * 2.0 / 3.0, 5.0 * 2.0 / 3.0
+        assert found.mean.db == pytest.approx(mean_db, abs=1e-3)
+        assert found.mean.share == pytest.approx(norm.sf(15.0, mean_db, sd_db), abs=1e-4)
+        assert found.mean.low_db == pytest.approx(mean_db - norm.ppf(0.975) * sd_db, abs=1e-3)
+        assert found.mean.high_db is None
+
+    for small in (bone({0: 40.0}), bone({0: 60.0})):  # 13.3 dB, and none
+        (found,) = gaps_of(session(air({0: 60.0}), mark(small, 500, masking=MaskingMark.UNCERTAIN)))
+        assert found.mean is not None
+        assert found.mean.bound == Bound.AT_MOST
+        assert not found.mean.is_called
+
+
+def test_conductive_or_mixed_is_told_where_bone_lies_on_one_side_of_20_db_only() -> None:
+    def loss(at_500: EarResult) -> LossType:
+        (found,) = gaps_of(session(air({0: 70.0}), at_500))
+        assert found.mean is not None
+        assert found.mean.is_called
+        return found.loss
+
+    either = MaskingMark.UNCERTAIN
+    assert loss(mark(bone({0: 30.0}), 500, masking=either)) == LossType.MIXED
+    assert loss(mark(bone({0: 5.0}), 500, masking=either)) == LossType.UNKNOWN, "5 dB and more"
+    hears_all = Outcome.HEARS_ALL
+    assert loss(beyond(bone({0: 5.0}), 500, hears_all, -10.0)) == LossType.CONDUCTIVE
+    assert loss(beyond(bone({0: 45.0}), 500, hears_all, -10.0)) == LossType.UNKNOWN, "26 and less"
+    beyond_vibrator = beyond(bone({0: 5.0}), 500, Outcome.INCOMPLETE, 100.0)
+    assert loss(beyond_vibrator) == LossType.UNKNOWN, "nothing is known of it at 500 Hz"
 
 
 def test_what_was_inferred_is_named() -> None:
