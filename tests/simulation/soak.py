@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from tests.simulation.run import Outcome, check
@@ -21,22 +22,29 @@ SEEDS_A_LINE: Final = 500
 FAILURES_MAX: Final = 5  # more of them teach nothing
 
 
-def outcome_of(seed: int) -> tuple[int, Outcome | str]:
+def story_of(seed: int, *, bone: bool) -> Story:
+    """Return the story of a seed; `bone`: with a test by bone, whatever was drawn."""
+    return draw(seed).by_bone() if bone else draw(seed)
+
+
+def outcome_of(seed: int, *, bone: bool) -> tuple[int, Outcome | str]:
     """Return what came of a seed: an outcome, or why it failed."""
     try:
-        return seed, check(draw(seed))
+        return seed, check(story_of(seed, bone=bone))
     except Violation as violation:
         return seed, str(violation)
 
 
-def soak(seeds: Iterable[int], workers: int) -> int:
+def soak(seeds: Iterable[int], workers: int, *, bone: bool = False) -> int:
     """Live through all these stories, or until ^C; return how many failed."""
     began_s, total, met, failures = time.monotonic(), Counter[str](), Counter[str](), 0
     with (
         multiprocessing.get_context("spawn").Pool(workers, _leave_control_c) as pool,
         suppress(KeyboardInterrupt),
     ):
-        for seed, outcome in pool.imap_unordered(outcome_of, seeds, SEEDS_AT_ONCE):
+        for seed, outcome in pool.imap_unordered(
+            partial(outcome_of, bone=bone), seeds, SEEDS_AT_ONCE
+        ):
             if isinstance(outcome, Outcome):
                 total["seeds"] += 1
                 total["sessions"] += len(outcome.results)
@@ -48,7 +56,7 @@ def soak(seeds: Iterable[int], workers: int) -> int:
                     print(f"{total['seeds']} seeds, {failures} failed", flush=True)
                 continue
             failures += 1
-            report(draw(seed), outcome)
+            report(story_of(seed, bone=bone), outcome, bone=bone)
             if failures >= FAILURES_MAX:
                 break
     took_s = time.monotonic() - began_s
@@ -66,7 +74,7 @@ def _leave_control_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def report(story: Story, why: str) -> None:
+def report(story: Story, why: str, *, bone: bool) -> None:
     """Say what failed, in as short a story as fails as well, and how to see it again."""
 
     def fails(shorter: Story) -> bool:
@@ -79,7 +87,7 @@ def report(story: Story, why: str) -> None:
     print(f"seed {story.seed} FAILED: {why}", flush=True)
     kept = shrunk(story, fails)
     print(story.only(*kept))
-    print(f"again: {command(story.seed, kept)}\n", flush=True)
+    print(f"again: {command(story.seed, kept)}{' --bone' * bone}\n", flush=True)
 
 
 def command(seed: int, kept: Parts) -> str:
@@ -109,10 +117,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--seed", type=int, help="one story instead")
     p.add_argument("--troubles", metavar="N,...", help="only these of its troubles")
     p.add_argument("--cable", metavar="NAME,...", help=f"only these of {', '.join(CABLE)}")
+    p.add_argument("--bone", action="store_true", help="every story with a test by bone")
     a = p.parse_args(argv)
     if a.seed is None:
-        return int(soak(range(a.first, a.first + a.seeds), a.workers) > 0)
-    story = draw(a.seed)
+        return int(soak(range(a.first, a.first + a.seeds), a.workers, bone=a.bone) > 0)
+    story = story_of(a.seed, bone=a.bone)
     numbers = range(len(story.troubles)) if a.troubles is None else _split(a.troubles)
     cable = CABLE if a.cable is None else _split(a.cable)
     return once(story.only({int(number) for number in numbers}, cable))

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from device.simulator.faults import FaultRates
-from firmware_py.procedure.settings import AIR_AND_BONE, BOTH, BRISK, CLINICAL, HONEST_PROFILES
+from firmware_py.procedure.settings import (
+    AIR_AND_BONE,
+    BOTH,
+    BRISK,
+    CLINICAL,
+    DEFAULT_PROFILE,
+    HONEST_PROFILES,
+)
 
 # A board that is not what the wire page has; drawn by a luck of their own.
 MISFITS: Final[dict[str, tuple[float, float]]] = {
@@ -186,6 +193,13 @@ class Story:
         kept = tuple(t for number, t in enumerate(self.troubles) if number in numbers)
         rates = {name: getattr(self.rates, name) for name in cable}
         return replace(self, troubles=kept, rates=FaultRates(**rates))
+
+    def by_bone(self) -> "Story":
+        """Return the story with a test by bone as well, of a method and a calibration that can."""
+        profile = self.settings["profile"]
+        honest = profile if profile in HONEST_PROFILES else DEFAULT_PROFILE
+        settings = {**self.settings, "profile": honest, "routes": AIR_AND_BONE}
+        return replace(self, settings=settings, calibration="none")
 
     def kinds(self) -> list[str]:
         """Return all kinds of trouble that there are, each once."""
