@@ -22,7 +22,7 @@ from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Pre
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.threshold_estimates import Estimate
+from firmware_py.procedure.threshold_estimates import Estimate, Unmasked
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,26 @@ class CrossHearing(Crossing):
 
         Nor where only levels could be masked that are softer than what was heard without noise.
         """
-        levels, estimator = self.ears[route].levels, self.ears[route].estimator
-        for f in self.ears[route].audiogram.frequencies_hz:
+        levels = self.ears[route].levels
+        for each in self.ears[route].audiogram.estimates():
+            f = each.frequency_hz
             wanted = range(math.floor(levels.limit_db_hl(f)), math.floor(levels.floor_db_hl), -1)
             tones = (Presentation(Purpose.MEASURE, f, float(level)) for level in wanted)
             sure = next((t.level_db_hl for t in tones if self.can_be_sure(route, t)), -math.inf)
-            if sure <= estimator.threshold([f])[0][0]:
+            if sure <= each.mean_db_hl:
                 levels.left_out_hz.append(f)
+                self._keep_unmasked(route, each)
             else:
                 levels.lower_limit(f, sure)
+
+    def _keep_unmasked(self, route: Route, found: Estimate) -> None:
+        """Keep what was heard without noise where none masks: whose it is cannot be told."""
+        frequency_hz, levels = found.frequency_hz, self.ears[route].levels
+        level_db_hl = min(math.floor(found.mean_db_hl) + 1.0, levels.limit_db_hl(frequency_hz))
+        cover = self.needed_cover(route, Presentation(Purpose.MEASURE, frequency_hz, level_db_hl))
+        heard = found.mark not in (Outcome.INFERRED, Outcome.NO_RESPONSE)
+        if heard and cover.noise_db_hl is None and cover.why is not None:
+            self.ears[route].audiogram.unmasked[frequency_hz] = Unmasked(found, cover.why)
 
     def crossed_answers(self, route: Route) -> list[Observation]:
         """Return the answers that the other ear may have given, to tones that can have noise."""
@@ -213,6 +224,9 @@ class CrossHearing(Crossing):
 
     def _verdict(self, route: Route, estimate: Estimate) -> Verdict:
         frequency_hz = estimate.frequency_hz
+        audiogram = self.ears[route].audiogram
+        if audiogram.is_unmasked(estimate):
+            return Verdict(MaskingMark.UNCERTAIN, audiogram.unmasked[frequency_hz].why)
         other = self.other(route, frequency_hz) or masking.UNKNOWN
         level_db_hl = min(estimate.mean_db_hl, self.ears[route].levels.limit_db_hl(frequency_hz))
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)

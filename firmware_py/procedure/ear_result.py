@@ -24,7 +24,7 @@ def result_of(ear: EarTest) -> EarResult:
         ear.route,
         ear.outcome,
         ear.why,
-        tuple(_threshold(ear, each) for each in suppose(ear.audiogram.estimates())),
+        tuple(_threshold(ear, each) for each in suppose(ear.audiogram.told_estimates())),
         ear.tally.tones,
         ear.tally.heard,
         ear.tally.unsure,

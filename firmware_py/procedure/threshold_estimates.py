@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reasons import Reason
 from firmware_py.procedure.settings import HONEST_PROFILES, Settings
 from firmware_py.procedure.tally import Tally
 
@@ -43,8 +44,22 @@ class Estimate:
         return 0.5 * (self.high_db_hl - self.low_db_hl)
 
 
+@dataclass(frozen=True)
+class Unmasked:
+    """What was found without noise at a frequency where no noise keeps the other ear from it."""
+
+    found: Estimate
+    why: Reason
+
+
 class ThresholdEstimates:
-    """The estimator's thresholds at the audiogram frequencies within the range of the test."""
+    """The estimator's thresholds at the audiogram frequencies within the range of the test.
+
+    Attributes
+    ----------
+    unmasked : dict of int to Unmasked
+        By frequency, of an ear that is asked again with noise: what is left as it was without.
+    """
 
     def __init__(
         self, settings: Settings, estimator: "ThresholdEstimator", levels: Levels, tally: Tally
@@ -55,6 +70,7 @@ class ThresholdEstimates:
         self.estimator = estimator
         self.levels = levels
         self.tally = tally
+        self.unmasked: dict[int, Unmasked] = {}
         self.is_rough = False  # nothing that is said depends on it: bands may be wide
         self._estimated: tuple[tuple[int, int], list[Estimate]] | None = None
         self._widest: tuple[list[Estimate], Estimate] | None = None  # of these
@@ -62,6 +78,15 @@ class ThresholdEstimates:
     def estimates(self) -> list[Estimate]:
         """Return what is known at each frequency; computed once between two answers."""
         return [*self._all_estimates()]
+
+    def told_estimates(self) -> list[Estimate]:
+        """Return what is told of each frequency: by all answers, or by those without noise only."""
+        known = self._all_estimates()
+        return [self.unmasked[e.frequency_hz].found if self.is_unmasked(e) else e for e in known]
+
+    def is_unmasked(self, estimate: Estimate) -> bool:
+        """Return whether what was heard near a frequency was heard without noise only."""
+        return estimate.mark == Outcome.INFERRED and estimate.frequency_hz in self.unmasked
 
     def _all_estimates(self) -> list[Estimate]:
         """Return the same list between two answers, which nobody else gets."""

@@ -16,6 +16,7 @@ from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdict
+from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
@@ -193,10 +194,48 @@ def test_what_no_noise_can_mask_neither_spoils_the_rest_nor_is_asked_on_and_on()
     test = run(50.0, 20.0, gap_right=40.0, gap_left=10.0)
     low, *others = at_octaves(test, RIGHT)
     assert test.test.ears[RIGHT].levels.left_out_hz[:2] == [250, 500]
-    assert low.mark != Outcome.MEASURED or low.masking == MaskingMark.UNCERTAIN
+    assert (low.mark, low.masking) == (Outcome.MEASURED, MaskingMark.UNCERTAIN)
     assert {each.masking for each in others} == {MaskingMark.MASKED}
     assert all(abs((each.threshold_db_hl or 0.0) - 10.0) < 9.0 for each in others)
     assert ear(test, RIGHT).tones < 40
+
+
+@pytest.mark.parametrize(
+    ("about", "level_max_db_hl", "open_hz"),
+    [
+        # Right cochlea 30 dB HL, left one 10: what was heard without noise was the left one.
+        ((60, 40, 30, 30), 100.0, {500: "dilemma", 1000: "dilemma", 4000: "dilemma"}),
+        ((DEAD, 30, 0, 20), 100.0, {500: "dilemma", 1000: "dilemma"}),
+        ((65, 55, 30, 0), 70.0, {500: "dilemma", 1000: "noise-limit"}),
+    ],
+)
+def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
+    about: tuple[float, ...], level_max_db_hl: float, open_hz: dict[int, str]
+) -> None:
+    """It was heard without noise, by either cochlea: a bound with its reason, and no clean number.
+
+    Nor is it inferred from what was asked with noise.
+    """
+    test = run(*about, level_max_db_hl=level_max_db_hl)
+    right, left, gap_right, gap_left = about
+    better_db_hl = min(right - gap_right, left - gap_left + 3.0)  # 3 dB: the skull's
+    result, verdicts = test.test.result(), test.test.cross_hearing.verdicts(RIGHT)
+    left_open = {
+        each.frequency_hz: each for each in at_octaves(test, RIGHT) if each.frequency_hz in open_hz
+    }
+    assert ear(test, RIGHT).tones_masked > 0
+    assert not {*left_open} - {*test.test.ears[RIGHT].levels.left_out_hz}
+    for frequency_hz, found in left_open.items():
+        why = verdicts[frequency_hz].why
+        assert found.masking == MaskingMark.UNCERTAIN
+        assert why is not None
+        assert why.code.word == open_hz[frequency_hz]
+        assert read(found).symbol == MaskingMark.UNCERTAIN
+        if found.threshold_db_hl is not None:  # else the skin may have felt it
+            assert abs(found.threshold_db_hl - better_db_hl) < 9.0
+    told = [dict(each.parts) for each in result.remarks if each.code == Code.MASKING_UNCERTAIN]
+    remarked = {hz for each in told if each["ear"] == str(RIGHT) for hz in each["frequencies_hz"]}
+    assert {*open_hz} <= remarked
 
 
 @pytest.mark.parametrize("range_hz", [(125.0, 1100.0), (700.0, 8000.0), (900.0, 3500.0)])
