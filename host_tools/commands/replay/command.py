@@ -44,7 +44,8 @@ examples:
   gp-pta replay sessions/session-000001.journal --noise 4 --picture what-if.svg
   gp-pta replay sessions/tuning-000001.journal --picture tuning.svg
 
---profile, --prior and --noise ask what another model would have said to the same answers.
+--profile, --prior and --noise ask what another model would have said to the same answers by
+air; those by bone conduction are left out, which is said.
 
 Of several journals each is replayed: one that cannot be is named, and the others go on. At the end
 they are counted; --json prints an object a line instead. --picture is of one.

@@ -162,6 +162,7 @@ def check_that_another_model_is_given_air_alone(journal: Path) -> None:
     assert [*same.remarks] == [BONE_LEFT_OUT]
     assert BONE_LEFT_OUT in same.lines()
     assert BONE_LEFT_OUT in told
+    assert BONE_LEFT_OUT in same.as_json()["remarks"]
 
 
 @pytest.mark.parametrize("masked", [True, False])
