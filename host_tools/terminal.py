@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # most commands can do without it
     from rich.console import Console
     from rich.style import StyleType
 
+NO_BREAK: Final = "\u00a0"  # between a number and its unit, on paper
 PATIENCE_S: Final = 1.0  # without a progress bar
 
 Item = TypeVar("Item")
@@ -28,12 +29,17 @@ def say_aside(*lines: str) -> None:
 
 def show(screen: "Console", line: str, style: "StyleType" = "", *, soft_wrap: bool = False) -> None:
     """Print a line in colours; it has no markup of its own."""
-    screen.print(printable(line), style=style, markup=False, soft_wrap=soft_wrap)
+    screen.print(_line(line), style=style, markup=False, soft_wrap=soft_wrap)
 
 
 def _text(lines: Iterable[str]) -> str:
     """Return lines as a text; nothing in one acts on the terminal, or makes two of it."""
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return "".join(f"{_line(line)}\n" for line in lines)
+
+
+def _line(line: str) -> str:
+    """Return a line as it may be shown; a space that paper does not break is a space here."""
+    return printable(line.replace(NO_BREAK, " "))
 
 
 def markdown(cells: Sequence[Sequence[str]]) -> list[str]:

@@ -1,6 +1,6 @@
 """For whom a fit is, as far as thresholds tell: who hears nothing, who hears well, what stays mute.
 
-That is air conduction alone, and nobody's wish.
+Thresholds are those by air, and nobody's wish is in it.
 """
 
 from collections.abc import Sequence

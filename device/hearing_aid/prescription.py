@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 
@@ -37,37 +37,49 @@ class Compression:
     of soft speech, the knee, and is constant below it. The ratio is held to `RATIO_MAX`, above
     which speech loses its shape. This is a plain default to start a fitting from, not a published
     nonlinear rule.
+
+    What a rule adds for an air-bone gap is the same at every level, as much as there is room for
+    with conversational speech: a conductive loss takes as much from loud sounds as from soft ones,
+    and brings no recruitment.
     """
 
     # of the bands, which meet halfway on log frequency; the first and the last have no end, (m,)
     center_hz: FloatArray
     speech_db_spl: FloatArray  # level of conversational speech in the band, (m,)
-    gain_db: FloatArray  # there, without a limit
+    gain_db: FloatArray  # there, without a limit and without `linear_db`
+    linear_db: FloatArray  # more gain, at every level
     ratio: FloatArray  # change of the input for 1 dB of the output, above the knee
     knee_db_spl: FloatArray  # level in the band from which it compresses
 
     def gain_at(self, level_db_spl: float | FloatArray) -> FloatArray:
         """Return the gain of each band, dB, where the input has this level in it, or these."""
         above_db = np.maximum(level_db_spl, self.knee_db_spl) - self.speech_db_spl
-        return np.maximum(self.gain_db - (1.0 - 1.0 / self.ratio) * above_db, 0.0)
+        falling_db = np.maximum(self.gain_db - (1.0 - 1.0 / self.ratio) * above_db, 0.0)
+        return falling_db + self.linear_db
 
     def table_db(self, levels_db_spl: Sequence[float]) -> FloatArray:
         """Return the gain of each band at each of these levels in it, (..., m, k)."""
         return np.stack([self.gain_at(level) for level in levels_db_spl], axis=-1)
 
     def hold_to(self, gain_max_db: FloatArray) -> Self:
-        """Return it with no gain above this of each band: it compresses from a higher level on."""
+        """Return it with no gain above this of each band: it compresses from a higher level on.
+
+        What is not compressed becomes less where it would bring conversational speech above that.
+        """
         slope = 1.0 - 1.0 / self.ratio
+        linear_db = np.clip(gain_max_db - self.gain_db, 0.0, self.linear_db)
+        over_db = self.gain_db - (gain_max_db - linear_db)
         # a gain of 0 does not fall, and is below any limit
-        meets_db = np.divide(
-            self.gain_db - gain_max_db, slope, out=np.full_like(slope, -np.inf), where=slope > 0.0
-        )
-        return replace(
-            self, knee_db_spl=np.maximum(self.knee_db_spl, self.speech_db_spl + meets_db)
-        )
+        meets_db = np.divide(over_db, slope, out=np.full_like(slope, -np.inf), where=slope > 0.0)
+        knee_db_spl = np.maximum(self.knee_db_spl, self.speech_db_spl + meets_db)
+        return replace(self, linear_db=linear_db, knee_db_spl=knee_db_spl)
 
 
-def compression(center_hz: Sequence[float] | FloatArray, gain_db: FloatArray) -> Compression:
+def compression(
+    center_hz: Sequence[float] | FloatArray,
+    gain_db: FloatArray,
+    linear_db: FloatArray | None = None,
+) -> Compression:
     """Derive compression from the gains of a linear rule.
 
     Parameters
@@ -76,12 +88,28 @@ def compression(center_hz: Sequence[float] | FloatArray, gain_db: FloatArray) ->
         Rising.
     gain_db : (..., m)
         For conversational speech, not below 0.
+    linear_db : (..., m), optional
+        Gain that is not compressed, beside that; not below 0.
     """
     center = np.asarray(center_hz, dtype=np.float64)
     speech_db_spl = speech_in_bands(center)
     slope = np.minimum(gain_db / LOUD_ABOVE_DB, 1.0 - 1.0 / RATIO_MAX)
     knee_db_spl = np.broadcast_to(speech_db_spl - SOFT_BELOW_DB, gain_db.shape)
-    return Compression(center, speech_db_spl, gain_db, 1.0 / (1.0 - slope), knee_db_spl)
+    if linear_db is None:
+        linear_db = np.zeros_like(gain_db)
+    return Compression(center, speech_db_spl, gain_db, linear_db, 1.0 / (1.0 - slope), knee_db_spl)
+
+
+class Gaps(Protocol):
+    """The air-bone gaps of an ear that its gains are to have a part for, not below 0."""
+
+    @property
+    def db(self) -> FloatArray:
+        """Return them, (m,)."""
+
+    @property
+    def draws_db(self) -> FloatArray:
+        """Return what they may be, (n, m), each with the drawn thresholds by air."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +117,7 @@ class Prescribed:
     """What thresholds prescribe for an ear, or for many ears at once, (..., m)."""
 
     target_db: FloatArray  # the rule's gain for conversational speech, before any limit
+    for_gap_db: FloatArray  # so much of that is for an air-bone gap
     compression: Compression  # within the limits of the gain
     limits: Limits
 
@@ -104,6 +133,7 @@ def fit_of_thresholds(
     coupling: str = CLOSED,
     source: str = "thresholds",
     draws_db_hl: Mapping[str, FloatArray] | None = None,
+    gaps: Mapping[str, Gaps] | None = None,
 ) -> Fit:
     """Return the fit that a rule prescribes, with a band at each frequency.
 
@@ -121,6 +151,8 @@ def fit_of_thresholds(
     draws_db_hl : mapping of the same ears to (n, m), optional
         Threshold curves from what is known of each ear, for `Fit.uncertainty_db`; of two ears as
         many. Without them the thresholds are taken to be known.
+    gaps : mapping of some of these ears to Gaps, optional
+        What is known of their conductive loss.
 
     Returns
     -------
@@ -132,16 +164,19 @@ def fit_of_thresholds(
         As of `insertion_gain` and `limits`.
     """
     centers_hz = np.asarray(frequencies_hz, dtype=np.float64)
+    gaps = gaps or {}
+    db = {ear: found.db for ear, found in gaps.items()}
+    drawn_db = {ear: found.draws_db for ear, found in gaps.items()}
     ears = tuple(
-        fitted_ear(ear, prescribe(centers_hz, np.asarray(thresholds), rule, coupling))
+        fitted_ear(ear, prescribe(centers_hz, np.asarray(thresholds), rule, coupling, db.get(ear)))
         for ear, thresholds in thresholds_db_hl.items()
     )
     fit = Fit(ears, rule_in_words(rule, coupling), source)
     if draws_db_hl is None:
         return fit
     tables_db = {
-        ear.ear: prescribe(centers_hz, draws_db_hl[ear.ear], rule, coupling).table_db()
-        for ear in ears
+        ear: prescribe(centers_hz, draws_db_hl[ear], rule, coupling, drawn_db.get(ear)).table_db()
+        for ear in thresholds_db_hl
     }
     return replace(fit, uncertainty_db=uncertainty_db(fit, tables_db))
 
@@ -152,13 +187,23 @@ def rule_in_words(rule: str, coupling: str) -> str:
 
 
 def prescribe(
-    center_hz: FloatArray, thresholds_db_hl: FloatArray, rule: str, coupling: str
+    center_hz: FloatArray,
+    thresholds_db_hl: FloatArray,
+    rule: str,
+    coupling: str,
+    gaps_db: FloatArray | None = None,
 ) -> Prescribed:
-    """Return what a rule prescribes for thresholds, (..., m)."""
-    target_db = insertion_gain(rule, center_hz, thresholds_db_hl)
+    """Return what a rule prescribes for thresholds and air-bone gaps, (..., m).
+
+    The limits are those of the thresholds: a gap raises none of them, though ears with a conductive
+    loss bear more than others of the same threshold.
+    """
+    without_db = insertion_gain(rule, center_hz, thresholds_db_hl)
+    target_db = insertion_gain(rule, center_hz, thresholds_db_hl, gaps_db)
     within = limits(center_hz, thresholds_db_hl, coupling)
-    compressed = compression(center_hz, target_db).hold_to(within.gain_max_db)
-    return Prescribed(target_db, compressed, within)
+    compressed = compression(center_hz, without_db, target_db - without_db)
+    held = compressed.hold_to(within.gain_max_db)
+    return Prescribed(target_db, target_db - without_db, held, within)
 
 
 def fitted_ear(ear: str, found: Prescribed) -> EarFit:

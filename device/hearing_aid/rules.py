@@ -4,6 +4,13 @@ Every rule is a share of the threshold at the frequency, plus a constant of the 
 NAL's, something of the three-frequency average H3 = (H(500) + H(1000) + H(2000)) / 3. The constants
 are published at some frequencies; between them they lie on a line over log frequency, and beyond
 the first and last they are held.
+
+H is the threshold by air, also of an ear with a conductive loss. Of its air-bone gap a quarter is
+added: Lybarger proposed that beside his half gain, and NAL-R took it over (both as quoted by
+Johnson 2013, J Am Acad Audiol 24:452-460), so NAL-RP has it, which differs for severe losses only.
+Newer formulas begin at the threshold by bone and add three quarters of the gap (NAL-NL2, ibid.);
+for half gain that is the same sum, and for a compressing rule it is not. CAMFIT's linear formula is
+made for cochlear loss, without a share of the gap.
 """
 
 from collections.abc import Sequence
@@ -26,6 +33,7 @@ AVERAGE_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0)
 SEVERE_FREQUENCY_HZ: Final = 2000.0
 SEVERE_AVERAGE_DB_HL: Final = 60.0  # of H3: above it NAL-RP adds gain
 SEVERE_SHARE: Final = 0.20
+GAP_SHARE: Final = 0.25  # of the air-bone gap, in the rules that have one
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,7 @@ class Rule:
     # `frequencies_hz`, `constants_db`: the published constants
     frequencies_hz: tuple[float, ...] = (1000.0,)
     constants_db: tuple[float, ...] = (0.0,)
+    gap_share: float = 0.0  # of the air-bone gap; 0: none is published
     severe: bool = False  # whether NAL-RP's additions for severe and profound losses belong to it
 
     @property
@@ -60,17 +69,17 @@ RULES: Final = {
     for rule in (
         Rule(
             NAL_R, "Byrne & Dillon, Ear and Hearing 7 (1986) 257-265",
-            0.31, 0.15, _NAL_FREQUENCIES_HZ, _NAL_CONSTANTS_DB,
+            0.31, 0.15, _NAL_FREQUENCIES_HZ, _NAL_CONSTANTS_DB, gap_share=GAP_SHARE,
         ),
         Rule(
             NAL_RP, "Byrne, Parkinson & Newall, Ear and Hearing 11 (1990) 40-49; 1991",
-            0.31, 0.15, _NAL_FREQUENCIES_HZ, _NAL_CONSTANTS_DB, severe=True,
+            0.31, 0.15, _NAL_FREQUENCIES_HZ, _NAL_CONSTANTS_DB, gap_share=GAP_SHARE, severe=True,
         ),
         Rule(
             CAMFIT, "Moore & Glasberg, British Journal of Audiology 32 (1998) 317-335",
             0.48, 0.0, _CAMFIT_FREQUENCIES_HZ, _CAMFIT_CONSTANTS_DB,
         ),
-        Rule(HALF_GAIN, "Lybarger 1944", 0.5),
+        Rule(HALF_GAIN, "Lybarger 1944", 0.5, gap_share=GAP_SHARE),
     )
 }  # fmt: skip
 
@@ -91,6 +100,7 @@ def insertion_gain(
     rule: str,
     frequencies_hz: Sequence[float] | FloatArray,
     thresholds_db_hl: Sequence[float] | FloatArray,
+    gaps_db: Sequence[float] | FloatArray | None = None,
 ) -> FloatArray:
     """Return the insertion gain that a rule prescribes at each frequency.
 
@@ -102,7 +112,9 @@ def insertion_gain(
         Rising, 20 to 20000 Hz. NAL's rules need the thresholds at 500, 1000 and 2000 Hz; one that
         is missing is taken from the line over log frequency between its neighbours.
     thresholds_db_hl : (..., m)
-        Of one audiogram, or of many.
+        By air, of one audiogram, or of many.
+    gaps_db : (..., m), optional
+        Air-bone gaps, of which a rule takes its share; none: no conductive part.
 
     Returns
     -------
@@ -125,6 +137,8 @@ def insertion_gain(
         if chosen.severe:
             gains_db += SEVERE_SHARE * np.maximum(average - SEVERE_AVERAGE_DB_HL, 0.0)
             gains_db += _profound_db(frequencies, thresholds)
+    if gaps_db is not None:
+        gains_db += chosen.gap_share * np.asarray(gaps_db, dtype=np.float64)
     return np.maximum(gains_db, 0.0)
 
 

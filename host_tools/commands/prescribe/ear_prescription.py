@@ -32,6 +32,7 @@ from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from host_tools.commands.prescribe.gap_part import GapMark, GapPart, gap_part
 from host_tools.commands.prescribe.taken import (
     CONVENTION,
     NothingToPrescribeError,
@@ -82,6 +83,10 @@ class EarPrescription:
     # where the other ear may have heard the tones: threshold and gain are the least there can be
     doubtful_hz: tuple[int, ...]
     calibrated: bool  # whether the levels are dB HL
+    # `gap`: what bone conduction tells of it; None: nothing. `for_gap_db`: so much of the gains for
+    # conversational speech is for its air-bone gap, (m,)
+    gap: GapPart | None
+    for_gap_db: FloatArray
 
     @property
     def threshold_db_hl(self) -> FloatArray:
@@ -97,6 +102,11 @@ class EarPrescription:
     def held(self) -> npt.NDArray[np.bool_]:
         """Return at which frequencies that gain is less than the rule's, for a limit."""
         return self.prescribed.target_db > self.gain_db + HELD_DB
+
+    def gap_mark(self, k: int) -> GapMark:
+        """Return how the gap is known that a gain rests on; `NONE` where a limit holds the gain."""
+        rests = self.gap is not None and self.prescribed.for_gap_db[k] > 0.0 and not self.held[k]
+        return self.gap.marks[k] if self.gap is not None and rests else GapMark.NONE
 
     def for_whom(self, gain_db: FloatArray | None = None) -> list[Finding]:
         """Return for whom gains for conversational speech are, (m,): without any, its own."""
@@ -149,12 +159,16 @@ def prescribe_ear(
     check_calibrated(session, uncalibrated=uncalibrated)
     frequencies_hz = [found.frequency_hz for found in given.found]
     centers_hz = np.array(frequencies_hz, dtype=np.float64)
+    gap = gap_part(session, ear, given)
+    gap_db, drawn_gaps_db = (None, None) if gap is None else (gap.db, gap.draws_db)
     try:
-        point = prescribe(centers_hz, given.point_db_hl, rule, coupling)
-        drawn = prescribe(centers_hz, given.draws_db_hl, rule, coupling)
+        point = prescribe(centers_hz, given.point_db_hl, rule, coupling, gap_db)
+        drawn = prescribe(centers_hz, given.draws_db_hl, rule, coupling, drawn_gaps_db)
+        by_air = prescribe(centers_hz, given.point_db_hl, rule, coupling)
     except ValueError as error:
         raise NothingToPrescribeError(f"{session.path}: {ear} ear: {error}") from None
     table, tables_db = fitted_ear(ear, point).table, drawn.table_db()
+    without_db = fitted_ear(ear, by_air).gain_of_speech_db()
     thresholds = given.found
     return EarPrescription(
         ear=ear,
@@ -175,6 +189,8 @@ def prescribe_ear(
         wide_db=_wide_db(thresholds, partial(session.settings.wanted_half_width_db, BY_AIR)),
         doubtful_hz=tuple(found.frequency_hz for found in thresholds if read(found).doubtful),
         calibrated=session.calibration.state != UNCALIBRATED,
+        gap=gap,
+        for_gap_db=table.at_speech_db() - without_db,
     )
 
 
@@ -189,10 +205,11 @@ def fit_of_ears(session: RecordedSession, ears: Sequence[EarPrescription]) -> Fi
     first = ears[0]
     thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
     draws_db_hl = {ear.ear: ear.given.draws_db_hl for ear in ears}
+    gaps = {ear.ear: ear.gap for ear in ears if ear.gap is not None}
     try:
         fit = fit_of_thresholds(
             first.frequencies_hz, thresholds_db_hl, first.rule, first.coupling, session.name,
-            draws_db_hl,
+            draws_db_hl, gaps,
         )  # fmt: skip
     except ValueError as error:
         raise HostError(f"{session.path}: {error}") from None

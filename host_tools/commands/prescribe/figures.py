@@ -109,11 +109,28 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
             "gain_max_why": within.why_gain(k),
             "output_max_why": within.why_output(k),
             **{name: round(float(column[k]), 2) for name, column in columns.items()},
+            **_gap_as_json(ear, k),
         }
         for k, (frequency_hz, mark) in enumerate(zip(ear.frequencies_hz, ear.marks, strict=True))
     ]
     peak_db_spl = fit.of_ear(ear.ear).output_max_db_spl
     return {"ear": ear.ear, "output_peak_max_db_spl": peak_db_spl, "bands": bands}
+
+
+def _gap_as_json(ear: EarPrescription, k: int) -> dict[str, Any]:
+    """Return the gap of a frequency and what it adds to the gain; nothing where no bone was told.
+
+    `gap_rule_gain_db` is what the rule adds, before any limit.
+    """
+    if ear.gap is None:
+        return {}
+    gap_db = ear.gap.gap_db(ear.frequencies_hz[k])
+    return {
+        "gap_db": None if gap_db is None else round(gap_db, 2),
+        "gap_mark": ear.gap.marks[k],
+        "gap_rule_gain_db": round(float(ear.prescribed.for_gap_db[k]), 2),
+        "gap_gain_db": round(float(ear.for_gap_db[k]), 2),
+    }
 
 
 def _with_band(name: str, found: Banded) -> dict[str, FloatArray]:

@@ -79,7 +79,7 @@ class Frame:
     def for_whom(self, found: Sequence[Finding]) -> Block:
         """Return for whom the gains are, and that they are a start."""
         words = self.words
-        said = [*words.for_whom([ear.ear for ear in self.ears], found), words.say("verify")]
+        said = [*words.for_whom([ear.ear for ear in self.ears], found), words.verify(self.ears)]
         return document.section(words.say("for_whom"), said)
 
     def columns(self, title: str) -> list[str]:
@@ -169,7 +169,7 @@ class PrescriptionPaper:
                 self._numbers(frame),
                 frame.marks(),
                 frame.notes(words.say("insertion_gain")),
-                *frame.end(words.remarks(self.session)),
+                *frame.end(words.remarks(self.session, self.ears)),
             ],
         )
 

@@ -17,17 +17,17 @@ from device.hearing_aid.limits import (
     UNCOMFORTABLE_DB_HL,
     Reason,
 )
-from device.hearing_aid.rules import RULES, rule_named, within_publication
+from device.hearing_aid.rules import NAL_R, RULES, rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
 from firmware_py.console.wording import readable
-from firmware_py.procedure.air_bone_gap import gaps_of
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import COMPLETE
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import say_reasons
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
+from host_tools.commands.prescribe.gap_part import GapMark
 from host_tools.commands.report.findings import Threshold
 from host_tools.commands.report.words import Words
 from host_tools.drawings.drawing import WIDE_SIGN
@@ -37,10 +37,6 @@ from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 from host_tools.recordings.verdicts import reasons_of, why_nothing_follows
 
-# Of an air-bone gap, so much more gain than for a sensorineural loss of the same thresholds by air:
-# Lybarger's proposal, as quoted with its use in NAL's formulas by Johnson 2013, J Am Acad Audiol
-# 24:452-460.
-CONDUCTIVE_SHARE: Final = 0.25
 PLACE: Final = "prescription"  # the table of its sentences
 INFERRED_SIGN: Final = "("  # and a closing one behind
 DOUBTFUL_SIGN: Final[str] = symbol_table()["signs"]["uncertain"]
@@ -53,6 +49,8 @@ SIGNS: Final[dict[str, str]] = {
     Outcome.INCOMPLETE: "?",
     Outcome.INFERRED: INFERRED_SIGN,
 }
+GAP_SIGNS: Final = {GapMark.AT_LEAST: "≥", GapMark.INFERRED: INFERRED_SIGN}
+ADDED_DB: Final = 0.5  # less is not named
 SURE: Final = 0.95  # so probable it is said without a number
 FOR_WHOM: Final = {code: f"whom_{code.replace('-', '_')}" for code in Code}
 
@@ -174,11 +172,21 @@ class PrescriptionWords:
         def any_has(mark: str) -> bool:
             return any(mark in ear.marks for ear in ears)
 
+        def any_rests(gap: GapMark) -> bool:
+            """Return whether the sign of a gain is that of its gap."""
+            return any(
+                mark not in SIGNS and ear.gap_mark(k) == gap
+                for ear in ears
+                for k, mark in enumerate(ear.marks)
+            )
+
         said = {
             "at_limit": any_has(Outcome.NO_RESPONSE),
+            "gap_at_least": any_rests(GapMark.AT_LEAST),
             "at_most": any_has(Outcome.HEARS_ALL),
             "perhaps_beyond": any_has(Outcome.INCOMPLETE),
             "inferred": any_has(Outcome.INFERRED),
+            "gap_inferred": any_rests(GapMark.INFERRED),
             "doubtful": any(ear.doubtful_hz for ear in ears),
             "held": held or any(ear.held.any() for ear in ears),
             "unpublished": any(
@@ -266,7 +274,7 @@ class PrescriptionWords:
         early = self.catalogue.number(LIMITER_EARLY_DB, "g")
         return self.say("limited_from", low=low, high=high, early=early)
 
-    def remarks(self, session: RecordedSession) -> list[str]:
+    def remarks(self, session: RecordedSession, ears: Sequence[EarPrescription]) -> list[str]:
         """Return what of the session whoever fits an aid has to know."""
         catalogue, said = self.catalogue, []
         if session.result.outcome != COMPLETE:
@@ -277,26 +285,46 @@ class PrescriptionWords:
                 name = self.ear(found.route.ear)
                 said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
                 said += reasons_of(found, catalogue)
-        said += self._conductive(session)
+        said += [line for ear in ears for line in self._conductive(ear)]
         return [*said, *(readable(say_reasons(each, catalogue)) for each in session.result.remarks)]
 
-    def _conductive(self, session: RecordedSession) -> Iterator[str]:
-        """Say what is usual for a conductive part, which no rule here takes into account."""
-        for found in [] if session.calibration.nominal else gaps_of(session.result):
-            if found.mean is not None and found.mean.is_called:
-                ear = self.ear(found.ear)
-                gap, more = found.mean.db, CONDUCTIVE_SHARE * found.mean.db
-                yield self.say(
-                    "conductive",
-                    ear=ear[:1].upper() + ear[1:],
-                    gap=self.catalogue.number(gap),
-                    db=self.catalogue.number(more),
-                )
+    def verify(self, ears: Sequence[EarPrescription]) -> str:
+        """Say that the gains are a start; of those without any bone conduction, that too."""
+        return self.say("verify" if all(ear.gap is None for ear in ears) else "verify_bone")
+
+    def _conductive(self, ear: EarPrescription) -> Iterator[str]:
+        """Say what the gains have for a conductive part."""
+        if ear.gap is None or ear.gap.told.mean is None or not ear.gap.is_called:
+            return
+        name, number, mean = self.ear(ear.ear), self.catalogue.number, ear.gap.told.mean
+        at_least = SIGNS[Outcome.NO_RESPONSE] if mean.bound == Bound.AT_LEAST else ""
+        said = {
+            "ear": name[:1].upper() + name[1:],
+            "gap": at_least + number(mean.db),
+            "rule": self.rule(ear.rule),
+        }
+        usual_share = rule_named(NAL_R).gap_share
+        if not rule_named(ear.rule).gap_share:
+            yield self.say("gap_left_out", **said, db=at_least + number(usual_share * mean.db))
+            return
+        added = ", ".join(
+            self.say("gap_added_at", db=number(float(db)), frequency_hz=str(f))
+            for f, db in zip(ear.frequencies_hz, ear.for_gap_db, strict=True)
+            if db >= ADDED_DB
+        )
+        if {*ear.gap.marks} == {GapMark.NONE}:
+            yield self.say("gap_unknown", **said)
+            return
+        yield self.say("gap_added" if added else "gap_held", **said, added=added)
+        if ear.gap.left_out_hz:
+            at_hz = ", ".join(map(str, ear.gap.left_out_hz))
+            yield self.say("gap_bound", **said, at_hz=at_hz)
 
 
 def sign_of(ear: EarPrescription, k: int) -> str:
-    """Return what stands before a gain."""
-    return SIGNS.get(ear.marks[k], WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else "")
+    """Return what stands before a gain: that of its threshold, or else of its air-bone gap."""
+    wide = WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else ""
+    return SIGNS.get(ear.marks[k]) or GAP_SIGNS.get(ear.gap_mark(k), wide)
 
 
 def remarks(
@@ -320,8 +348,8 @@ def remarks(
         *words.limits(ears),
         words.spread(),
         words.say_limited(fit),
-        *words.remarks(session),
-        words.say("verify"),
+        *words.remarks(session, ears),
+        words.verify(ears),
     ]
 
 

@@ -1,5 +1,7 @@
 """A fit from thresholds has the rule's gains within its limits, and knows how sure they are."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,10 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from device.hearing_aid.prescription import fit_of_thresholds
+from device.hearing_aid.limits import limits
+from device.hearing_aid.prescription import fit_of_thresholds, prescribe
 from device.hearing_aid.rules import insertion_gain
+from device.speech import FloatArray
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
@@ -94,3 +98,70 @@ def test_what_cannot_be_fitted_is_named() -> None:
             fit_of_thresholds(frequencies_hz, {"left": [40.0, 40.0]}, rule, coupling)
     with pytest.raises(ValueError, match="thresholds_db_hl has nan"):
         fit_of_thresholds((500, 2000), {"left": [40.0, float("nan")]})
+
+
+@dataclass(frozen=True)
+class Known:
+    """Gaps, and draws of what they may be."""
+
+    db: FloatArray
+    draws_db: FloatArray
+
+
+@budget(max_examples=examples(60))
+@given(
+    thresholds_db_hl=st.lists(st.floats(-10.0, 120.0), min_size=6, max_size=6),
+    gaps_db=st.lists(st.floats(0.0, 60.0), min_size=6, max_size=6),
+    coupling=st.sampled_from(["closed", "open"]),
+)
+def test_a_gap_raises_no_limit_and_no_gain_above_one(
+    thresholds_db_hl: list[float], gaps_db: list[float], coupling: str
+) -> None:
+    known = {"left": thresholds_db_hl}
+    for rule in ("nal-rp", "half-gain"):
+        (without,) = fit_of_thresholds(CENTERS_HZ, known, rule, coupling).ears
+        gaps = {"left": Known(np.array(gaps_db), np.array([gaps_db]))}
+        (ear,) = fit_of_thresholds(CENTERS_HZ, known, rule, coupling, gaps=gaps).ears
+
+        within = limits(np.array(CENTERS_HZ), np.array(thresholds_db_hl), coupling)
+        assert ear.output_max_db_spl == without.output_max_db_spl
+        assert [b.output_max_db_spl for b in ear.bands] == within.output_max_db_spl.tolist()
+        assert ear.gains_max_db.tolist() == within.gain_max_db.tolist()
+        assert np.all(ear.table.gains_db <= within.gain_max_db[:, np.newaxis])
+        assert np.all(ear.table.gains_db >= without.table.gains_db - 0.01)
+        target_db = insertion_gain(rule, CENTERS_HZ, thresholds_db_hl, gaps_db)
+        assert_allclose(
+            ear.gain_of_speech_db(), np.minimum(target_db, within.gain_max_db), atol=0.9
+        )
+
+
+def test_what_is_for_a_gap_is_the_same_at_every_level() -> None:
+    # 20 dB HL and a gap of 14 dB, half gain: 10 dB for speech at 65 dB SPL, and 3.5 dB beside that
+    thresholds_db_hl, gaps_db = np.full(3, 20.0), np.full(3, 14.0)
+    centers_hz = np.array([500.0, 1000.0, 2000.0])
+    free = prescribe(centers_hz, thresholds_db_hl, "half-gain", "closed")
+    found = prescribe(centers_hz, thresholds_db_hl, "half-gain", "closed", gaps_db)
+
+    assert_allclose(found.for_gap_db, 3.5)
+    room_db = found.limits.gain_max_db - 10.0
+    assert room_db[0] < 0.0 < room_db[2] < 3.5 < room_db[1], "nothing, all of it, and a part"
+    for above_db in (0.0, 5.0, 15.0, 60.0):
+        levels_db_spl = found.compression.speech_db_spl + above_db
+        added_db = found.compression.gain_at(levels_db_spl) - free.compression.gain_at(
+            levels_db_spl
+        )
+        assert_allclose(added_db, np.clip(room_db, 0.0, 3.5), atol=1e-9)
+    assert_allclose(found.compression.ratio, free.compression.ratio)
+
+
+def test_gaps_that_are_unsure_make_the_setting_unsure() -> None:
+    draws_db_hl = {"left": np.tile(MILD, (400, 1))}
+    unsure = np.random.default_rng(5).normal(6.0, 1.5, (400, 1)) * np.ones(len(MILD))
+    gaps = {"left": Known(np.full(len(MILD), 6.0), unsure)}
+    fit = fit_of_thresholds(
+        FREQUENCIES_HZ, {"left": MILD}, "half-gain", draws_db_hl=draws_db_hl, gaps=gaps
+    )
+    overall_db, *others_db = fit.uncertainty_db
+    quarter_db = 0.25 * unsure.std()
+    assert 0.8 * quarter_db < overall_db < 1.05 * quarter_db, "limits hold little of it"
+    assert max(others_db) < 0.5 * overall_db

@@ -153,3 +153,39 @@ def test_what_is_wrong_is_named(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         insertion_gain(rule, frequencies_hz, thresholds_db_hl)
+
+
+# An ear with 50 dB HL by air at 500, 1000 and 2000 Hz and air-bone gaps of 40, 30 and 20 dB, by
+# hand: without the gaps NAL-R has 15.5 + 7.5 + (-8, 1, -1), half gain 25, CAMFIT 24 + (-8, 0, 1).
+@pytest.mark.parametrize(
+    ("rule", "expected_db"),
+    [
+        ("nal-r", (25.0, 31.5, 27.0)),
+        ("nal-rp", (25.0, 31.5, 27.0)),
+        ("half-gain", (35.0, 32.5, 30.0)),
+        ("camfit", (16.0, 24.0, 25.0)),  # no share of the gap is published
+    ],
+)
+def test_a_quarter_of_the_gap_is_added_where_that_is_published(
+    rule: str, expected_db: tuple[float, ...]
+) -> None:
+    found_db = insertion_gain(rule, (500, 1000, 2000), [50.0] * 3, (40.0, 30.0, 20.0))
+    assert_allclose(found_db, expected_db, rtol=1e-12)
+
+
+@given(
+    bone_db_hl=st.lists(st.floats(0.0, 60.0), min_size=3, max_size=3),
+    gaps_db=st.lists(st.floats(0.0, 60.0), min_size=3, max_size=3),
+)
+def test_half_gain_is_half_the_bone_threshold_and_three_quarters_of_the_gap(
+    bone_db_hl: list[float], gaps_db: list[float]
+) -> None:
+    bone, gap = np.array(bone_db_hl), np.array(gaps_db)
+    found_db = insertion_gain("half-gain", (500, 1000, 2000), bone + gap, gap)
+    assert_allclose(found_db, 0.5 * bone + 0.75 * gap, rtol=1e-12, atol=1e-12)
+
+
+def test_the_gap_is_added_before_gains_below_0_are_cut() -> None:
+    # NAL-R at 250 Hz for 20 dB HL everywhere: 6.2 + 3 - 17 = -7.8, and a quarter of 40 dB
+    (found_db, *_) = insertion_gain("nal-r", (250, 500, 1000, 2000), [20.0] * 4, [40.0] * 4)
+    assert found_db == pytest.approx(2.2)

@@ -10,8 +10,6 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser
 
-from device.hearing_aid.limits import CLOSED
-from device.hearing_aid.rules import NAL_R
 from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
@@ -19,8 +17,6 @@ from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from host_tools import drawing_js
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
-from host_tools.commands.prescribe.words import remarks
 from host_tools.commands.report.drawn import audiogram_as_json
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
@@ -248,16 +244,3 @@ def test_json_has_the_gaps_only_with_bone(findings: Findings) -> None:
     assert [each["ear"] for each in told["gaps"]] == [RIGHT, LEFT]
     assert "gaps" not in findings_of(read_session(BOTH)).as_json()
     assert findings.status == SessionOutcome.COMPLETE
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_prescription_names_what_it_leaves_out(language: str) -> None:
-    ears = prescribe_session(conductive(), NAL_R, CLOSED)
-    said = remarks(conductive(), ears, fit_of_ears(conductive(), ears), language)
-
-    assert [each.ear for each in ears] == [RIGHT, LEFT], "each ear once"
-    (conductive_part,) = (each for each in said if "Johnson 2013" in each)
-    ear = Words(catalogue_of(language)).ear(RIGHT)
-    assert conductive_part.startswith(ear[:1].upper() + ear[1:])
-    assert " 30 dB" in conductive_part
-    assert " 8 dB" in conductive_part or " 7 dB" in conductive_part, "a quarter"

@@ -1,0 +1,161 @@
+"""The air-bone gap of a recorded ear, as a rule is given it: where it is known, and how well.
+
+A gap counts only in an ear whose mean gap is called one, and only for what it has above the one
+that ears without a conductive loss show: that is the error of the vibrator's reference levels, 11
+dB at 4 kHz, and no loss. Where no tone was asked by one of the routes, what is inferred of it does
+not count. There it lies on a line over log frequency between those that were measured on both
+sides, as the constants of rules do: gains that fell by their part between octaves would be no fit.
+Beyond the last that was measured there is none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from device.speech import FloatArray
+from firmware_py.inference.mixture import bone_prior
+from firmware_py.procedure.air_bone_gap import EarGaps, Gap, gaps_of
+from firmware_py.procedure.outcomes import Bound, Outcome
+from firmware_py.procedure.route import BONE, Route
+from host_tools.commands.prescribe.taken import DRAWS, Taken
+from host_tools.recordings.recorded_session import RecordedSession
+
+SEED: Final = 2  # of what the thresholds by bone may be beside what was found
+
+
+class GapMark(StrEnum):
+    """How the gap of a frequency is known that gain is added for."""
+
+    MEASURED = "measured"
+    AT_LEAST = "at-least"  # it is a bound, and so is the gain
+    INFERRED = "inferred"  # on the line between those that were measured
+    NONE = "none"  # nothing is added
+
+
+@dataclass(frozen=True)
+class GapPart:
+    """The gaps of an ear at the frequencies of its test by air, (m,)."""
+
+    told: EarGaps
+    marks: tuple[GapMark, ...]
+    # `db`, `draws_db`: above the usual gap, and what that may be, (n, m), with the drawn thresholds
+    # by air; 0 where nothing is to be added
+    db: FloatArray
+    draws_db: FloatArray
+
+    @property
+    def is_called(self) -> bool:
+        """Return whether the ear has a conductive part, surely enough."""
+        return self.told.mean is not None and self.told.mean.is_called
+
+    @property
+    def left_out_hz(self) -> list[int]:
+        """Return where a gap is told that nothing is added for, though its ear has a part."""
+        known = {f for gap in self.told.gaps if not gap.inferred_hz for f in gap.frequencies_hz}
+        return sorted(f for f in known if self.is_called and not _counts(self._at(f)))
+
+    def gap_db(self, frequency_hz: int) -> float | None:
+        """Return the gap that is told of a frequency; None: none is."""
+        found = self._at(frequency_hz)
+        return None if found is None else found.db
+
+    def _at(self, frequency_hz: int) -> Gap | None:
+        return next((g for g in self.told.gaps if g.frequencies_hz == (frequency_hz,)), None)
+
+
+def gap_part(session: RecordedSession, ear: str, air: Taken) -> GapPart | None:
+    """Return what bone conduction tells of an ear; None: nothing.
+
+    Parameters
+    ----------
+    session : RecordedSession
+        Without a calibration no gap follows from it.
+    ear : str
+        "left" or "right".
+    air : Taken
+        Its thresholds by air.
+    """
+    found = [] if session.calibration.nominal else gaps_of(session.result)
+    told = next((each for each in found if each.ear == ear), None)
+    if told is None:
+        return None
+    frequencies_hz = [each.frequency_hz for each in air.found]
+    nothing = np.zeros(len(frequencies_hz))
+    marks = (GapMark.NONE,) * len(frequencies_hz)
+    part = GapPart(told, marks, nothing, np.zeros((DRAWS, len(frequencies_hz))))
+    known_hz = _asked_hz(session, ear)
+    if not part.is_called or not known_hz:
+        return part
+    gaps = {gap.frequencies_hz[0]: gap for gap in told.gaps}
+    known = {f: gap if _counts(gap := gaps.get(f)) else None for f in known_hz}
+    near = _near(frequencies_hz, known_hz)
+    drawn = _drawn_db(session, ear, air, known)
+    point = np.array([0.0 if gap is None else _excess_db(f, gap.db) for f, gap in known.items()])
+    return GapPart(told, _marks(frequencies_hz, known), near @ point, drawn @ near.T)
+
+
+def _asked_hz(session: RecordedSession, ear: str) -> list[int]:
+    """Return where tones were asked by both routes."""
+    by_route = session.result.by_route
+    asked = [
+        {t.frequency_hz for t in by_route[route].thresholds if t.mark != Outcome.INFERRED}
+        for route in (Route(ear), Route(ear, BONE))
+    ]
+    return sorted(asked[0] & asked[1])
+
+
+def _counts(gap: Gap | None) -> bool:
+    """Return whether gain may follow from a gap of a frequency that was asked.
+
+    One that is at most so large may be none, and one that no conductive loss has is an error.
+    """
+    return gap is not None and gap.bound != Bound.AT_MOST and not gap.is_impossible
+
+
+def _excess_db(frequency_hz: int, gap_db: float | FloatArray) -> FloatArray:
+    """Return how much larger a gap is than that of ears without a conductive loss."""
+    excess_db: FloatArray = np.maximum(gap_db - bone_prior.usual_gap_db(frequency_hz), 0.0)
+    return excess_db
+
+
+def _near(frequencies_hz: Sequence[int], known_hz: Sequence[int]) -> FloatArray:
+    """Return how much each known frequency counts at each one, (m, k); beyond them nothing does."""
+    at, known = np.log2(frequencies_hz), np.log2(known_hz)
+    rows = [np.interp(at, known, row, left=0.0, right=0.0) for row in np.eye(len(known))]
+    return np.stack(rows, axis=-1)
+
+
+def _drawn_db(
+    session: RecordedSession, ear: str, air: Taken, known: dict[int, Gap | None]
+) -> FloatArray:
+    """Return what the gaps may be, (n, k), each with the drawn threshold by air that it goes with.
+
+    Thresholds by bone are taken as independent of those by air, and as all off by the same.
+    """
+    sd_db = {t.frequency_hz: t.sd_db for t in session.result.by_route[Route(ear, BONE)].thresholds}
+    off = np.random.Generator(np.random.Philox(SEED)).standard_normal(DRAWS)
+    place = {found.frequency_hz: k for k, found in enumerate(air.found)}
+    drawn_db = np.zeros((DRAWS, len(known)))
+    for k, (f, gap) in enumerate(known.items()):
+        if gap is not None:
+            by_air_db = air.draws_db_hl[:, place[f]] - air.point_db_hl[place[f]]
+            drawn_db[:, k] = _excess_db(f, gap.db + by_air_db - (sd_db[f] or 0.0) * off)
+    return drawn_db
+
+
+def _marks(frequencies_hz: Sequence[int], known: dict[int, Gap | None]) -> tuple[GapMark, ...]:
+    lowest_hz, highest_hz = min(known), max(known)
+
+    def mark(frequency_hz: int) -> GapMark:
+        if frequency_hz not in known:
+            within = lowest_hz < frequency_hz < highest_hz
+            return GapMark.INFERRED if within else GapMark.NONE
+        gap = known[frequency_hz]
+        if gap is None:
+            return GapMark.NONE
+        return GapMark.AT_LEAST if gap.bound == Bound.AT_LEAST else GapMark.MEASURED
+
+    return tuple(map(mark, frequencies_hz))
