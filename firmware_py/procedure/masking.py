@@ -46,7 +46,8 @@ GAP_MAX_DB: Final = 60.0  # the ossicles cannot take away more: the skull conduc
 # A vibrator on one side reaches the other cochlea with no loss that can be relied on: 0 to 15 dB.
 SKULL_DB: Final = 0.0
 # An earphone that closes an ear makes it hear so much better by bone, by frequency: the largest of
-# Yacullo, Clinical Masking Procedures (1996). Those in the ear canal do less.
+# Yacullo, Clinical Masking Procedures (1996), less the air-bone gap of that ear. Those in the ear
+# canal do less.
 OCCLUSION_DB: Final = {250.0: 30.0, 500.0: 20.0, 750.0: 15.0, 1000.0: 10.0}
 INSERT_OCCLUSION_DB: Final = {250.0: 10.0, 500.0: 10.0, 750.0: 5.0}
 # Noise that crosses the head stays so much below the tone by bone that it shall not hide.
@@ -187,7 +188,9 @@ def bone_noise_db_hl(
     UnmaskableError
         If what masks enough would mask the tone itself, or is above the limit.
     """
-    least = max(other.high_db_hl, level_db_hl - SKULL_DB + occlusion_db + other.gap_db)
+    # What a conductive loss keeps out, it keeps in as well: by so much the ear is occluded less.
+    louder_db = max(occlusion_db, other.gap_db)
+    least = max(other.high_db_hl, level_db_hl - SKULL_DB + louder_db)
     return _between(least, level_db_hl + attenuation_db - OWN_MARGIN_DB, highest_db_hl)
 
 

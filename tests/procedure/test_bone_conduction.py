@@ -30,7 +30,11 @@ DEAD: Final = 200.0
 
 @lru_cache
 def run(
-    right: float, left: float, gap_right: float = 0.0, gap_left: float = 0.0, **other: Any
+    right: float,
+    left: float,
+    gap_right: float = 0.0,
+    gap_left: float | Audiogram = 0.0,
+    **other: Any,
 ) -> SimulatedTest:
     """A whole test of two flat ears: thresholds by air, and by how much they are better by bone."""
     can_mask = other.pop("can_mask", True)
@@ -190,13 +194,14 @@ def test_of_ears_that_hear_well_by_air_it_takes_two_or_three_tones() -> None:
 
 
 def test_what_no_noise_can_mask_neither_spoils_the_rest_nor_is_asked_on_and_on() -> None:
-    """At 500 Hz the occlusion effect and a small gap of the better ear make a dilemma."""
-    test = run(50.0, 20.0, gap_right=40.0, gap_left=10.0)
+    """At 500 Hz the gap of the better ear makes a dilemma."""
+    gap_left = Audiogram((500.0, 1000.0, 4000.0), (38.0, 15.0, 5.0))
+    test = run(60.0, 40.0, gap_right=45.0, gap_left=gap_left)
     low, *others = at_octaves(test, RIGHT)
     assert test.test.ears[RIGHT].levels.left_out_hz[:2] == [250, 500]
     assert (low.mark, low.masking) == (Outcome.MEASURED, MaskingMark.UNCERTAIN)
     assert {each.masking for each in others} == {MaskingMark.MASKED}
-    assert all(abs((each.threshold_db_hl or 0.0) - 10.0) < 9.0 for each in others)
+    assert all(abs((each.threshold_db_hl or 0.0) - 15.0) < 9.0 for each in others)
     assert ear(test, RIGHT).tones < 40
 
 
@@ -205,20 +210,22 @@ def test_what_no_noise_can_mask_neither_spoils_the_rest_nor_is_asked_on_and_on()
     [
         # Right cochlea 30 dB HL, left one 10: what was heard without noise was the left one.
         ((60, 40, 30, 30), 100.0, {500: "dilemma", 1000: "dilemma", 4000: "dilemma"}),
-        ((DEAD, 30, 0, 20), 100.0, {500: "dilemma", 1000: "dilemma"}),
-        ((65, 55, 30, 0), 70.0, {500: "dilemma", 1000: "noise-limit"}),
+        ((DEAD, 40, 0, (38, 20, 10)), 100.0, {500: "dilemma"}),
+        ((65, 55, 30, (10, 32, 0)), 66.0, {1000: "dilemma", 4000: "noise-limit"}),
     ],
 )
 def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
-    about: tuple[float, ...], level_max_db_hl: float, open_hz: dict[int, str]
+    about: tuple[Any, ...], level_max_db_hl: float, open_hz: dict[int, str]
 ) -> None:
     """It was heard without noise, by either cochlea: a bound with its reason, and no clean number.
 
     Nor is it inferred from what was asked with noise.
     """
-    test = run(*about, level_max_db_hl=level_max_db_hl)
-    right, left, gap_right, gap_left = about
-    better_db_hl = min(right - gap_right, left - gap_left + 3.0)  # 3 dB: the skull's
+    right, left, gap_right, by_hz = about
+    gap_left = Audiogram(
+        (500.0, 1000.0, 4000.0), by_hz if isinstance(by_hz, tuple) else (by_hz,) * 3
+    )
+    test = run(right, left, gap_right, gap_left, level_max_db_hl=level_max_db_hl)
     result, verdicts = test.test.result(), test.test.cross_hearing.verdicts(RIGHT)
     left_open = {
         each.frequency_hz: each for each in at_octaves(test, RIGHT) if each.frequency_hz in open_hz
@@ -232,6 +239,8 @@ def test_what_no_noise_can_mask_is_left_open_beside_what_is_masked(
         assert why.code.word == open_hz[frequency_hz]
         assert read(found).symbol == MaskingMark.UNCERTAIN
         if found.threshold_db_hl is not None:  # else the skin may have felt it
+            through_skull_db_hl = left - gap_left.threshold_db_hl(frequency_hz) + 3.0
+            better_db_hl = min(right - gap_right, through_skull_db_hl)
             assert abs(found.threshold_db_hl - better_db_hl) < 9.0
     told = [dict(each.parts) for each in result.remarks if each.code == Code.MASKING_UNCERTAIN]
     remarked = {hz for each in told if each["ear"] == str(RIGHT) for hz in each["frequencies_hz"]}

@@ -20,11 +20,13 @@ from firmware_py.procedure.masking import (
     GAP_MAX_DB,
     GAP_SAID_DB,
     INSERT,
+    OWN_MARGIN_DB,
     SUPRA_AURAL,
     Earphones,
     Threshold,
     UnmaskableError,
     attenuation_db,
+    bone_noise_db_hl,
     noise_db_hl,
 )
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
@@ -682,3 +684,27 @@ def test_where_a_gap_explains_most_of_an_ear_it_explains_what_needs_a_little_mor
     found = [t for t in driver.ear("left")["thresholds"] if t["mark"] == Outcome.MEASURED]
     assert max(t["air_bone_gap_db"] for t in found) > GAP_ALSO_DB
     assert {t["masking"] for t in found} == {MaskingMark.UNCERTAIN}
+
+
+@given(
+    tone=st.integers(-10, 80), air=st.integers(-10, 100), bone_gap=st.integers(0, 60),
+    occlusion=st.sampled_from((0, 5, 10, 15, 20, 30)), attenuation=st.sampled_from((40, 50, 55)),
+    share=st.floats(0.0, 1.0),
+)  # fmt: skip
+def test_noise_hides_a_tone_by_bone_from_a_closed_ear_whatever_its_gap_is(
+    tone: int, air: int, bone_gap: int, occlusion: int, attenuation: int, share: float
+) -> None:
+    """A gap keeps noise out, and as much of the occlusion effect: that of simulated heads."""
+    other = Threshold(air, air - 5.0, air + 5.0, bone_low_db_hl=float(air - bone_gap))
+    try:
+        noise = bone_noise_db_hl(tone, attenuation, occlusion, other, math.inf)
+    except UnmaskableError:
+        largest = min(bone_gap, GAP_MAX_DB, air + 10)
+        least = max(tone + max(occlusion, largest), air + 5.0)
+        assert least > tone + attenuation - OWN_MARGIN_DB
+        return
+    gap = share * other.gap_db
+    at_cochlea = tone + max(occlusion - gap, 0.0)
+    assert noise - gap >= at_cochlea - 1e-9
+    assert noise >= other.high_db_hl
+    assert noise - attenuation <= tone - OWN_MARGIN_DB + 1.0, "rounded up to whole dB"
