@@ -231,7 +231,7 @@ class CrossHearing(Crossing):
         level_db_hl = min(estimate.mean_db_hl, self.ears[route].levels.limit_db_hl(frequency_hz))
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
         # What is measured by bone has no room for errors of this ear, which what is assumed has.
-        measured = other.bone_low_db_hl is not None and not route.by_bone
+        measured = other.bone_low_db_hl is not None
         highest_db_hl = max(level_db_hl, estimate.high_db_hl) if measured else level_db_hl
         if self.crossing_db_hl(route, frequency_hz, highest_db_hl) < other.cochlea_db_hl:
             return Verdict(MaskingMark.NOT_MASKED, None, self._gap(route, estimate, other, None))

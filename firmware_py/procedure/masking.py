@@ -50,6 +50,8 @@ SKULL_DB: Final = 0.0
 # canal do less.
 OCCLUSION_DB: Final = {250.0: 30.0, 500.0: 20.0, 750.0: 15.0, 1000.0: 10.0}
 INSERT_OCCLUSION_DB: Final = {250.0: 10.0, 500.0: 10.0, 750.0: 5.0}
+# Noise as loud as a tone lets half of the tones be heard, and a gap that is measured has no room.
+HIDDEN_DB: Final = 5.0
 # Noise that crosses the head stays so much below the tone by bone that it shall not hide.
 OWN_MARGIN_DB: Final = 5.0
 # From this air-bone gap of the tested ear on, above the usual one, its bone conduction may be the
@@ -190,7 +192,7 @@ def bone_noise_db_hl(
     """
     # What a conductive loss keeps out, it keeps in as well: by so much the ear is occluded less.
     louder_db = max(occlusion_db, other.gap_db)
-    least = max(other.high_db_hl, level_db_hl - SKULL_DB + louder_db)
+    least = max(other.high_db_hl, level_db_hl - SKULL_DB + louder_db + HIDDEN_DB)
     return _between(least, level_db_hl + attenuation_db - OWN_MARGIN_DB, highest_db_hl)
 
 
