@@ -14,13 +14,13 @@ from firmware_py.console.wording import verdict_lines
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import LEFT, RIGHT, Route
 from firmware_py.procedure.statements import may_conclude
+from host_tools.terminal import NO_BREAK
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.text import Text
 
 EAR_STYLES: Final = {RIGHT: "bold red", LEFT: "bold blue"}
 WARNING_STYLE: Final = "bold yellow"
-NO_BREAK: Final = "\u00a0"
 
 Ears = Mapping[Route, Sequence[ThresholdResult]]
 

@@ -199,7 +199,9 @@ def prescribe(
     loss bear more than others of the same threshold.
     """
     without_db = insertion_gain(rule, center_hz, thresholds_db_hl)
-    target_db = insertion_gain(rule, center_hz, thresholds_db_hl, gaps_db)
+    target_db = without_db
+    if gaps_db is not None:
+        target_db = insertion_gain(rule, center_hz, thresholds_db_hl, gaps_db)
     within = limits(center_hz, thresholds_db_hl, coupling)
     compressed = compression(center_hz, without_db, target_db - without_db)
     held = compressed.hold_to(within.gain_max_db)

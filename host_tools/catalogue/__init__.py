@@ -16,11 +16,11 @@ from types import MappingProxyType
 from typing import Final
 
 from host_tools.errors import HostError
+from host_tools.terminal import NO_BREAK
 
 # By the names that IETF BCP 47 has for them; each as it calls itself.
 LANGUAGES: Final = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "es": "Español"}
 ENGLISH: Final = "en"
-NO_BREAK: Final = "\u00a0"  # between a number and its unit
 MINUS: Final = "−"  # as wide as a plus
 
 _FILES: Final = files("host_tools.catalogue")

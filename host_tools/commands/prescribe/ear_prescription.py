@@ -105,8 +105,9 @@ class EarPrescription:
 
     def gap_mark(self, k: int) -> GapMark:
         """Return how the gap is known that a gain rests on; `NONE` where a limit holds the gain."""
-        rests = self.gap is not None and self.prescribed.for_gap_db[k] > 0.0 and not self.held[k]
-        return self.gap.marks[k] if self.gap is not None and rests else GapMark.NONE
+        if self.gap is None or self.held[k] or self.prescribed.for_gap_db[k] <= 0.0:
+            return GapMark.NONE
+        return self.gap.marks[k]
 
     def for_whom(self, gain_db: FloatArray | None = None) -> list[Finding]:
         """Return for whom gains for conversational speech are, (m,): without any, its own."""
@@ -164,7 +165,9 @@ def prescribe_ear(
     try:
         point = prescribe(centers_hz, given.point_db_hl, rule, coupling, gap_db)
         drawn = prescribe(centers_hz, given.draws_db_hl, rule, coupling, drawn_gaps_db)
-        by_air = prescribe(centers_hz, given.point_db_hl, rule, coupling)
+        by_air = point
+        if gap is not None:
+            by_air = prescribe(centers_hz, given.point_db_hl, rule, coupling)
     except ValueError as error:
         raise NothingToPrescribeError(f"{session.path}: {ear} ear: {error}") from None
     table, tables_db = fitted_ear(ear, point).table, drawn.table_db()

@@ -15,7 +15,6 @@ from firmware_py.procedure.printable import printable
 from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT, ROUTES
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import drawing_js
-from host_tools.catalogue import NO_BREAK
 from host_tools.commands.report.drawn import audiogram_as_json, watermark
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
@@ -28,6 +27,7 @@ from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
 from host_tools.recordings.heading import NO_HEADING, Heading
 from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import RecordedSession, Trial
+from host_tools.terminal import NO_BREAK
 
 ASSETS: Final = files("host_tools.commands.report") / "assets"
 # The page's own colours in the place of the legend's: it has light and dark ones.

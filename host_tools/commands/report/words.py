@@ -15,12 +15,13 @@ from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.results import MeanThreshold
 from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.sessions.archive import UNFINISHED
-from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
+from host_tools.catalogue import Catalogue, catalogue_of
 from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawings.drawing import WIDE_SIGN
 from host_tools.recordings.particulars import simulated_words
 from host_tools.recordings.verdicts import ToldVerdict, told_verdicts
+from host_tools.terminal import NO_BREAK
 
 CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level
 SEXES: Final = {"F": "female", "M": "male"}

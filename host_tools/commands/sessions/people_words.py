@@ -10,7 +10,7 @@ from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL, CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.identity import Difference
-from host_tools.catalogue import NO_BREAK, Catalogue
+from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import PLACE as REMARKS
 from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
 from host_tools.commands.sessions.change import (
@@ -221,4 +221,4 @@ class PeopleWords:
         if any(visit.ears for visit in person.visits):
             lines.append(f"  {self.convention(person)}")
         lines += [f"  {remark}" for remark in self.remarks(person, comparisons)]
-        return [line.replace(NO_BREAK, " ") for line in lines]
+        return lines

@@ -17,7 +17,7 @@ from firmware_py.inference.mixture.bone_prior import usual_gap_db
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.route import LEFT, RIGHT, Route
-from host_tools.catalogue import LANGUAGES, NO_BREAK, catalogue_of
+from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe import exports
 from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,
@@ -28,7 +28,7 @@ from host_tools.commands.prescribe.figures import as_json
 from host_tools.commands.prescribe.gap_part import GapMark
 from host_tools.commands.prescribe.words import PrescriptionWords, remarks, sign_of
 from host_tools.recordings.recorded_session import RecordedSession, read_session
-from host_tools.terminal import say
+from host_tools.terminal import NO_BREAK, say
 from tests.host.commands.export.sessions import by_bone_of
 from tests.host.commands.report.test_bone import beyond, conductive, with_bone
 from tests.host.journals import BOTH
