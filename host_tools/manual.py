@@ -32,10 +32,13 @@ def manual() -> str:
 
 
 def _contents() -> Iterator[str]:
-    yield "| command | what it does |"
-    yield "|---|---|"
-    for command in COMMANDS:
-        yield f"| [`{command.name}`](#{command.name}) | {_cell(command.summary)} |"
+    yield "| | command | what it does |"
+    yield "|---|---|---|"
+    above = ""
+    for name, group, _, summary in COMMANDS:
+        shown = "" if group == above else group
+        yield f"| {shown} | [`{name}`](#{name}) | {_cell(summary)} |"
+        above = group or above
 
 
 def _extras() -> Iterator[str]:

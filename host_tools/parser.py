@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import takewhile
-from typing import NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, NoReturn, Protocol, cast
 
 from firmware_py import __version__
 
@@ -41,6 +41,7 @@ class Command(NamedTuple):
     """
 
     name: str
+    group: str  # in which it is listed, "" if the words of another command name it
     path: str  # of its module, dotted
     summary: str
 
@@ -48,6 +49,21 @@ class Command(NamedTuple):
     def module(self) -> CommandModule:
         """Return its module, which this imports."""
         return cast(CommandModule, import_module(self.path))
+
+
+USAGE: Final = "usage: gp-pta COMMAND ...   (gp-pta COMMAND --help: its options, with examples)"
+
+
+def overview(commands: Iterable[Command]) -> str:
+    """Return which commands there are, by group, for a terminal of 24 lines of 80 columns."""
+    listed = [command for command in commands if command.group]
+    groups = max(len(command.group) for command in listed)
+    names = max(len(command.name) for command in listed)
+    lines, above = [USAGE], ""
+    for name, group, _, summary in listed:
+        lines.append(f"{'' if group == above else group:{groups}}  {name:{names}} {summary}")
+        above = group
+    return "\n".join(lines) + "\n"
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -60,6 +76,7 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**options)  # type: ignore[arg-type]  # handed on as they come
         self._command = command  # whose options are still to be added
         self._of_commands: dict[str, CommandParser] = {}
+        self._overview = ""  # of the commands, where there are any
 
     @property
     def commands(self) -> "dict[str, CommandParser]":
@@ -75,6 +92,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def offer(self, commands: Sequence[Command]) -> None:
         """Take the name of a command, and what its own parser takes of the words behind it."""
+        self._overview = overview(commands)
         chooser = self.add_subparsers(metavar="COMMAND", required=True)
         for command in commands:
             of_command = chooser.add_parser(
@@ -95,12 +113,27 @@ class CommandParser(argparse.ArgumentParser):
             self.epilog = module.EXAMPLE
             module.add_arguments(self)
 
+    def format_help(self) -> str:
+        """Return the help of a command as argparse has it, that of all commands as one screen."""
+        return self._overview or super().format_help()
+
+    def _end_without_command(self) -> NoReturn:
+        """Show which commands there are.
+
+        The exit code is 2: a script that names none, by an empty variable, has done nothing.
+        """
+        self.print_help(sys.stderr)
+        self.exit(2)
+
     def parse_known_args(  # type: ignore[override]  # one signature of three
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse, and refuse what is left over."""
         self.complete()
-        self._check_options(sys.argv[1:] if args is None else args)
+        args = sys.argv[1:] if args is None else args
+        if self._of_commands and not args:
+            self._end_without_command()
+        self._check_options(args)
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -136,11 +169,7 @@ def parser_of(commands: Sequence[Command]) -> CommandParser:
     What it returns of a command line has, beside the options, `command`, `commands` (all of them)
     and `parser` (this one).
     """
-    p = CommandParser(
-        prog="gp-pta",
-        description="Host tools of the GP-PTA fitting device.",
-        epilog="gp-pta COMMAND --help shows an example of each.",
-    )
+    p = CommandParser(prog="gp-pta")
     p.add_argument("--version", action="version", version=f"gp-pta {__version__}")
     p.offer(commands)
     return p

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -59,12 +60,12 @@ try:
     main({[*words]})
 except SystemExit:
     pass
-print(*sys.modules, sep="\\n", file=sys.__stderr__)
+print(*sys.modules, file=sys.__stderr__)
 """
     done = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True
     )
-    return set(done.stderr.split())
+    return set(done.stderr.splitlines()[-1].split())
 
 
 @pytest.mark.parametrize("typed", ["--version", "--help", "", "reprot x", "--verison"])
@@ -81,6 +82,30 @@ def test_a_command_imports_no_other(typed: str) -> None:
     commands = {command.path: command.name for command in COMMANDS}
     imported = modules_imported_by(*typed.split())
     assert [commands[path] for path in imported & {*commands}] == [name]
+
+
+@pytest.mark.parametrize(("typed", "code"), [([], 2), (["--help"], 0), (["-h"], 0)])
+def test_all_commands_are_on_one_screen(
+    typed: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a command it is no success: a script whose variable is empty has done nothing."""
+    with pytest.raises(SystemExit) as ended:
+        main(typed)
+    assert ended.value.code == code
+    said = capsys.readouterr()
+    lines = (said.err if code else said.out).splitlines()
+    assert (said.out if code else said.err) == ""
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    words = " ".join(lines)
+    assert [c.name for c in COMMANDS if not re.search(rf"(?<![\w-]){c.name}\b", words)] == []
+    assert [c.name for c in COMMANDS if c.group and f" {c.name} " not in words] == []
+
+
+def test_the_commands_of_a_group_stand_together() -> None:
+    groups = [command.group for command in COMMANDS if command.group]
+    begun = [group for above, group in pairwise(["", *groups]) if group != above]
+    assert len(begun) == len({*groups}) > 4
 
 
 def test_the_manual_is_what_the_parsers_say() -> None:
