@@ -1,6 +1,9 @@
 """The edge to a terminal or a pipe: every line that a command prints goes out here."""
 
+import re
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -13,6 +16,7 @@ if TYPE_CHECKING:  # most commands can do without it
 
 NO_BREAK: Final = "\u00a0"  # between a number and its unit, on paper
 PATIENCE_S: Final = 1.0  # without a progress bar
+_WORD: Final = re.compile("[a-z]{3}")  # a row of an audiogram in characters has none
 
 Item = TypeVar("Item")
 
@@ -20,6 +24,27 @@ Item = TypeVar("Item")
 def say(*lines: str) -> None:
     """Print lines, in one write: those of another thread do not come between."""
     print(_text(lines), end="", flush=True)
+
+
+def say_wrapped(*lines: str) -> None:
+    """Print lines; on a terminal those that are wider break between words, as `wrapped` has it."""
+    if sys.stdout.isatty():
+        columns = shutil.get_terminal_size().columns
+        lines = tuple(part for line in lines for part in wrapped(line, columns))
+    say(*lines)
+
+
+def wrapped(line: str, columns: int) -> list[str]:
+    """Return a line in parts of at most so many columns, which end between words.
+
+    A word that is longer stays whole. So does a row of a drawing, and JSON, which people copy.
+    """
+    if len(line) <= columns or line.startswith(("{", "[")) or not _WORD.search(line):
+        return [line]
+    return textwrap.wrap(
+        line, columns, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False,
+        expand_tabs=False, replace_whitespace=False,
+    )  # fmt: skip
 
 
 def say_aside(*lines: str) -> None:

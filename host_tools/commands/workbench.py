@@ -39,7 +39,7 @@ from host_tools.devices.simulation import (
 )
 from host_tools.devices.unfinished import WAITS, why_of
 from host_tools.errors import HostError
-from host_tools.terminal import say, say_aside
+from host_tools.terminal import say_aside, say_wrapped
 
 EXAMPLE = """\
 example:
@@ -138,7 +138,7 @@ class _Bench:
 
     def _talk(self) -> int:
         end = OperatorsEnd(self._cable, self._firmware)
-        with closing(Talk(end, say, self._wake_operator)) as talk:
+        with closing(Talk(end, say_wrapped, self._wake_operator)) as talk:
             talk.wake()
             if self._interactive:
                 converse(talk, self._until_exit(talk, lines_of_people(talk)))

@@ -26,7 +26,7 @@ from host_tools.devices.patience import Wait
 from host_tools.devices.told import UNASKED
 from host_tools.errors import HostError
 from host_tools.files import user_directory
-from host_tools.terminal import say
+from host_tools.terminal import say, say_wrapped
 
 EXAMPLE = """\
 example:
@@ -293,7 +293,7 @@ class _Follow:
         self._come = threading.Event()
 
     def show(self, line: str) -> None:
-        say(line)
+        say_wrapped(line)
         if self._words and self._words in line:
             self._come.set()
 
@@ -309,7 +309,7 @@ def converse(talk: Talk, lines: Iterable[str]) -> int:
         if not line.strip():
             continue
         answer = talk.ask(line)
-        say(*answer)
+        say_wrapped(*answer)
         if answer[-1].startswith("ERROR "):
             code = EXIT_REFUSED
     return code
