@@ -22,7 +22,7 @@ from device.hearing_aid import confined
 
 VARIABLE: Final = "GP_PTA_OPENMHA"  # the directory, in place of the usual one
 USUAL: Final = Path(__file__).parents[2] / "build" / "openmha"
-REMEDY: Final = f"in a checkout: make aid; or name where it is in {VARIABLE}"
+REMEDY: Final = f"in a checkout: make aid (420 MB); or name where it is in {VARIABLE}"
 LOOPBACK: Final = "127.0.0.1"
 SUCCESS: Final = b"(MHA:success)\n"
 FAILURE: Final = b"(MHA:failure)\n"

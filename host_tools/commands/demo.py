@@ -63,15 +63,16 @@ example:
   gp-pta demo --board emulated --ear left
   gp-pta demo --fit --out sessions
 
---fit goes on to the hearing aid: it prescribes, and a simulated wearer tunes openMHA (make aid) by
-comparing two settings of made-up speech. Fits and pictures are left beside the journals.
+--fit goes on to the hearing aid: it prescribes, and a simulated wearer tunes openMHA (make aid, 420
+MB) by comparing two settings of made-up speech; without openMHA it only prescribes, and says so
+first. Fits and pictures are left beside the journals.
 """
 
 NEEDS: Final = {**simulation.NEEDS, "--fit": ("matplotlib", "soundfile", "typst")}
 EAR_MINUTES: Final = 1.1  # of such a test in real time
 INSTALL_MINUTES: Final = 0.5
 
-PICTURE_COLUMNS: Final = 120
+PICTURE_COLUMNS: Final = 120  # of a terminal that has them, and of a pipe
 BOTH_ROUTES: Final = f"{AIR},{BONE}"  # as it is typed
 PLACE_S: Final = 10.0  # of the test, to put the vibrator behind an ear
 PLACE_S_MAX: Final = 1.0  # of whoever watches
@@ -109,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     check_test(arguments, _settings(arguments))
     if arguments.fit:
-        _check_fitting(arguments)
+        _check_fitting(arguments, screen)
     check_place(arguments, arguments.out, teller(screen))
     data = data_directory(arguments.out, DEMO_PREFIX)
     result, nominal = _measure(arguments, data, screen)
@@ -145,18 +146,20 @@ def run(arguments: argparse.Namespace) -> int:
     return verdict.code or (fitting.verdict.code if fitting else 0)
 
 
-def _check_fitting(arguments: argparse.Namespace) -> None:
+def _check_fitting(arguments: argparse.Namespace, screen: "Console") -> None:
+    """Refuse what cannot be fitted, and say before anything begins what is left out."""
     need("--fit", *NEEDS["--fit"], use="demo --fit")
     if arguments.ear != BOTH:
         raise HostError(f"--fit with --ear {arguments.ear}: an aid has two ears; allowed is {BOTH}")
-    from host_tools.commands.fitting import check_fitting
+    from host_tools.commands.fitting import why_not_played
 
-    check_fitting()
+    if why := why_not_played():
+        teller(screen)(f"--fit prescribes and does not tune: {why}")
 
 
 def _fitting(
     arguments: argparse.Namespace, journal: Path, data: Path, screen: "Console"
-) -> "Fitting":
+) -> "Fitting | None":
     from host_tools.commands.fitting import fit_and_tune
 
     return fit_and_tune(arguments, journal, data, screen)
@@ -168,7 +171,10 @@ def _screen(picture: Path | None) -> "Console":
     if picture is None:
         return Console(highlight=False)
     check_name(picture, "--picture", (".svg",))
-    return Console(highlight=False, record=True, width=PICTURE_COLUMNS, force_terminal=True)
+    screen = Console(highlight=False, record=True)
+    if not screen.is_terminal or screen.width > PICTURE_COLUMNS:
+        screen.width = PICTURE_COLUMNS
+    return screen
 
 
 def _picture(screen: "Console") -> str:

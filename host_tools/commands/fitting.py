@@ -42,17 +42,18 @@ COUPLING: Final = "closed"
 SIMULATED: Final = Heading(comments="A simulated listener, and a simulated wearer.")
 
 
-def check_fitting() -> None:
-    """Refuse before anything is begun if there is no hearing aid; `HostError` says what to do."""
+def why_not_played() -> str:
+    """Return why nothing can be played, and so nothing tuned, with what to do; "" if it can."""
     try:
         Installation()
     except OpenMhaError as error:
-        raise HostError(f"--fit: {error}") from None
+        return str(error)
+    return ""
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """What came of it."""
+    """What came of the tuning."""
 
     result: TuningResult
     verdict: TuningVerdict
@@ -64,8 +65,10 @@ def fit_and_tune(
     journal: Path,
     data: Path,
     screen: "Console",
-) -> Fitting:
+) -> Fitting | None:
     """Prescribe from a session, and have a simulated person tune what was prescribed.
+
+    Without openMHA the prescription is all there is, and None is returned.
 
     Parameters
     ----------
@@ -84,29 +87,37 @@ def fit_and_tune(
         raise HostError("--fit: an aid has two ears, and one of them has no thresholds to fit")
     fit = fit_of_ears(session, ears)
     write_fit(data / "aid.fit", fit)
+    prescription = PrescriptionPaper(session, ears, fit, None, SIMULATED, ENGLISH)
+    prescription.write(data / "fit.svg")
+    screen.print()
+    if why := why_not_played():
+        words = f"{RULE.upper()} prescribes; in {data}: aid.fit, fit.svg; nobody tunes it: {why}"
+        show(screen, words, soft_wrap=not screen.record)
+        return None
+    show(
+        screen,
+        f"{RULE.upper()} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated",
+    )
     write_wav(
         data / "speech.wav",
         synthetic_speech(SPEECH_S, SAMPLE_RATE_HZ, arguments.seed),
         SAMPLE_RATE_HZ,
     )
-    screen.print()
-    show(
-        screen,
-        f"{RULE.upper()} prescribes; {PEOPLE[arguments.person]}: the wearer, who is simulated",
-    )
     result, wish_db = _tune(arguments, data, screen)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     show_result(screen, result, wish_db)
     show_verdict(screen, verdict)
-    prescription = PrescriptionPaper(session, ears, fit, None, SIMULATED, ENGLISH)
     header = verdict.header
     tuned = TunedPaper(session, ears, fit, header, result, SIMULATED, ENGLISH)
     write_fit(data / "tuned.fit", tuned.fit)
-    prescription.write(data / "fit.svg")
     tuned.write(data / "tuned.svg")
     title = f"a simulated wearer tunes: {FINDINGS[result.finding]}"
     draw_tuning(verdict.steps, data / "tuning.svg", title, wish_db)
-    show(screen, f"in {data}: aid.fit, tuned.fit, fit.svg, tuned.svg, tuning.svg", soft_wrap=True)
+    show(
+        screen,
+        f"in {data}: aid.fit, tuned.fit, fit.svg, tuned.svg, tuning.svg",
+        soft_wrap=not screen.record,
+    )
     return Fitting(result, verdict, wish_db)
 
 

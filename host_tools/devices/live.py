@@ -144,8 +144,11 @@ def _go_on(operator: Operator, state: str, *, confirmed: bool) -> None:
 
 
 def teller(screen: "Console") -> Callable[[str], None]:
-    """Return what shows a line about what is done before the test begins."""
-    return lambda line: show(screen, line, "dim", soft_wrap=True)
+    """Return what shows a line about what is done before the test begins.
+
+    A picture of the screen has all of it: nothing there breaks a line that is too wide.
+    """
+    return lambda line: show(screen, line, "dim", soft_wrap=not screen.record)
 
 
 def follow(
@@ -297,7 +300,7 @@ def show_verdict(screen: "Console", verdict: "Verdict") -> None:
         style = "green" if verdict.identical else "red"
         if line == verdict.calibration:
             style = calibration_style(line)
-        show(screen, line, style, soft_wrap=not screen.is_terminal)
+        show(screen, line, style, soft_wrap=not (screen.is_terminal or screen.record))
 
 
 def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":

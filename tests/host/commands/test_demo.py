@@ -1,6 +1,7 @@
 """The demonstration, from the command line: in this process, and once with all of its own."""
 
 import fcntl
+import html
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import pytest
 
+from device.hearing_aid.fit_file import read_fit
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from firmware_py.console.wording import readable
@@ -252,6 +254,40 @@ def test_a_picture_that_cannot_be_written_in_the_end_is_named(demo: Demo, tmp_pa
     done = demo(*silent, "--out", tmp_path, "--picture", "/proc/x.svg", code=2)
 
     assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
+
+
+def test_without_openmha_an_aid_is_fitted_and_it_is_said_first_that_nobody_tunes_it(
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GP_PTA_OPENMHA", str(tmp_path / "none"))
+    monkeypatch.setenv("COLUMNS", "500")
+    done = demo("--fit", "--out", tmp_path)
+    first, *_, last, summary = done.stdout.splitlines()
+    why = f"there is no openMHA in '{tmp_path / 'none'}'; in a checkout: make aid (420 MB); or"
+
+    assert first.startswith(f"--fit prescribes and does not tune: {why}")
+    assert last.startswith(f"NAL-R prescribes; in {tmp_path}: aid.fit, fit.svg; nobody tunes it: ")
+    assert "tuning" not in json.loads(summary)
+    aid = read_fit(tmp_path / "aid.fit")
+    assert {ear.ear for ear in aid.ears} == {"left", "right"}
+    assert (tmp_path / "fit.svg").read_text("utf-8").startswith("<svg ")
+    assert not [*tmp_path.glob("tun*")]
+
+
+@pytest.mark.parametrize(("terminal", "columns"), [(True, 60), (True, 200), (False, 60)])
+def test_a_picture_is_as_wide_as_the_screen_and_a_pipe_has_no_colours(
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TTY_COMPATIBLE", "1" if terminal else "0")
+    picture = tmp_path / "screen.svg"
+    said = demo("--ear", "left", "--lapse-rate", "1", "--out", tmp_path, "--picture", picture)
+    lines = re.sub(r"\x1b\[[\d;]*m", "", said.stdout).splitlines()[:-1]  # the last is JSON
+    wide = min(columns, demo_module.PICTURE_COLUMNS) if terminal else demo_module.PICTURE_COLUMNS
+    assert 40 < max(map(len, lines)) <= wide
+    assert ("\x1b" in said.stdout) == terminal
+    shown = html.unescape(re.sub("<[^>]*>", "", picture.read_text("utf-8"))).split()
+    assert set("".join(lines).split()[:20]) <= {*shown}
 
 
 def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
