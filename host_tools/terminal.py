@@ -27,14 +27,14 @@ def say(*lines: str) -> None:
 
 
 def say_wrapped(*lines: str) -> None:
-    """Print lines; on a terminal those that are wider break between words, as `wrapped` has it."""
+    """Print lines; on a terminal those that are wider break between words, as `lines_within` has it."""
     if sys.stdout.isatty():
         columns = shutil.get_terminal_size().columns
-        lines = tuple(part for line in lines for part in wrapped(line, columns))
+        lines = tuple(part for line in lines for part in lines_within(line, columns))
     say(*lines)
 
 
-def wrapped(line: str, columns: int) -> list[str]:
+def lines_within(line: str, columns: int) -> list[str]:
     """Return a line in parts of at most so many columns, which end between words.
 
     A word that is longer stays whole. So does a row of a drawing, and JSON, which people copy.

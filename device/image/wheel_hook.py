@@ -8,6 +8,7 @@ no library and depends on Numba.
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 # Path of a ready library, in a directory named as its target; if unset, one is made.
 LIBRARY_VARIABLE: Final = "GP_PTA_WHEEL_LIBRARY"
+# pip keeps what a build says to itself, but for -v; a person before a terminal is told this much.
+TOLD: Final = (
+    "gp-pta: the kernels are compiled for this machine: pip gets Numba and a linker for that (180 "
+    "MB), which work for a minute or two and are not kept; pip install -v . shows how far it is"
+)
 EXTRA: Final = "kernels"  # the packages that make a library, or run the kernels without one
 
 
@@ -26,7 +32,10 @@ class KernelsHook(BuildHookInterface[Any]):
         sys.path.insert(0, self.root)
         from firmware_py.inference.library import is_made
 
-        return [] if is_made() else self._of_extra()
+        if is_made():
+            return []
+        tell_terminal(TOLD)
+        return self._of_extra()
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the library and name the machines the wheel is for, or depend on Numba.
@@ -65,10 +74,19 @@ class KernelsHook(BuildHookInterface[Any]):
     def _make(self, target: Any) -> Path:
         from device.image.kernels import commit, export, make_library
 
+        def tell(name: str) -> None:
+            self.app.display_info(f"compiling the kernel {name}")
+
         self._made = tempfile.TemporaryDirectory()  # until the wheel is written
         library = Path(self._made.name) / "kernels.so"
-        make_library(export(), target, library, commit())
+        make_library(export(tell), target, library, commit())
         return library
 
     def _of_extra(self) -> list[str]:
         return self.metadata.core.optional_dependencies[EXTRA]
+
+
+def tell_terminal(words: str) -> None:
+    """Say something at the terminal, if there is one, past whoever reads this process."""
+    with suppress(OSError), Path("/dev/tty").open("w", encoding="utf-8") as terminal:
+        terminal.write(f"\n{words}\n")

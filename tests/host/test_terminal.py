@@ -7,7 +7,7 @@ import pytest
 
 from firmware_py.operator.replies import audiogram_lines
 from host_tools.recordings.recorded_session import read_true_session
-from host_tools.terminal import say_wrapped, wrapped
+from host_tools.terminal import lines_within, say_wrapped
 from tests.host.journals import LEFT_S2
 
 JSON = '{"ears": [{"ear": "left", "why": "a value of many words that somebody copies"}]}'
@@ -20,7 +20,7 @@ def test_no_word_of_an_audiogram_is_broken(columns: int) -> None:
     wide = [line for line in lines if len(line) > columns and "left" in line]
     assert wide, "there is something to break"
     for line in wide:
-        parts = wrapped(line, columns)
+        parts = lines_within(line, columns)
         assert len(parts) > 1
         assert max(map(len, parts)) <= columns
         assert " ".join(parts).split() == line.split()
@@ -32,7 +32,7 @@ def test_what_has_no_words_and_what_is_copied_stay_whole() -> None:
             if line.lstrip(" 0123456789-")[:1] in (".", "|")]  # fmt: skip
     assert len(rows) == 27
     for line in [*rows, JSON, f"path={'x' * 90}"]:
-        assert wrapped(line, 40) == [line]
+        assert lines_within(line, 40) == [line]
 
 
 def test_a_program_is_told_lines_as_they_are(

@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
-            need(f"-o {path.name}", *NEEDS["-o PICTURE"], use="prescribe -o")
+            need(f"-o {path.name}", *NEEDS["-o PICTURE"], use="prescribe -o PICTURE")
     heading = read_heading(arguments.heading)
     session = read_true_session(journal_or_newest(arguments.journal))
     heading.check(arguments.heading, session.person, session.header.started)

@@ -43,7 +43,7 @@ something of the record comes out differently, 3 the session is not finished, 4 
 damaged
 """
 
-NEEDS: Final = {"-o": ("matplotlib", "quickjs", "typst")}
+NEEDS: Final = {"-o PICTURE": ("matplotlib", "quickjs", "typst")}
 ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
 PAGE: Final = ".html"
 # Of the record, by the exit code.
@@ -78,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
         out = Path(journal.stem + PAGE)
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
-        need(f"-o {out}", *NEEDS["-o"], use="report")
+        if out.suffix != PAGE:
+            need(f"-o {out}", *NEEDS["-o PICTURE"], use="report -o PICTURE")
     heading = read_heading(arguments.heading)
 
     from host_tools.commands.report.findings import findings_of

@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import pty
 import re
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from email import message_from_bytes
 from importlib.metadata import distribution
 from pathlib import Path
@@ -176,3 +178,23 @@ def test_a_wheel_is_built_from_the_source_archive(tmp_path: Path) -> None:
     assert parse_wheel_filename(wheel.name)[-1] & {*sys_tags()}
     with zipfile.ZipFile(wheel) as built:
         assert "firmware_py/inference/kernels.so" in built.namelist()
+
+
+def test_a_build_tells_a_person_at_a_terminal_though_pip_keeps_its_output() -> None:
+    script = (
+        "import os; from device.image.wheel_hook import TOLD, tell_terminal; tell_terminal(TOLD)"
+    )
+    child, terminal = pty.fork()
+    if child == 0:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (1, 2):
+            os.dup2(nowhere, descriptor)
+        os.execv(sys.executable, [sys.executable, "-c", script])
+    told = b""
+    with suppress(OSError):  # the end, where Linux has it
+        while part := os.read(terminal, 4096):
+            told += part
+    assert os.waitpid(child, 0)[1] == 0
+    os.close(terminal)
+    assert b"the kernels are compiled for this machine" in told
+    assert b"180 MB" in told

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -141,3 +142,13 @@ def test_without_matplotlib_it_names_the_extra(
     )
     assert "[report]'" in refusal_of("report", LEFT_S2, "-o", tmp_path / "r.png")
     assert report(LEFT_S2, "--json") == 0  # numbers need no pictures
+
+
+def test_a_page_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser draws it: what sets a page of paper may be away."""
+    for name in ("matplotlib", "quickjs", "typst"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    page = tmp_path / "session.html"
+    assert report(LEFT_S2, "-o", page) == 0
+    assert "<svg" in page.read_text("utf-8") or "<script" in page.read_text("utf-8")
