@@ -27,7 +27,7 @@ def say(*lines: str) -> None:
 
 
 def say_wrapped(*lines: str) -> None:
-    """Print lines; on a terminal those that are wider break between words, as `lines_within` has it."""
+    """Print lines; on a terminal those that are wider break between words."""
     if sys.stdout.isatty():
         columns = shutil.get_terminal_size().columns
         lines = tuple(part for line in lines for part in lines_within(line, columns))
