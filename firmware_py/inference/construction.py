@@ -14,6 +14,7 @@ from firmware_py.inference.mixture.population_prior import (
     Sex,
     shipped_prior,
 )
+from firmware_py.inference.mixture.prior_reading import NamesFile
 from firmware_py.inference.model import FREQUENCY_LIMITS_HZ, Model, Points, on_line, spread
 from firmware_py.inference.profiles import LaplaceProfile, Listener, MixtureProfile
 from firmware_py.inference.scales import Scale
@@ -97,14 +98,18 @@ def _refuse_unused(profile: LaplaceProfile, given: Given, noise_curve: Points | 
         "response_noise_db": noise_curve is None,
         "age_years": given.age_years is None,
         "sex": given.sex is None,
-        "prior": given.prior is None,
     }
     for name, fine in nothing_told.items():
         if not fine:
-            raise ValueError(
-                f"{name} is {getattr(given, name)!r}; profile {profile.name!r} makes no use of it: "
-                f"allowed is {UNUSED_ALLOWED.get(name, 'None')}"
-            )
+            raise _useless(name, getattr(given, name), profile)
+
+
+def _useless(name: str, value: object, profile: LaplaceProfile) -> ValueError:
+    """Return the error of an argument that the profile makes no use of."""
+    return ValueError(
+        f"{name} is {value!r}; profile {profile.name!r} makes no use of it: allowed is "
+        f"{UNUSED_ALLOWED.get(name, 'None')}"
+    )
 
 
 def _is_zero(value: object) -> bool:
@@ -127,10 +132,31 @@ def _noise(told: float | Points | None) -> tuple[float | None, Points | None]:
     return 1.0, points
 
 
+def prior_given(
+    prior: PopulationPrior | str | NamesFile | None, profile: LaplaceProfile | MixtureProfile
+) -> PopulationPrior | None:
+    """Return the prior that was given as one, or as the file of one.
+
+    Raises
+    ------
+    ValueError
+        If it is neither, or the profile makes no use of it.
+    """
+    if prior is None:
+        return None
+    if isinstance(profile, LaplaceProfile):
+        raise _useless("prior", prior, profile)
+    if isinstance(prior, PopulationPrior):
+        return prior
+    if not isinstance(prior, str | NamesFile):
+        raise ValueError(
+            f"prior is {prior!r}; allowed is a PopulationPrior, or None, or the path of its file"
+        )
+    return PopulationPrior.from_file(prior)
+
+
 def _prior_of(given: Given) -> PopulationPrior:
     prior, age_years, sex = given.prior, given.age_years, given.sex
-    if prior is not None and not isinstance(prior, PopulationPrior):
-        raise ValueError(f"prior is {prior!r}; allowed is a PopulationPrior, or None")
     if age_years is not None:
         age_years = number("age_years", age_years, *AGE_LIMITS_YEARS)
     if sex not in (None, "F", "M"):

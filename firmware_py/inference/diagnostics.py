@@ -1,14 +1,17 @@
 """What an estimator says of the answers and of the listener, beside the threshold."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
+from firmware_py.inference.checks import numbers
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.known import Known
 from firmware_py.inference.model import Hyperparameters, Model
 from firmware_py.inference.one_at_a_time import OneAtATime
+from firmware_py.inference.record import Record
 from firmware_py.inference.stories import Stories, Told
 
 AMBIGUOUS: Final = 0.9  # a doubt from here on
@@ -21,6 +24,7 @@ class Diagnostics(OneAtATime):
     trial_count: int
     _model: Model
     _known: Known
+    _record: Record
     _stories: Stories
 
     @property
@@ -86,7 +90,7 @@ class Diagnostics(OneAtATime):
     @property
     def memory_bytes(self) -> int:
         """Return the size of the workspace in bytes."""
-        return self._model.nbytes + self._stories.nbytes
+        return self._model.nbytes + self._stories.nbytes + self._record.nbytes
 
     def expect_listener(self, other: "Diagnostics") -> None:
         """Begin with what an estimator of the same listener's other ear found of the listener.
@@ -104,8 +108,29 @@ class Diagnostics(OneAtATime):
                 f"expect_listener of {len(found)} kinds after {self.trial_count} answers; allowed "
                 f"is an estimator of {len(usual)} kinds, before the first answer"
             )
+        self._begin_with(KEPT_OF_THE_USUAL * usual + (1.0 - KEPT_OF_THE_USUAL) * found)
+
+    def expect_shares(self, shares: Sequence[float] | Array) -> None:
+        """Begin with these probabilities of the kinds of listeners, as `listener_shares` has them.
+
+        Raises
+        ------
+        ValueError
+            If there are answers already, or they are not as many probabilities as there are kinds.
+        """
+        kinds = len(self.listener_shares)
+        given = numbers("shares", shares, Sequence, 0.0, 1.0)
+        if self.trial_count or len(given) != kinds:
+            raise ValueError(
+                f"expect_shares of {len(given)} kinds after {self.trial_count} answers; allowed "
+                f"are {kinds}, before the first answer"
+            )
+        self._begin_with(np.array(given))
+
+    def _begin_with(self, shares: Array) -> None:
         self._known.forget()
-        self._model.expect_listener(KEPT_OF_THE_USUAL * usual + (1.0 - KEPT_OF_THE_USUAL) * found)
+        self._record.expected_shares = shares
+        self._model.expect_listener(shares)
 
     @property
     def knots_hz(self) -> tuple[float, ...]:
@@ -140,4 +165,5 @@ class Diagnostics(OneAtATime):
                 f"allowed are {len(self.knots_hz)}, before the first answer"
             )
         self._known.forget()
+        self._record.expected_curves = Curves(*(np.array(part) for part in curves))
         self._model.expect_threshold(curves)

@@ -1,10 +1,9 @@
 """The threshold estimator: one thin object that checks its arguments and owns the model."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -16,12 +15,17 @@ from firmware_py.inference.checks import (
     number,
     numbers,
 )
-from firmware_py.inference.construction import Frequencies, Given, frequency_weights, make_model
-from firmware_py.inference.curves import Curves
-from firmware_py.inference.diagnostics import Diagnostics
+from firmware_py.inference.construction import (
+    Frequencies,
+    Given,
+    frequency_weights,
+    make_model,
+    prior_given,
+)
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.known import Known
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
+from firmware_py.inference.mixture.prior_reading import NamesFile
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
     LEVEL_LIMITS_DB_HL,
@@ -29,8 +33,10 @@ from firmware_py.inference.model import (
 )
 from firmware_py.inference.profiles import profile_named
 from firmware_py.inference.psychometric import SILENT
+from firmware_py.inference.record import Record
 from firmware_py.inference.scales import scale_named
 from firmware_py.inference.stories import Stories
+from firmware_py.inference.thresholds import Thresholds
 from firmware_py.inference.trial_time import TrialTime, seconds_of
 
 TRIALS_MAX: Final = 1024  # of `max_trials`; the paper's workspace is some 32 bytes times its square
@@ -63,7 +69,7 @@ class Stimulus:
     seconds: float = field(default=math.nan, compare=False, repr=False)
 
 
-class ThresholdEstimator(Diagnostics):
+class ThresholdEstimator(Thresholds):
     """Estimates one ear's pure-tone threshold from answers, and says what to ask next.
 
     A copy (`copy.copy`, `copy.deepcopy`, `pickle`) has the same answers and shares nothing with it.
@@ -74,7 +80,7 @@ class ThresholdEstimator(Diagnostics):
     profile : str
         "default": a prior learned from people, listeners who lapse, expectation propagation.
         "response-times": the same, and the times that `observe` is given are evidence, too: a tone
-        that is answered late was near the threshold (`mixture.response_times`).
+        that is answered late was near the threshold.
         "annealed-laplace": one Gaussian process that knows no population, MAP hyperparameters and
         annealed response noise. "gp-pta-2015": the paper to the letter, evidence maximised after
         every trial.
@@ -85,32 +91,45 @@ class ThresholdEstimator(Diagnostics):
         inferred from the answers ("default"), or the profile's value.
     lapse_rate, false_alarm_rate : float, optional
         Shares of tones missed, and of silences answered, whatever the level. None: inferred, and
-        with both None attention may wander for a while. Only "default": others take None or 0.
+        with both None attention may wander for a while. Only "default" and "response-times":
+        others take None or 0.
     unsure_half_width_db : float, optional
         Half width of the dead zone of listeners who may be unsure; 0: they may not. None: they may,
-        and it is inferred. Only "default": others take 0.
+        and it is inferred. Only "default" and "response-times": others take 0.
     age_years, sex : float and "F" or "M", optional
-        Of the listener; they change the prior of "default".
-    prior : PopulationPrior, optional
-        In place of the one that is shipped, for "default".
+        Of the listener; they change the prior of "default" and "response-times".
+    prior : PopulationPrior, str or path, optional
+        In place of the one that is shipped, for "default" and "response-times"; or the file of one,
+        as `gp-pta learn-prior` writes it.
     level_limits_db_hl : (low, high)
         Levels that may be asked.
     frequency_range_hz : (low, high)
         Frequencies that may be asked.
     scale : str
-        "bark" (the paper), "traunmuller", "mel" or "log2". The prior of "default" is over log2
-        frequency whatever the scale; there it only spaces `candidates` and weights.
+        "bark" (the paper), "traunmuller", "mel" or "log2". The prior of "default" and
+        "response-times" is over log2 frequency whatever the scale; there it only spaces
+        `candidates` and weights.
     frequency_weight : sequence of (frequency_hz, weight), optional
         A factor on the objective, interpolated linearly on the scale, constant outside its first
         and last frequency (the paper's remedy for too many tones at the borders, section 4).
     candidates : int, optional
         Number of frequencies considered for the next tone, spread evenly on the scale. None: the
-        knots of the prior ("default"), or 128.
+        knots of the prior ("default" and "response-times"), or 128.
+
+    Attributes
+    ----------
+    max_trials, level_limits_db_hl, frequency_range_hz, unsure_half_width_db
+        As they were given.
+    trial_count : int
+        Answers to tones so far.
 
     Raises
     ------
     ValueError
         If an argument is out of its range; the message names it, its value and what is allowed.
+        If the file of `prior` is none of a prior: the error is a `PriorError`, which is one.
+    OSError
+        If the file of `prior` cannot be read.
     """
 
     def __init__(
@@ -124,13 +143,15 @@ class ThresholdEstimator(Diagnostics):
         unsure_half_width_db: float | None = 0.0,
         age_years: float | None = None,
         sex: Sex | None = None,
-        prior: PopulationPrior | None = None,
+        prior: PopulationPrior | str | NamesFile | None = None,
         level_limits_db_hl: tuple[float, float] = (-10.0, 120.0),
         frequency_range_hz: tuple[float, float] = (125.0, 8000.0),
         scale: str = "bark",
         frequency_weight: Points | None = None,
         candidates: int | None = None,
     ) -> None:
+        arguments = dict(locals())
+        del arguments["self"]
         self._profile = profile_named(profile)
         self.max_trials = integer("max_trials", max_trials, 1, TRIALS_MAX)
         self.level_limits_db_hl = interval(
@@ -147,9 +168,10 @@ class ThresholdEstimator(Diagnostics):
         if candidates is not None:
             candidates = integer("candidates", candidates, 2, CANDIDATES_MAX)
         asked = Frequencies(self.frequency_range_hz, scale_named(scale), candidates)
+        arguments["prior"] = prior_given(prior, self._profile)
         given = Given(
             response_noise_db, lapse_rate, false_alarm_rate, self.unsure_half_width_db, age_years,
-            sex, prior,
+            sex, arguments["prior"],
         )  # fmt: skip
         self._model = make_model(self._profile, given, asked, self.max_trials)
         self._weight = frequency_weights(
@@ -159,6 +181,7 @@ class ThresholdEstimator(Diagnostics):
         )
         self._ceilings_db_hl = np.empty_like(self._weight)
         self._known = Known()
+        self._record = Record(arguments, self.max_trials)
         self._stories = Stories(1 if self.unsure_half_width_db == 0.0 else 2)
         self.reset()
 
@@ -166,13 +189,9 @@ class ThresholdEstimator(Diagnostics):
         """Forget all answers; nothing is allocated."""
         self.trial_count = 0
         self._known.forget()
+        self._record.reset()
         self._stories.reset()
         self._model.reset()
-
-    @property
-    def profile(self) -> str:
-        """Return the name of the profile."""
-        return self._profile.name
 
     @property
     def candidate_frequencies_hz(self) -> tuple[float, ...]:
@@ -200,7 +219,8 @@ class ThresholdEstimator(Diagnostics):
         Raises
         ------
         ValueError
-            If frequency or level lie outside the ranges of this estimator.
+            If frequency or level lie outside the ranges of this estimator, or a response time is
+            not from 0.05 to 10 s.
         TypeError
             If `heard` is neither bool nor None: the labels +1 and -1 of the paper are both truthy.
         TrialLimitError
@@ -220,6 +240,7 @@ class ThresholdEstimator(Diagnostics):
             response_time_s = number("response_time_s", response_time_s, *RESPONSE_TIME_LIMITS_S)
         self.trial_count = n + 1
         self._known.forget()
+        self._record.tone(frequency_hz, level_db_hl, answer, response_time_s)
         self._stories.follow(
             True, answer != SILENT, self._model.log_evidence,
             self._model.log_time(answer, response_time_s),
@@ -241,6 +262,7 @@ class ThresholdEstimator(Diagnostics):
         if not isinstance(answered, bool | np.bool_):
             raise TypeError(f"answered is {answered!r}; allowed are True and False")
         self._known.forget()
+        self._record.silence(bool(answered))
         self._stories.follow(False, bool(answered), self._model.log_evidence)
         self._model.observe_silence(bool(answered))
 
@@ -261,11 +283,13 @@ class ThresholdEstimator(Diagnostics):
         exclude_hz : collection of float
             Frequencies that this tone should not have, unless there is no other.
         time : TrialTime, optional
-            What a presentation takes; the tone is then chosen for bits per second (see `rate`).
-            None: for bits alone, BALD as in the paper.
+            What a presentation takes; the tone is then chosen for bits per second: what is
+            expected of its answer, over the time that is expected of it. None: for bits alone, BALD
+            as in the paper.
         strides_db : sequence of float, optional
             How far the level goes at least after two, three ... equal answers in a row at the
-            frequency; see `mixture.stride`. By default it is the most informative level.
+            frequency, where belief follows the answers slowly. By default it is the most
+            informative level.
 
         Raises
         ------
@@ -311,56 +335,37 @@ class ThresholdEstimator(Diagnostics):
         )
         return objective
 
-    def threshold(self, frequencies_hz: Sequence[float] | Array) -> tuple[Array, Array]:
-        """Return posterior mean (dB HL) and SD (dB) of the threshold at these frequencies.
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that it was made with and told, as values that JSON takes.
+
+        `from_dict` makes it again, by the same calls to the same bits. A prior that was given is in
+        it; the one that is shipped is not.
+
+        Raises
+        ------
+        ValueError
+            If there were more silences than `max_trials`: not all were kept.
+        """
+        from firmware_py.inference.saved import plain_values
+
+        return plain_values(self._record, self.log_evidence)
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Self:
+        """Return an estimator with the arguments and answers that `to_dict` returned.
 
         Parameters
         ----------
-        frequencies_hz : (m,)
-            Any frequencies within `frequency_range_hz`.
+        saved : mapping
+            Also after a way through JSON. With `log_evidence` None it is not asked whether the
+            answers still have the evidence they had.
+
+        Raises
+        ------
+        ValueError
+            If it is none of `to_dict`, or of another version of its format, or its answers come to
+            another posterior here; the message says what is wrong, and where.
         """
-        at = self._checked_frequencies(frequencies_hz)
-        return _copy(self._known.once(tuple(at), partial(self._model.predict, np.array(at))))
+        from firmware_py.inference.saved import make_again
 
-    def threshold_band(
-        self, frequencies_hz: Sequence[float] | Array, probability: float = 0.95
-    ) -> tuple[Array, Array]:
-        """Return the central band (low, high), dB HL, with this probability of the threshold."""
-        probability = number("probability", probability, 1e-6, 1.0 - 1e-6)
-        at = self._checked_frequencies(frequencies_hz)
-        band = partial(self._model.band, np.array(at), probability)
-        return _copy(self._known.once((probability, *at), band))
-
-    def joint_threshold(self, frequencies_hz: Sequence[float] | Array) -> Curves:
-        """Return the joint posterior of the threshold at m frequencies, as c Gaussians.
-
-        For what depends on several of them, as a mean over frequencies does. `threshold` has the
-        means and SDs of this, `threshold_band` its bands at each frequency.
-
-        Parameters
-        ----------
-        frequencies_hz : (m,)
-            Any frequencies within `frequency_range_hz`.
-
-        Returns
-        -------
-        Curves
-            Weight (c,), mean in dB HL (c, m) and covariance in dB^2 (c, m, m) of each; the sum of
-            the weights is 1.
-        """
-        return self._model.joint(np.array(self._checked_frequencies(frequencies_hz)))
-
-    def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
-        """Return the probability that this tone would be heard (paper, equation 9)."""
-        frequency_hz = number("frequency_hz", frequency_hz, *self.frequency_range_hz)
-        level_db_hl = number("level_db_hl", level_db_hl, *LEVEL_LIMITS_DB_HL)
-        return self._model.probability_heard(frequency_hz, level_db_hl)
-
-    def _checked_frequencies(self, frequencies_hz: Sequence[float] | Array) -> list[float]:
-        return numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
-
-
-def _copy(figures: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Return copies: whoever changes what is returned does not change what is known."""
-    first, second = figures
-    return first.copy(), second.copy()
+        return make_again(cls, saved, InferenceError)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
+from firmware_py.inference import enough
 from firmware_py.procedure.outcomes import MaskingMark
 
 LEFT: Final = "left"
@@ -92,9 +93,7 @@ BY_AIR: Final = RouteKind(
     frequencies_hz=(250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000),
     calibrated_hz=(125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000),
     inter_octave_hz=(750, 1500),
-    # The lowest octave has a neighbour on one side only, so it took most tones, and hearing aids do
-    # least there.
-    wider_at_hz={250.0: 1.25},
+    wider_at_hz=enough.WIDER_AT_HZ,
     familiar_hz=1000.0,  # ISO 8253-1
     follows_air=False,
     levels_db_hl=(-10.0, 120.0),

@@ -4,6 +4,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Final
 
+from firmware_py.inference import enough
 from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import (
     AIR,
@@ -47,9 +48,9 @@ SEVERAL = tuple[int, ...]  # a setting that is a list
 # 1 kHz, and catch trials throughout. These settings have the conduct's value where not told.
 CONDUCTS: Final[dict[str, dict[str, Any]]] = {
     BRISK: {
-        "tones_min": 8,
+        "tones_min": enough.ANSWERS_MIN,
         "tones_max": 68,
-        "stop_half_width_db": 6.5,
+        "stop_half_width_db": enough.HALF_WIDTH_DB,
         "catch_rate": 0.25,
         "pause_ms_min": 500,
         "pause_ms_max": 1700,
@@ -232,7 +233,7 @@ class Settings:
                 f"unsure_half_width_db is {self.unsure_half_width_db:g} dB; without a second "
                 "button allowed is none: unsure_button has to be true as well"
             )
-        if self.unsure_button and self.profile != "default":
+        if self.unsure_button and self.profile not in HONEST_PROFILES:
             raise SettingError(
                 f"unsure_button is true; profile {self.profile!r} makes no use of it: allowed is "
                 "false"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from firmware_py.inference import enough
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.outcomes import Outcome
@@ -12,7 +13,7 @@ from firmware_py.procedure.retest import RETEST_TONES_MAX
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.threshold_estimates import Estimate, ThresholdEstimates
 
-LIMIT_TONES: Final = 6  # nothing heard, so often at the limit (all heard, at the floor): it ends
+LIMIT_TONES: Final = enough.LIMIT_ANSWERS
 LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
 CATCHES_BEFORE_HEARS_ALL: Final = 3
 

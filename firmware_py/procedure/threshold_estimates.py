@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.inference import enough
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome
@@ -15,9 +16,7 @@ from firmware_py.procedure.tally import Tally
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
     from firmware_py.inference.estimator import ThresholdEstimator
 
-BAND_PROBABILITY: Final = 0.95
-# A mean at the limit is as likely an ear that hears there. No response has to be as sure as this.
-NO_RESPONSE_PROBABILITY: Final = 0.95
+BAND_PROBABILITY: Final = enough.BAND_PROBABILITY
 ROUGH: Final = 2.0  # a factor on the band that is wanted, where a rough one will do
 
 
@@ -200,7 +199,7 @@ class ThresholdEstimates:
         if Outcome.NO_RESPONSE not in sides:
             return sides
         # What each lies above with the probability that no response needs.
-        both = 1.0 - 2.0 * (1.0 - NO_RESPONSE_PROBABILITY)
+        both = 1.0 - 2.0 * (1.0 - enough.NO_RESPONSE_PROBABILITY)
         above_db_hl, _ = self.estimator.threshold_band(self.frequencies_hz, both)
         limits_db_hl = self.levels.limits_db_hl(self.frequencies_hz)
         return [

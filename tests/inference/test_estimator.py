@@ -22,7 +22,9 @@ from firmware_py.inference.laplace import hyperparameters
 from firmware_py.inference.library import JIT, VARIABLE
 from firmware_py.inference.mixture import model as mixture_model
 from firmware_py.inference.mixture.population_prior import shipped_prior
+from firmware_py.inference.record import Record
 from firmware_py.inference.stories import Stories
+from firmware_py.inference.thresholds import Thresholds
 from firmware_py.inference.trial_time import TrialTime
 from tests import reference
 from tests.budget import quick
@@ -417,8 +419,8 @@ def test_workspace_is_allocated_once(profile: str) -> None:
 
     assert estimator.memory_bytes == bytes_before
     assert {name: v.ctypes.data for name, v in _arrays(estimator).items()} == places
-    stories = Stories(1).nbytes
-    assert bytes_before == stories + sum(v.nbytes for v in _arrays(estimator).values())
+    beside = Stories(1).nbytes + Record({}, 64).nbytes
+    assert bytes_before == beside + sum(v.nbytes for v in _arrays(estimator).values())
 
 
 @pytest.mark.skipif(
@@ -637,10 +639,19 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
     *(("exclude_hz", v, "allowed is 20 to 20000",
        lambda e, v=v: e.next_stimulus(exclude_hz=[1000.0, v])) for v in (0.0, NAN, "1000")),
     *(("frequencies_hz", v, "allowed is a sequence of numbers from 125 to 8000",
-       lambda e, v=v: e.threshold(v)) for v in (1000.0, None, {1000.0}, "1000", np.array(5.0))),
+       lambda e, v=v: e.threshold(v)) for v in (True, None, {1000.0}, "1000", np.array(5.0))),
+    *(("frequencies_hz", v, "allowed is 125 to 8000",
+       lambda e, v=v: e.threshold(v)) for v in (124.9, 8001, NAN)),
+    *(("frequencies_hz", v, "allowed is a sequence of numbers from 125 to 8000",
+       lambda e, v=v: e.threshold_band(v)) for v in (True, None, "1000")),
+    *(("half_width_db", v, "allowed is 0.1 to 100",
+       lambda e, v=v: e.done(v)) for v in (0.0, -1.0, 101.0, NAN, "5", True, None)),
+    *(("max_trials", v, "allowed are whole numbers from 1 to 9",
+       lambda e, v=v: e.done(max_trials=v)) for v in (0, 10, 5.0, "5", True)),
+    *(("ax", v, "allowed are axes of Matplotlib, or None",
+       lambda e, v=v: e.plot(v)) for v in (3, "ax")),
     *(("frequencies_hz", v, "allowed is 125 to 8000",
        lambda e, v=v: e.threshold([1000.0, v])) for v in (124.9, 8001.0, NAN, "1000", [1000.0])),
-    ("frequencies_hz", 1000.0, "sequence of numbers", lambda e: e.threshold_band(1000.0)),  # type: ignore[arg-type]
     ("frequencies_hz", 1000.0, "sequence of numbers", lambda e: e.joint_threshold(1000.0)),  # type: ignore[arg-type]
     *(("time", v, "allowed is a TrialTime, or None",
        lambda e, v=v: e.next_stimulus(time=v)) for v in (1.7, (1.4, 2.0), "1.7")),
@@ -673,7 +684,8 @@ def test_calls_say_what_is_wrong_and_change_nothing(profile: str) -> None:
 
 
 def test_every_argument_of_every_method_is_in_that_table() -> None:
-    public = [v for name, v in vars(ThresholdEstimator).items() if not name.startswith("_")]
+    own = {**vars(Thresholds), **vars(ThresholdEstimator)}
+    public = [v for name, v in own.items() if not name.startswith("_")]
     methods = [inspect.signature(method) for method in public if callable(method)]
     arguments = {name for method in methods for name in method.parameters} - {"self"}
     assert {row[0] for row in CALLS_REFUSED} == arguments

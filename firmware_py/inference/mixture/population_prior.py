@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from firmware_py.inference.elementary import exp, log
 from firmware_py.inference.mixture.prior_reading import (
+    NamesFile,
     PriorError,
     PriorReader,
     positive_definite,
@@ -112,13 +113,19 @@ class PopulationPrior:
 
     def to_json(self) -> str:
         """Return the text of a prior file; one component a paragraph."""
-        head = {
+        return text_of(self._head(), "components", self.components)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as values."""
+        return {**self._head(), "components": [dict(vars(c)) for c in self.components]}
+
+    def _head(self) -> dict[str, Any]:
+        return {
             "format": FORMAT,
             "provenance": dict(self.provenance),
             "knots_hz": self.knots_hz,
             "between_knots_sd_db": self.between_knots_sd_db,
         }
-        return text_of(head, "components", self.components)
 
     @classmethod
     def from_json(cls, text: str, name: str) -> "PopulationPrior":
@@ -137,6 +144,32 @@ class PopulationPrior:
         """
         reader = _Reader(name)
         return reader.prior(reader.document(text, FORMAT))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], name: str) -> "PopulationPrior":
+        """Return the prior of such values, with lists for tuples; `name` is for the error message.
+
+        Raises
+        ------
+        PriorError
+            They are not those of a prior.
+        """
+        reader = _Reader(name)
+        return reader.prior(reader.of_kind(values, FORMAT))
+
+    @classmethod
+    def from_file(cls, path: str | NamesFile) -> "PopulationPrior":
+        """Read a prior file, as `gp-pta learn-prior` writes it.
+
+        Raises
+        ------
+        PriorError
+            The file is none of a prior.
+        OSError
+            It cannot be read.
+        """
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            return cls.from_json(file.read(), str(path))
 
 
 @cache

@@ -2,9 +2,17 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 COVARIANCE: Final = "covariance_db2"  # of a Gaussian; a row a line
+
+
+@runtime_checkable
+class NamesFile(Protocol):
+    """What names a file, as `pathlib.Path` does."""
+
+    def __fspath__(self) -> str:
+        """Return the name."""
 
 
 class PriorError(ValueError):
@@ -47,6 +55,10 @@ class PriorReader:
             document = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise PriorError(f"{self.name}: is not JSON ({error})") from None
+        return self.of_kind(document, kind)
+
+    def of_kind(self, document: Any, kind: str) -> Any:
+        """Return what was read if it says that it is of this kind."""
         found = document.get("format") if isinstance(document, dict) else None
         if found != kind:
             raise PriorError(f"{self.name}: format is {found!r}; allowed is {kind!r}")
