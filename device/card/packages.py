@@ -3,6 +3,7 @@
 `python -m device.card.packages` asks apt which versions are the newest and writes the list anew.
 """
 
+import argparse
 import hashlib
 import os
 import re
@@ -180,6 +181,7 @@ def _apt(place: Path) -> list[str]:
 
 def main() -> int:
     """Write the list anew; return an exit code."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # --help writes nothing
     day = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     packages = sorted(newest(day), key=lambda package: package.path)
     lines = [f"{p.sha256} {p.archive} {p.day} {p.path}\n" for p in packages]
