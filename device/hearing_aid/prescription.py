@@ -14,10 +14,16 @@ from device.hearing_aid.fit import (
     EarFit,
     Fit,
 )
-from device.hearing_aid.limits import CLOSED, Limits, limits
+from device.hearing_aid.limits import CLOSED, SPEECH_PEAKS_DB, Limits, limits
 from device.hearing_aid.rules import NAL_R, insertion_gain
 from device.hearing_aid.shapes import GainTable
-from device.speech import SPEECH_LEVELS_DB_SPL, FloatArray, speech_in_bands
+from device.speech import (
+    CONVERSATION_DB_SPL,
+    LOUD_DB_SPL,
+    SPEECH_LEVELS_DB_SPL,
+    FloatArray,
+    speech_in_bands,
+)
 from firmware_py.procedure.tuning.space import DIMENSIONS
 
 SINE_PEAK_DB: Final = 3.0  # of the peak of a sine above its RMS
@@ -124,6 +130,14 @@ class Prescribed:
     def table_db(self) -> FloatArray:
         """Return the gains at `INPUT_LEVELS_DB_SPL`, (..., m, k)."""
         return self.compression.table_db(INPUT_LEVELS_DB_SPL)
+
+    def linear_gain_max_db(self, output_max_db_spl: FloatArray) -> FloatArray:
+        """Return the most gain that may be the same for all levels, (..., m); it may be below 0.
+
+        With more, the peaks of loud speech would be above these levels.
+        """
+        loud_db_spl = self.compression.speech_db_spl + LOUD_DB_SPL - CONVERSATION_DB_SPL
+        return output_max_db_spl - loud_db_spl - SPEECH_PEAKS_DB
 
 
 def fit_of_thresholds(

@@ -34,6 +34,8 @@ QUICK: Final = [
     [*PRESCRIBE, "--against", "camfit", "-o", f"{OUT}.fit"],
     [*PRESCRIBE, "-o", f"{OUT}.cfg", "-o", f"{OUT}.txt"],
     [*PRESCRIBE, "-o", f"{OUT}.librepods.json"],
+    [*PRESCRIBE, "-o", f"{OUT}.librepods-linux.json", "-o", f"{OUT}.easyeffects.json"],
+    [*PRESCRIBE, "--ear", "left", "-o", f"{OUT}.autoeq.csv"],
     *EXPORTS,
     ["export", JOURNAL, "--unfinished", "-o", f"{OUT}.parquet"],
     ["sessions", DIRECTORY, "--no-index"], ["sessions", DIRECTORY, "--no-index", "--json"],

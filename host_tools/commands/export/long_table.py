@@ -21,7 +21,8 @@ COLUMNS: Final = {
     "identifier": TEXT, "age_years": NUMBER, "sex": TEXT,
     "outcome": TEXT, "calibration": TEXT, "level_unit": TEXT, "conduct": TEXT,
     # of the threshold
-    "ear": TEXT, "frequency_hz": COUNT, "threshold_convention": TEXT,
+    "ear": TEXT, "side": TEXT, "conduction": TEXT, "frequency_hz": COUNT,
+    "threshold_convention": TEXT,
     "threshold_db_hl": NUMBER, "sd_db": NUMBER, "low_db_hl": NUMBER, "high_db_hl": NUMBER,
     "low_open": YES_OR_NO, "high_open": YES_OR_NO,
     "mark": TEXT, "kind": TEXT, "limit_db_hl": NUMBER,
@@ -76,6 +77,8 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
         mean = ear.pta4
         of_ear = {
             "ear": str(ear.route),
+            "side": ear.route.ear,
+            "conduction": ear.route.transducer,
             "ear_outcome": str(ear.outcome),
             "verdict": str(ear.verdict),
             "reasons": list(map(say, ear.reasons)),

@@ -10,7 +10,7 @@ from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.sessions.archive import COMPLETE
 from firmware_py.sessions.identity import Meeting, Rule, differences
 from host_tools.catalogue import add_language_argument
-from host_tools.commands.prescribe.exports import AID_ENDINGS, FIT, OPENMHA, TYMPAN
+from host_tools.commands.prescribe.exports import AID_ENDINGS, AUTOEQ, FIT, check_ears, ear_ending
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -34,7 +34,9 @@ example:
 
 -o takes .pdf, .svg and .png for paper with a picture of the insertion gain, .json for all figures,
 .fit for the fit that gp-pta takes, .cfg for a fragment of an openMHA configuration, .txt for a
-preset of Tympan (Preset_16_00.txt on its SD card), and .librepods.json for LibrePods.
+preset of Tympan (Preset_16_00.txt on its SD card), .librepods.json and .librepods-linux.json for
+LibrePods; and for equalisers, which are no hearing aids, .easyeffects.json for EasyEffects and
+.autoeq.csv, of one ear, for AutoEq.
 
 The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
 thresholds are known. What the marks beside it mean stands below the table, and for whom the fit is.
@@ -52,9 +54,7 @@ no session can have recorded
 NEEDS: Final = {"-o PICTURE": ("matplotlib", "typst")}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 COUPLINGS: Final = ("closed", "open")
-LIBREPODS: Final = ".librepods.json"
-OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", *AID_ENDINGS)
-OF_BOTH_EARS: Final = (OPENMHA, TYMPAN, LIBREPODS)
+OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", *AID_ENDINGS, Path(AUTOEQ).suffix)
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -105,12 +105,13 @@ def run(arguments: argparse.Namespace) -> int:
     heading.check(arguments.heading, session.person, session.header.started)
     _check_ended(session, arguments.unfinished)
     made = _make(session, arguments)
-    _check_both_ears(arguments.out, made.ears)
+    check_ears(arguments.out, [ear.ear for ear in made.ears])
     if arguments.tuning is not None:
         return made.write_tuned(arguments, heading)
     for path in arguments.out:
-        made.write(path, heading, arguments.language)
-        say_aside(f"{path} written")
+        said = made.write(path, heading, arguments.language)
+        for line in (f"{path} written", *said):
+            say_aside(line)
     if arguments.json:
         say(json.dumps(made.figures))
     else:
@@ -183,16 +184,6 @@ def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fi
     return other
 
 
-def _check_both_ears(out: Sequence[Path], ears: "Sequence[EarPrescription]") -> None:
-    """Refuse what an aid reads if there is one ear, before anything is written."""
-    missing = {LEFT, RIGHT} - {ear.ear for ear in ears}
-    for ending in OF_BOTH_EARS:
-        if missing and any(path.name.endswith(ending) for path in out):
-            raise HostError(
-                f"-o: {ending} has settings of both ears, and the {missing.pop()} ear has none"
-            )
-
-
 def _ears_asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
     tested = dict.fromkeys(found.route.ear for found in session.result.ears)
     return [arguments.ear] if arguments.ear else [*tested]
@@ -224,12 +215,17 @@ class _Prescription:
         say(whose_line(self._session.header, named=True))
         print_prescription(self.ears, self._fit, self._against, [*said, *self._remarks])
 
-    def write(self, path: Path, heading: Heading, language: str) -> None:
-        """Write what the ending of the name says; paper has a heading and a language."""
+    def write(self, path: Path, heading: Heading, language: str) -> list[str]:
+        """Write what the ending of the name says, and return what has to be said with it.
+
+        Paper has a heading and a language.
+        """
         if path.suffix in PICTURE_ENDINGS:
             self._draw(path, heading, language)
-        else:
-            write_text(path, self._text(path))
+            return []
+        text, said = self._text(path)
+        write_text(path, text)
+        return said
 
     def write_tuned(self, arguments: argparse.Namespace, heading: Heading) -> int:
         """Write the sheet of the fit as it was tuned, and return the exit code."""
@@ -244,7 +240,7 @@ class _Prescription:
             say_aside(f"{path} written")
         return 0
 
-    def _text(self, path: Path) -> str:
+    def _text(self, path: Path) -> tuple[str, list[str]]:
         from device.hearing_aid.fit import FitError
 
         try:
@@ -252,16 +248,15 @@ class _Prescription:
         except FitError as error:
             raise HostError(f"-o {path}: {error}") from None
 
-    def _text_of_kind(self, path: Path) -> str:
-        from host_tools.commands.prescribe import exports, librepods
+    def _text_of_kind(self, path: Path) -> tuple[str, list[str]]:
+        from host_tools.commands.prescribe import exports
 
         said = [f"{self._fit.rule} from {self._fit.source}", *self._remarks]
+        if (ending := ear_ending(path)) is not None:
+            return exports.ears_as(ending, self.ears, said)
         if path.suffix in AID_ENDINGS:
-            return exports.fit_as(path.suffix, self._fit, said)
-        if path.name.endswith(LIBREPODS):
-            thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in self.ears}
-            return librepods.settings(self.ears[0].frequencies_hz, thresholds_db_hl, said)
-        return json.dumps(self.figures, indent=2) + "\n"
+            return exports.fit_as(path.suffix, self._fit, said), []
+        return json.dumps(self.figures, indent=2) + "\n", []
 
     def _draw(self, path: Path, heading: Heading, language: str) -> None:
         from host_tools.commands.prescribe.paper import PrescriptionPaper

@@ -5,6 +5,10 @@ in on its page "Update hearing test", and which it writes to the AirPods in one 
 0x2A of ATT) with the other settings: 104 bytes, 4 of a head and 25 floats, little-endian. Its
 names, order and values are those of `HearingAidSettings` and `parseHearingAidSettingsResponse` in
 its HearingAid.kt. The gains that follow from the audiogram are Apple's.
+
+Its program for Linux has the same page. A change that is proposed for it (pull request 467, open in
+2026) reads the same settings from a file in JSON, with an object of losses by frequency for each
+ear; of its names only the example in that request was seen.
 """
 
 import json
@@ -35,6 +39,14 @@ ADJUSTMENTS: Final[dict[str, Any]] = {
     "balance": 0.0,
     "ownVoiceAmplification": 0.5,
 }
+LINUX_ADJUSTMENTS: Final[dict[str, Any]] = {
+    "amplification": ADJUSTMENTS["netAmplification"],
+    "balance": ADJUSTMENTS["balance"],
+    "tone": ADJUSTMENTS["leftTone"],
+    "ambient_noise_reduction": ADJUSTMENTS["leftAmbientNoiseReduction"],
+    "own_voice_amplification": ADJUSTMENTS["ownVoiceAmplification"],
+    "conversation_boost": ADJUSTMENTS["leftConversationBoost"],
+}
 _OF_AN_EAR: Final = ("Amplification", "Tone", "ConversationBoost", "AmbientNoiseReduction")
 
 
@@ -58,15 +70,7 @@ def settings(
     HostError
         If an ear is missing, or 250 to 8000 Hz are not within the frequencies.
     """
-    missing = [ear for ear in (LEFT, RIGHT) if ear not in thresholds_db_hl]
-    if missing:
-        raise HostError(f"LibrePods takes audiograms of both ears, and the {missing[0]} has none")
-    if frequencies_hz[0] > FREQUENCIES_HZ[0] or frequencies_hz[-1] < FREQUENCIES_HZ[-1]:
-        raise HostError(
-            f"LibrePods takes thresholds from {FREQUENCIES_HZ[0]} to {FREQUENCIES_HZ[-1]} Hz, and "
-            f"these go from {frequencies_hz[0]} to {frequencies_hz[-1]} Hz"
-        )
-    losses = {ear: _losses_db_hl(frequencies_hz, thresholds_db_hl[ear]) for ear in (LEFT, RIGHT)}
+    losses = _losses_of_ears(frequencies_hz, thresholds_db_hl)
     whole = {
         "remarks": list(remarks),
         "frequencies_hz": list(FREQUENCIES_HZ),
@@ -78,6 +82,23 @@ def settings(
     return json.dumps(whole, indent=1) + "\n"
 
 
+def linux_settings(
+    frequencies_hz: Sequence[int],
+    thresholds_db_hl: Mapping[str, FloatArray],
+    remarks: Sequence[str],
+) -> str:
+    """Return the settings for both ears in the layout of Linux; see `settings`.
+
+    It has no place for remarks.
+    """
+    losses = _losses_of_ears(frequencies_hz, thresholds_db_hl)
+    whole = {
+        ear: {str(f): loss for f, loss in zip(FREQUENCIES_HZ, losses[ear], strict=True)}
+        for ear in (LEFT, RIGHT)
+    }
+    return json.dumps({**whole, **LINUX_ADJUSTMENTS}, indent=1) + "\n"
+
+
 def payload(left_db_hl: Sequence[float], right_db_hl: Sequence[float]) -> bytes:
     """Return the value of the attribute with these audiograms, 104 bytes."""
     values: list[float] = []
@@ -85,6 +106,21 @@ def payload(left_db_hl: Sequence[float], right_db_hl: Sequence[float]) -> bytes:
         values += [*losses_db_hl, *(float(ADJUSTMENTS[f"{ear}{name}"]) for name in _OF_AN_EAR)]
     values.append(ADJUSTMENTS["ownVoiceAmplification"])
     return HEAD + struct.pack(f"<{len(values)}f", *values)
+
+
+def _losses_of_ears(
+    frequencies_hz: Sequence[int], thresholds_db_hl: Mapping[str, FloatArray]
+) -> dict[str, list[float]]:
+    """Return the losses of both ears, or say what LibrePods cannot take, `HostError`."""
+    missing = [ear for ear in (LEFT, RIGHT) if ear not in thresholds_db_hl]
+    if missing:
+        raise HostError(f"LibrePods takes audiograms of both ears, and the {missing[0]} has none")
+    if frequencies_hz[0] > FREQUENCIES_HZ[0] or frequencies_hz[-1] < FREQUENCIES_HZ[-1]:
+        raise HostError(
+            f"LibrePods takes thresholds from {FREQUENCIES_HZ[0]} to {FREQUENCIES_HZ[-1]} Hz, and "
+            f"these go from {frequencies_hz[0]} to {frequencies_hz[-1]} Hz"
+        )
+    return {ear: _losses_db_hl(frequencies_hz, thresholds_db_hl[ear]) for ear in (LEFT, RIGHT)}
 
 
 def _losses_db_hl(frequencies_hz: Sequence[int], thresholds_db_hl: FloatArray) -> list[float]:

@@ -329,5 +329,12 @@ def test_a_row_a_threshold_says_by_which_route() -> None:
     assert len(places) == len(set(places)) == 2 * 10 + 2 * 8
     assert [(row["ear"], str(row["frequency_hz"])) for row in table] == places
     assert sum(ear == "right-bone" for ear, _ in places) == 8
+    # Tidy: each variable in a column of its own, which together are the ear.
+    parts = {(row["ear"], row["side"], row["conduction"]) for row in rows}
+    assert parts == {
+        ("right", "right", "air"), ("left", "left", "air"),
+        ("right-bone", "right", "bone"), ("left-bone", "left", "bone"),
+    }  # fmt: skip
+    assert {(row["ear"], row["side"], row["conduction"]) for row in table} == parts
     beyond = next(row for row in table if (row["ear"], row["frequency_hz"]) == ("right-bone", 4000))
     assert (beyond["kind"], beyond["limit_db_hl"], beyond["masked"]) == ("above", 80.0, False)
