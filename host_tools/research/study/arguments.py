@@ -11,6 +11,7 @@ from firmware_py.procedure.settings import BRISK, CONDUCTS
 SEEDS_USUAL: Final = 20  # an ear
 TRIALS_USUAL: Final = 40
 RESPONSE_TIME_S_USUAL: Final = 0.4
+RETEST_DRIFT_USUAL: Final = "2.3/1"  # dB, NHANES; octaves, ours
 FIGURES: Final = ("posterior-evolution", "mean-bald")
 
 
@@ -63,6 +64,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "a table with columns air500, bone500 ...; --ears: how many people (default: 40; 0: all)",
     )
     _add_seconds_arguments(p)
+    _add_as_published_arguments(p)
     _add_figure_arguments(p)
     p.add_argument(
         "-o",
@@ -127,6 +129,22 @@ def _add_seconds_arguments(p: argparse.ArgumentParser) -> None:
         metavar="DB",
         help="of --seconds: there is a second button, for 'perhaps', which listeners press so near "
         "the threshold (default: 0, there is none)",
+    )
+
+
+def _add_as_published_arguments(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--as-published",
+        action="store_true",
+        help="print instead how the device agrees with a manual audiogram and with itself, in the "
+        "units of papers, beside what they say of tests on people",
+    )
+    p.add_argument(
+        "--retest-drift",
+        default=RETEST_DRIFT_USUAL,
+        metavar="DB[/OCTAVES]",
+        help="of --as-published: SD by which an ear's thresholds differ from test to test, and "
+        f"over how many octaves that is alike (default: {RETEST_DRIFT_USUAL})",
     )
 
 

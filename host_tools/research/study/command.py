@@ -18,6 +18,7 @@ from host_tools.research.study import arguments as options
 from host_tools.research.study.arguments import (
     FIGURES,
     RESPONSE_TIME_S_USUAL,
+    RETEST_DRIFT_USUAL,
     SEEDS_USUAL,
     TRIALS_USUAL,
 )
@@ -39,6 +40,7 @@ examples:
   gp-pta study --robustness --audiograms ears.csv
   gp-pta study --robustness --cases island,tent --ears 4 --seeds 1
   gp-pta study --bone --audiograms air_bone.csv
+  gp-pta study --as-published --audiograms ears.csv --ears 36
   gp-pta study --figure posterior-evolution --profile gp-pta-2015 -o figure.svg
 
 methods: {", ".join(METHODS_USUAL)};
@@ -64,6 +66,7 @@ add_arguments = options.add_arguments
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or draw the figure."""
     os.environ[VARIABLE] = JIT  # the other methods have kernels of their own, in no library
+    _check_one_table(arguments)
     if arguments.bone:
         return _bone(arguments)
     if arguments.robustness:
@@ -72,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise HostError("--cases are rows of --robustness, which is not there")
     if arguments.seconds:
         return _seconds(arguments)
+    if arguments.as_published:
+        return _as_published(arguments)
     _refuse_of_seconds(arguments)
     if arguments.out is None:
         raise HostError("-o is missing; allowed is a directory, or a file of --figure")
@@ -138,6 +143,26 @@ def _seconds(arguments: argparse.Namespace) -> int:
     return seconds(arguments, asked, workers)
 
 
+def _as_published(arguments: argparse.Namespace) -> int:
+    _refuse(arguments, "--as-published", "it runs whole tests, and prints tables")
+    _refuse_of_seconds(arguments)
+    if arguments.audiograms is None:
+        raise HostError("--audiograms is missing; allowed are a table of ears, bisgaard")
+    for option, usual, why in (
+        ("trials", TRIALS_USUAL, "a whole test ends by itself"),
+        ("conduct", BRISK, "it runs each conduct"),
+        ("listener", HONEST.text, "its listeners are human"),
+    ):
+        if getattr(arguments, option) != usual:
+            raise HostError(f"--{option} does not go with --as-published: {why}")
+    workers = _workers(arguments)
+    asked = _options(arguments, seeds=1, conduct=BRISK)
+    need("gp-pta study --as-published", "numba", "pyarrow", "threadpoolctl", use="study")
+    from host_tools.research.study.as_published_command import as_published
+
+    return as_published(arguments, asked, workers)
+
+
 def _bone(arguments: argparse.Namespace) -> int:
     _refuse(arguments, "--bone", "it runs whole tests, and prints a table")
     _refuse_of_seconds(arguments)
@@ -163,6 +188,17 @@ def _refuse(arguments: argparse.Namespace, mode: str, why: str) -> None:
     for option in ("figure", "out", "methods", "train", "dask"):
         if getattr(arguments, option) is not None:
             raise HostError(f"--{option} does not go with {mode}: {why}")
+
+
+def _check_one_table(arguments: argparse.Namespace) -> None:
+    """Refuse --as-published beside another table, and what only it has."""
+    if not arguments.as_published:
+        if arguments.retest_drift != RETEST_DRIFT_USUAL:
+            raise HostError("--retest-drift is of --as-published, which is not there")
+        return
+    for other in ("robustness", "seconds", "bone"):
+        if getattr(arguments, other):
+            raise HostError(f"--{other} does not go with --as-published: each prints its own table")
 
 
 def _refuse_of_seconds(arguments: argparse.Namespace) -> None:
