@@ -114,8 +114,9 @@ class Firmware:
             ports.tone_generator, client, clock, configuration.reconnect_s, wait=ports.wait
         )
         self._runner = Runner(
-            data, client, clock, self._tell_of_test, calibration, configuration.resume_within_s
-        )
+            data, client, clock, self._tell_of_test, calibration, configuration.resume_within_s,
+            configuration.prior,
+        )  # fmt: skip
         self._system = system or CardSystem(None, data)
         buttons = ButtonWatch()
         self._watch = Watch(self._runner, client, buttons, clock)
@@ -318,8 +319,9 @@ class Firmware:
     def _ready_words(self) -> str:
         console, tones = self._operator.port.url, self._board.port.url
         ready = f"ready; {self._board.state} at {tones}, console at {console}"
-        words = (ready, self._runner.resumed_words(), self._runner.calibration_today().headline)
-        return "; ".join(filter(None, words))
+        runner = self._runner
+        words = (runner.resumed_words(), runner.prior_words(), runner.calibration_today().headline)
+        return "; ".join(filter(None, (ready, *words)))
 
     # What is said
 

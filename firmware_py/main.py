@@ -47,10 +47,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--tone-generator", metavar="URL", required=True, help="its serial port")
     p.add_argument("--console", metavar="URL", required=True, help="the operator's serial port")
     p.add_argument(
-        "--hearing-aid",
-        metavar="URL",
+        "--hearing-aid", metavar="URL",
         help="port of a hearing aid to tune, as device.hearing_aid.serve says it (default: none)",
-    )
+    )  # fmt: skip
     p.add_argument("--data", metavar="DIR", required=True, type=Path, help="keeps the journals")
     p.add_argument("--config", metavar="FILE", type=Path, help="configuration, TOML")
     p.add_argument(
@@ -60,6 +59,11 @@ def parser() -> argparse.ArgumentParser:
         help="calibration of tone generator and earphones, TOML, as gp-pta calibrate writes it; "
         "in place of that of the configuration (default: none, UNCALIBRATED)",
     )
+    p.add_argument(
+        "--prior", metavar="FILE", type=Path,
+        help="prior of new tests, as gp-pta learn-prior writes it (default: that of the "
+        "configuration, or the one that ships)",
+    )  # fmt: skip
     p.add_argument(
         "--speed",
         type=float,
@@ -246,9 +250,10 @@ def _program(argv: Sequence[str] | None) -> int:
 
 def _look(arguments: argparse.Namespace) -> int:
     """Say what can be said without running."""
-    from firmware_py.installation.readiness import check, line, readiness
+    from firmware_py.installation.readiness import Files, check, line, readiness
 
-    parts = readiness(_ports(arguments), arguments.data, arguments.config, arguments.calibration)
+    files = Files(arguments.config, arguments.calibration, arguments.prior)
+    parts = readiness(_ports(arguments), arguments.data, files)
     if not arguments.board_report:
         return check(parts)
     from datetime import UTC, datetime
@@ -267,9 +272,9 @@ def _ports(arguments: argparse.Namespace) -> tuple["Port", "Port"]:
 
 
 def _configuration(arguments: argparse.Namespace) -> "Configuration":
-    from firmware_py.installation.configuration import Configuration, read_configuration
+    from firmware_py.installation.configuration import configuration_of
 
-    return read_configuration(arguments.config) if arguments.config else Configuration()
+    return configuration_of(arguments.config, arguments.prior)
 
 
 def _run(arguments: argparse.Namespace) -> int:

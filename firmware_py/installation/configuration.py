@@ -9,6 +9,7 @@ from firmware_py.console.pin import PinHash
 from firmware_py.journal import SealKey
 from firmware_py.platform.keys import KeyFileError, pseudonym, read_key_file
 from firmware_py.platform.named_file import TomlFileError, read_toml, unknown_key
+from firmware_py.platform.own_prior import OwnPrior, OwnPriorError
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
 
@@ -20,7 +21,14 @@ CONSOLES = ("uart", "usb")
 KEYS = {  # of every table
     "card": ["board_report", "clock", "console"],
     "console": ["new_pin", "pin"],
-    "device": ["calibration", "events", "memory_reserve_mb", "reconnect_s", "resume_within_min"],
+    "device": [
+        "calibration",
+        "events",
+        "memory_reserve_mb",
+        "prior",
+        "reconnect_s",
+        "resume_within_min",
+    ],
     "journal": ["pseudonym_key", "seal_key"],
     "test": [field.name for field in fields(Settings)],
 }
@@ -55,6 +63,8 @@ class Configuration:
     pseudonym_key: bytes | None = field(default=None, repr=False)
     # After a longer break than this an unfinished session waits for the operator, table `[device]`.
     resume_within_min: float = 15.0
+    # Of every test, in the place of the one that ships, table `[device]`. None: that one.
+    prior: OwnPrior | None = None
 
     @property
     def resume_within_s(self) -> float:
@@ -66,6 +76,21 @@ class Configuration:
         if self.pseudonym_key is None or person.identifier is None:
             return person
         return replace(person, identifier=pseudonym(self.pseudonym_key, person.identifier))
+
+
+def configuration_of(path: Path | None, prior: Path | None = None) -> Configuration:
+    """Return the configuration of a file, if there is one, with this prior in place of its own.
+
+    Raises
+    ------
+    ConfigurationError
+        If one of the files cannot be read or is not allowed.
+    """
+    configuration = Configuration() if path is None else read_configuration(path)
+    try:
+        return replace(configuration, prior=OwnPrior.read(prior)) if prior else configuration
+    except OwnPriorError as error:
+        raise ConfigurationError(f"--prior {error}") from None
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -110,6 +135,7 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         None if seal_key is None else SealKey(seal_key),
         _key("pseudonym_key", journal, directory),
         float(_number("resume_within_min", device, RESUME_WITHIN_MIN_LIMITS, "min")),
+        _prior(device, directory),
         seed=settings.seed if "seed" in test else None,
     )
 
@@ -171,6 +197,14 @@ def _key(name: str, journal: dict[str, Any], directory: Path) -> bytes | None:
         return None if path is None else read_key_file(path)
     except KeyFileError as error:
         raise ConfigurationError(f"[journal] {name}: {error}") from None
+
+
+def _prior(device: dict[str, Any], directory: Path) -> OwnPrior | None:
+    path = _path("[device] prior", device.get("prior"), directory, "a prior")
+    try:
+        return None if path is None else OwnPrior.read(path)
+    except OwnPriorError as error:
+        raise ConfigurationError(f"[device] prior: {error}") from None
 
 
 def _pin(console: dict[str, Any]) -> PinHash | None:

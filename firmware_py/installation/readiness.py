@@ -6,6 +6,7 @@ uses.
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from firmware_py.calibration.in_force import load_calibration
 from firmware_py.installation.configuration import (
     Configuration,
     ConfigurationError,
-    read_configuration,
+    configuration_of,
 )
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import (
@@ -62,38 +63,44 @@ def _code(part: Part) -> int:
     return EXIT_DONE if part.works else CODES[part.name]
 
 
-def readiness(
-    ports: tuple[Port, Port],
-    data: Path,
-    configuration: Path | None,
-    calibration: Path | None,
-) -> Iterator[Part]:
+@dataclass(frozen=True)
+class Files:
+    """The files that are given to the firmware; None: none."""
+
+    configuration: Path | None = None
+    calibration: Path | None = None
+    prior: Path | None = None
+
+
+def readiness(ports: tuple[Port, Port], data: Path, files: Files) -> Iterator[Part]:
     """Check one part after the other, in the order of `CODES`.
 
     Parameters
     ----------
     ports : tuple of Port
         Tone generator and console, not open.
-    data, configuration, calibration : Path or None
+    data : Path
         As given to the firmware.
+    files : Files
     """
-    part, configured = _configuration(configuration)
+    part, configured = _configuration(files)
     yield part
     now = SteadyClock().date()
-    in_force = load_calibration(calibration or configured.calibration).judge(now.date())
+    in_force = load_calibration(files.calibration or configured.calibration).judge(now.date())
     yield calibration_part(in_force)
     yield from _disk_and_ports(data, ports)
     yield clock_part(now)
     yield _kernels(configured.test.profile)
 
 
-def _configuration(path: Path | None) -> tuple[Part, Configuration]:
-    if path is None:
-        return _part("configuration", True, "no file, all as it comes"), Configuration()
+def _configuration(files: Files) -> tuple[Part, Configuration]:
     try:
-        return _part("configuration", True, str(path)), read_configuration(path)
+        found = configuration_of(files.configuration, files.prior)
     except ConfigurationError as error:
         return _part("configuration", False, str(error)), Configuration()
+    of_file = str(files.configuration or "no file, all as it comes")
+    of_prior = f"; {found.prior.words}" if found.prior else ""
+    return _part("configuration", True, of_file + of_prior), found
 
 
 def _disk_and_ports(path: Path, ports: tuple[Port, Port]) -> Iterator[Part]:

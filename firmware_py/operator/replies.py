@@ -19,6 +19,7 @@ from firmware_py.console.wording import (
 from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number
+from firmware_py.platform.own_prior import shorten
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.convention import in_convention
@@ -70,9 +71,13 @@ def state_words(test: HearingTest, resumed: int, header: SessionHeader, *, lost:
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
         f"silences={silences} false_positives={false_positives} so_far={verdict_so_far(ear)} "
-        f"calibration={header.calibration.state} session={header.session}"
+        f"calibration={header.calibration.state}{_prior(header)} session={header.session}"
         f"{_board(lost=lost)}{_check(test)}"
     )
+
+
+def _prior(header: SessionHeader) -> str:
+    return f" prior={shorten(header.prior)}" if header.prior else ""
 
 
 def idle_words(calibration: CalibrationInForce, *, lost: bool) -> str:

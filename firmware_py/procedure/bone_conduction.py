@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.mixture import bone_prior
 from firmware_py.inference.mixture.gap_prior import GapPrior
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.placing import Placing
@@ -41,6 +42,8 @@ class BoneConduction:
         Where the operator put the vibrator.
     gaps : GapPrior or None
         What people have of air-bone gaps; None: what is shipped. Research puts its own here.
+    prior : PopulationPrior or None
+        What people have by air; None: what is shipped.
     """
 
     def __init__(self, ears: Mapping[Route, "EarTest"], person: Person = UNKNOWN) -> None:
@@ -48,6 +51,7 @@ class BoneConduction:
         self._person = person
         self.placing = Placing()
         self.gaps: GapPrior | None = None
+        self.prior: PopulationPrior | None = None
         # What was found without noise in the other ear, of those that were asked again with it.
         self._of_either: dict[Route, Curves] = {}
         self._lowest_db_hl: dict[Route, dict[int, float]] = {}
@@ -146,7 +150,8 @@ class BoneConduction:
         """Return what is known of an ear by air; of one that is not tested, what people have."""
         air = self._ears.get(Route(ear))
         if air is None or not self._air_known(ear):
-            return bone_prior.people(self._person.age_years, self._person.sex, frequencies_hz)
+            person = self._person
+            return bone_prior.people(person.age_years, person.sex, frequencies_hz, self.prior)
         return _curves_at(air.estimator, frequencies_hz)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from firmware_py.inference.curves import Curves
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.stories import Story
 from firmware_py.procedure.asking import Look, ReasonToAsk
 from firmware_py.procedure.confirmation import confirmation_of
@@ -45,6 +46,8 @@ class EarTest(EarParts):
         Who is tested.
     highest_db_hl : callable, optional
         Of route and frequency: the highest level that can be reached there.
+    prior : PopulationPrior, optional
+        In place of the one that is shipped.
 
     Raises
     ------
@@ -58,8 +61,9 @@ class EarTest(EarParts):
         settings: Settings,
         person: Person = UNKNOWN,
         highest_db_hl: Highest = no_limit,
+        prior: PopulationPrior | None = None,
     ) -> None:
-        super().__init__(route, settings, person, highest_db_hl)
+        super().__init__(route, settings, person, highest_db_hl, prior)
         self._reasons = {each.why: each() for each in REASONS_TO_ASK}
         # The reason to ask that is due; None: there is nothing more to present.
         self._due: ReasonToAsk | None = self._reasons[Why.FAMILIARISE]

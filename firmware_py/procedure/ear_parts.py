@@ -1,6 +1,7 @@
 """What the test of one ear consists of: what is known, what was asked, and who judges it."""
 
 from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX, Attention
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.confirmation import Confirmation
@@ -14,7 +15,12 @@ from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.route import Route, RouteKind
-from firmware_py.procedure.settings import AIR_AND_BONE, SettingError, Settings
+from firmware_py.procedure.settings import (
+    AIR_AND_BONE,
+    HONEST_PROFILES,
+    SettingError,
+    Settings,
+)
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
 from firmware_py.procedure.tally import Tally
 from firmware_py.procedure.threshold_estimates import ThresholdEstimates
@@ -35,10 +41,17 @@ class EarParts:
         For that outcome.
     """
 
-    def __init__(self, route: Route, settings: Settings, person: Person, highest: Highest) -> None:
+    def __init__(
+        self,
+        route: Route,
+        settings: Settings,
+        person: Person,
+        highest: Highest,
+        prior: PopulationPrior | None,
+    ) -> None:
         self.settings = settings
         levels = Levels(route, settings, highest)
-        estimator = _estimator(settings, person, route.kind)
+        estimator = _estimator(settings, person, route.kind, prior)
         self.audiogram = ThresholdEstimates(settings, estimator, levels, Tally())
         self.catch_trials = CatchTrials(settings, self.estimator)
         self.attention = Attention(self.audiogram)
@@ -97,7 +110,14 @@ def _trials_max(settings: Settings, kind: RouteKind) -> int:
     return settings.tones_max + again + ATTENTION_TONES_MAX
 
 
-def _estimator(settings: Settings, person: Person, kind: RouteKind) -> ThresholdEstimator:
+def _estimator(
+    settings: Settings, person: Person, kind: RouteKind, prior: PopulationPrior | None
+) -> ThresholdEstimator:
+    if prior is not None and settings.profile not in HONEST_PROFILES:
+        raise SettingError(
+            f"profile is {settings.profile!r}, which makes no use of a prior of one's own; with "
+            f"such a prior allowed are {', '.join(HONEST_PROFILES)}"
+        )
     lowest_hz, highest_hz = kind.calibrated_hz[0], kind.calibrated_hz[-1]
     try:
         return ThresholdEstimator(
@@ -107,6 +127,7 @@ def _estimator(settings: Settings, person: Person, kind: RouteKind) -> Threshold
             unsure_half_width_db=settings.dead_zone_half_width_db,
             age_years=person.age_years,
             sex=person.sex,
+            prior=prior,
             level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),
             frequency_range_hz=(
                 max(settings.frequency_min_hz, lowest_hz),

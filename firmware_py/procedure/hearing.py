@@ -6,6 +6,7 @@ It chooses the ear to go on with and asks it what to present; `presenter.py` pre
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.stories import Story
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.boards import Boards
@@ -18,7 +19,7 @@ from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.next_ear import let_begin, next_again, next_beside_air, next_route
-from firmware_py.procedure.objective import objective_of
+from firmware_py.procedure.objective import Objective, objective_of
 from firmware_py.procedure.outcomes import Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.placing import Placing
@@ -50,8 +51,9 @@ class HearingTest:
         Of route and frequency: the highest level that can be reached there. A function without
         memory, as all of this is.
     earphones : Earphones, optional
-        What they let through to the other ear, and what noise they can be given; of unknown ones
-        the least that is known of any.
+        What they let through to the other ear, and what noise they take; unknown: the least of any.
+    prior : PopulationPrior, optional
+        In place of the one that is shipped.
 
     Raises
     ------
@@ -70,13 +72,15 @@ class HearingTest:
         person: Person = UNKNOWN,
         highest_db_hl: Highest = no_limit,
         earphones: Earphones = ANY_EARPHONES,
+        prior: PopulationPrior | None = None,
     ) -> None:
         self.settings = settings
         self.ears = {
-            route: EarTest(route, settings, person, highest_db_hl)
+            route: EarTest(route, settings, person, highest_db_hl, prior)
             for route in settings.tested_routes
         }
         self.cross_hearing = CrossHearing(settings, self.ears, earphones, person)
+        self.cross_hearing.bone.prior = prior
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, next(iter(self.ears)), self.cross_hearing)
@@ -256,9 +260,12 @@ class HearingTest:
         if silent:
             told = self._check_equipment(now_us, silent)
         let_begin(self.ears[route], self.cross_hearing)
-        objective = objective_of(self.settings, self.presenter.pace.trial_time)
-        presentation = self.ears[route].next_presentation(self.number + 1, objective)
+        presentation = self.ears[route].next_presentation(self.number + 1, self.objective())
         return [*told, *self._present(now_us, route, presentation, since_us)]
+
+    def objective(self) -> Objective:
+        """Return what makes a tone the best now."""
+        return objective_of(self.settings, self.presenter.pace.trial_time)
 
     def _check_equipment(self, now_us: int, ear: EarTest) -> list[Action]:
         """Ask the operator who hears the tones of an ear in which nothing was heard."""
@@ -297,12 +304,10 @@ class HearingTest:
         half_width_db = None
         if presentation.is_asked:
             half_width_db = round(ear.audiogram.widest().half_width_db, 2)
+        to_go_s, of = round(self.time_to_go.seconds()), presentation.purpose
         told: list[Action] = [
-            tells.AnswerTold(
-                self.number, ear.route, presentation.purpose, answer.heard, half_width_db,
-                round(self.time_to_go.seconds()),
-            )
-        ]  # fmt: skip
+            tells.AnswerTold(self.number, ear.route, of, answer.heard, half_width_db, to_go_s)
+        ]
         told += self._check_goes_on(now_us, checking)
         if not check and not asked:
             told += _ear_over(ear)
@@ -331,11 +336,8 @@ class HearingTest:
 
     def _finish(self, outcome: SessionOutcome, why: Reasons = ()) -> list[Action]:
         self.outcome = outcome
-        return [
-            self.presenter.fall_silent(FINISHED),
-            tells.FinishTold(outcome, why),
-            events.Finish(self.result()),
-        ]
+        silence = self.presenter.fall_silent(FINISHED)
+        return [silence, tells.FinishTold(outcome, why), events.Finish(self.result())]
 
 
 def _ear_over(ear: EarTest) -> list[Action]:

@@ -12,6 +12,7 @@ from firmware_py.journal import (
 )
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, session_number
+from firmware_py.platform.own_prior import find_beside
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session import Session
 from firmware_py.sessions.session_record import Header, Procedure, SessionRecordError
@@ -91,7 +92,8 @@ def _load(
     if number != session_number(path):  # it is of another session, of another person
         raise SessionRecordError(f"its header is that of {kind.KIND} {number}")
     if recovered.complete and not recovered.torn_bytes:
-        return Newest([], finished=replay_from(kind, recovered.records))
+        find = find_beside(path.parent, data.disk)
+        return Newest([], finished=replay_from(kind, recovered.records, None, find))
     session: Session[First, Any]
     session, torn_bytes = Session.resume(path, kind, clock, data.seal_key, disk=data.disk)
     cut = (

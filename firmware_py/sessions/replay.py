@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Record
+from firmware_py.platform.own_prior import FindPrior, OwnPriorError, find_none
 from firmware_py.procedure.events import Action, Event, Result, records_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
@@ -91,9 +92,11 @@ HearingReplay = Replay[SessionHeader, HearingTest, SessionResult]
 Watcher = Callable[[Any, Event, Sequence[Action]], None]
 
 
-def replay(records: Sequence[Record], watch: Watcher | None = None) -> HearingReplay:
+def replay(
+    records: Sequence[Record], watch: Watcher | None = None, find_prior: FindPrior = find_none
+) -> HearingReplay:
     """Feed the journal of a hearing test through the procedure; see `replay_from`."""
-    state: HearingReplay = replay_from(SessionHeader, records, watch)
+    state: HearingReplay = replay_from(SessionHeader, records, watch, find_prior)
     return state
 
 
@@ -101,6 +104,7 @@ def replay_from(
     kind: type[Header[Any, Any]],
     records: Sequence[Record],
     watch: Watcher | None = None,
+    find_prior: FindPrior = find_none,
 ) -> Replay[Any, Any, Any]:
     """Feed the inputs of a journal through the procedure and compare the outputs.
 
@@ -112,17 +116,20 @@ def replay_from(
         All good records, the header first.
     watch : callable, optional
         Called after every input.
+    find_prior : callable, optional
+        Returns the prior that the header names, if it names one.
 
     Raises
     ------
     ReplayError
         If the header or an input is not of this version, or the procedure fails at one; its cause
-        is the error if that is one that nobody foresaw.
+        is the error if that is one that nobody foresaw, or an `OwnPriorError`: its prior is not
+        to be had.
     """
     try:
         with _named_if_unforeseen(0):
             header = kind.from_record(records[0])
-            state: Replay[Any, Any, Any] = Replay(header, header.new_test())
+            state: Replay[Any, Any, Any] = Replay(header, header.new_test(find_prior))
         entries = inputs_and_outputs(header, records)
         number = 0
         while True:
@@ -140,6 +147,8 @@ def replay_from(
                 actions = _take_input(state, told)
             if watch is not None:
                 watch(state, told.event, actions)
+    except OwnPriorError as error:
+        raise ReplayError(str(error)) from error
     except (SessionRecordError, SettingError) as error:
         raise ReplayError(str(error)) from None
 
@@ -149,7 +158,7 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
     """Name the record at which anything else goes wrong: it would end every life of a firmware."""
     try:
         yield
-    except (ReplayError, SessionRecordError, SettingError):
+    except (ReplayError, SessionRecordError, SettingError, OwnPriorError):
         raise
     except MemoryError:  # the next time it may go well
         raise

@@ -10,6 +10,7 @@ from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Missed, Notice, Refused, TimeTold
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.own_prior import OwnPrior, shorten
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
@@ -35,6 +36,8 @@ class Runner(Driver[SessionHeader, HearingTest]):
         As of `Driver`.
     calibration : CalibrationOnFile, optional
         Of the sessions that begin from now on; one that goes on keeps its own.
+    prior : OwnPrior, optional
+        Likewise; None: the one that ships.
     """
 
     HEADER = SessionHeader
@@ -48,9 +51,10 @@ class Runner(Driver[SessionHeader, HearingTest]):
         tell: Callable[[str, dict[str, Any]], None],
         calibration: CalibrationOnFile = NO_CALIBRATION,
         resume_within_s: float = RESUME_WITHIN_S,
+        prior: OwnPrior | None = None,
     ) -> None:
         super().__init__(data, client, clock, tell, resume_within_s)
-        self._calibration = calibration
+        self._calibration, self._prior = calibration, prior
         self.has_begun = False  # the last test, itself; not one before it, whose test it took up
         self._taken_up_after: int | None = None  # so many tones, by this firmware
 
@@ -77,7 +81,25 @@ class Runner(Driver[SessionHeader, HearingTest]):
         if self.session is None or self._taken_up_after is None:
             return ""
         number, tones = self.session.number, self._taken_up_after
-        return waits_words(self.session) or f"session {number} goes on, tones so far: {tones}"
+        words = waits_words(self.session) or f"session {number} goes on, tones so far: {tones}"
+        return "; ".join(filter(None, (words, self._other_prior_words())))
+
+    def _other_prior_words(self) -> str:
+        """Say which prior the session that was taken up goes on with, if it is not today's."""
+        began = self.session.header.prior if self.session is not None else self._digest
+        if began == self._digest:
+            return ""
+        of_session = f"prior {shorten(began)}" if began else "the prior that ships"
+        return f"it was begun with {of_session}, and goes on with that"
+
+    @property
+    def _digest(self) -> str:
+        """Return that of the prior of the next test; "": it has the one that ships."""
+        return self._prior.digest if self._prior else ""
+
+    def prior_words(self) -> str:
+        """Say which prior the next test has; "": the one that ships."""
+        return self._prior.words if self._prior else ""
 
     def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
         """Start a test.
@@ -100,8 +122,13 @@ class Runner(Driver[SessionHeader, HearingTest]):
         header = SessionHeader(
             data.next_number(), now.isoformat(timespec="seconds"), settings, person, today,
             device=data.device, tone_generator=board, speed=self._clock.told_speed,
+            prior=self._digest,
         )  # fmt: skip
-        self._begin(header, {"calibration": today.state})
+        own = {}
+        if self._prior is not None:
+            self._prior.keep(data.path, data.disk)
+            own = {"prior": shorten(self._digest)}
+        self._begin(header, {"calibration": today.state, **own})
         self.has_begun = True
 
     def _adopt(self, session: Session[Any, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 from firmware_py import __version__
 from firmware_py.journal import Disk, JournalError, JournalWriter, SealKey
 from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.own_prior import find_beside
 from firmware_py.procedure.events import (
     Action,
     Event,
@@ -87,12 +88,14 @@ class Session(Generic[First, Test]):
         ------
         SettingError
             If there can be no such test; no journal is begun.
+        OwnPriorError
+            If its prior is not beside it; no journal is begun.
         SessionRecordError
             If nobody could read that header again; no journal is begun.
         JournalError
             If it cannot be written.
         """
-        record, test = header.to_record(), header.new_test()
+        record, test = header.to_record(), header.new_test(find_beside(path.parent, disk))
         if type(header).from_record(record) != header:
             raise SessionRecordError(f"the header comes back as another: {show(record)}")
         journal = JournalWriter.create(path, record, disk=disk, seal_key=seal_key)
@@ -123,11 +126,11 @@ class Session(Generic[First, Test]):
             If the journal is damaged, sealed with another key, or cannot be written.
         ReplayError
             If it cannot be followed, or its outputs do not come out as recorded: it is of another
-            version.
+            version; or its prior is not beside it.
         """
         journal, recovered = JournalWriter.resume(path, disk=disk, seal_key=seal_key)
         try:
-            state = replay_from(kind, recovered.records)
+            state = replay_from(kind, recovered.records, None, find_beside(path.parent, disk))
             if state.differences:
                 first = state.differences[0]
                 raise ReplayError(

@@ -18,6 +18,7 @@ from firmware_py.calibration.simulated import BOARD_NAME
 from firmware_py.journal import Record
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
+from firmware_py.platform.own_prior import DIGEST, FindPrior, find_none
 from firmware_py.procedure.events import (
     Action,
     BoardReady,
@@ -118,6 +119,8 @@ class Header(Generic[Test_co, Found_co]):
     PROCEDURE: ClassVar[str] = ""  # "": a journal of this kind says nothing of it
     EVENTS: ClassVar[Mapping[str, type[Event]]] = Event.KINDS  # that it may have, by their names
     RESULT: ClassVar[type[Result]]
+    # Fields that a record has only where there is something to say: else it is of the old form.
+    RARE: ClassVar[tuple[str, ...]] = ()
 
     session: Annotated[int, whole(1, SESSION_NUMBER_MAX)]  # its number, among those of its kind
     started: Annotated[str, start]  # date and time of day
@@ -130,6 +133,7 @@ class Header(Generic[Test_co, Found_co]):
     def to_record(self) -> Record:
         """Return it as JSON values."""
         values = {name: getattr(self, name) for name in checks_of(type(self))}
+        values = {n: value for n, value in values.items() if value or n not in self.RARE}
         record = {
             name: value.as_record() if hasattr(value, "as_record") else value
             for name, value in values.items()
@@ -150,8 +154,9 @@ class Header(Generic[Test_co, Found_co]):
             if told != cls.PROCEDURE:
                 allowed = f"; allowed is {cls.PROCEDURE}" if cls.PROCEDURE else NO_PROCEDURE
                 raise SessionRecordError(f"procedure is {show(told)}{allowed}")
-            checks = checks_of(cls).items()
-            header = cls(**{name: check(name, record[name]) for name, check in checks})
+            checks = checks_of(cls)
+            told = [name for name in checks if name in record or name not in cls.RARE]
+            header = cls(**{name: checks[name](name, record[name]) for name in told})
             header.check()
             for name in record.keys() - header.to_record().keys() - HEADER_KEYS:
                 raise SessionRecordError(
@@ -166,8 +171,8 @@ class Header(Generic[Test_co, Found_co]):
     def check(self) -> None:
         """Refuse fields that do not go together; `ValueError` as of `from_record`."""
 
-    def new_test(self) -> Test_co:
-        """Return the procedure, before its first event."""
+    def new_test(self, find_prior: FindPrior = find_none) -> Test_co:
+        """Return the procedure, before its first event; `find_prior` has priors by their names."""
         raise NotImplementedError
 
     def identity(self, board: str = "") -> Identity:
@@ -234,12 +239,19 @@ def _person(_place: str, value: Any) -> Person:
     return Person.from_record(value)
 
 
+def _digest(place: str, value: Any) -> str:
+    if not isinstance(value, str) or not DIGEST.fullmatch(value):
+        raise refusal(place, value, "is a SHA-256, 64 hexadecimal digits")
+    return value
+
+
 @dataclass(frozen=True)
 class SessionHeader(Header["HearingTest", SessionResult]):
     """The first record of the journal of a hearing test."""
 
     KIND = SESSION
     RESULT = SessionResult
+    RARE = ("prior",)
 
     settings: Annotated[Settings, _settings]  # of the test
     person: Annotated[Person, _person]  # who was tested
@@ -249,6 +261,8 @@ class SessionHeader(Header["HearingTest", SessionResult]):
     tone_generator: Annotated[str, text] = ""  # that it is begun with, by name and serial number
     # How many times faster than the world its clock ran; None: as that of an emulated board.
     speed: Annotated[float | None, number_or_none(0.1, 1000.0, "")] = 1.0
+    # SHA-256 of the file of a prior that somebody brought, kept beside; "": the one that ships
+    prior: Annotated[str, _digest] = ""
 
     def check(self) -> None:
         """Refuse a calibration of another board or day, and a person whom the test cannot use.
@@ -275,13 +289,15 @@ class SessionHeader(Header["HearingTest", SessionResult]):
                 "of that tone generator"
             )
 
-    def new_test(self) -> "HearingTest":
+    def new_test(self, find_prior: FindPrior = find_none) -> "HearingTest":
         """Return the hearing test, before its first event.
 
         Raises
         ------
         SettingError
             If there can be no such test of this person, or with this calibration.
+        OwnPriorError
+            If its prior is not found.
         """
         from firmware_py.procedure.hearing import HearingTest
 
@@ -290,8 +306,9 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         for route in self.settings.tested_routes:
             if made is not None and not made.has(route):
                 raise SettingError(made.lacks(route))
+        prior = find_prior(self.prior) if self.prior else None
         return HearingTest(
-            self.settings, self.person, calibration.highest_db_hl, calibration.earphones
+            self.settings, self.person, calibration.highest_db_hl, calibration.earphones, prior
         )
 
     def identity(self, board: str = "") -> Identity:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from firmware_py.platform.data_directory import TUNING
+from firmware_py.platform.own_prior import FindPrior, find_none
 from firmware_py.procedure.record_checks import optional, text
 from firmware_py.procedure.tuning.events import KINDS
 from firmware_py.procedure.tuning.result import TuningResult
@@ -32,8 +33,8 @@ class TuningHeader(Header["Tuning", TuningResult]):
     aid: Annotated[str, text]  # name and version of the engine
     identifier: Annotated[str | None, optional(text)]  # who was asked
 
-    def new_test(self) -> "Tuning":
-        """Return the tuning, before its first event."""
+    def new_test(self, _find_prior: FindPrior = find_none) -> "Tuning":
+        """Return the tuning, before its first event; it has no use for a prior."""
         from firmware_py.procedure.tuning.tuning import Tuning
 
         return Tuning(self.settings)

@@ -30,9 +30,11 @@ from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.simulation import (
     SPEED,
     add_board_arguments,
+    add_prior_argument,
     add_speed_argument,
     check_board,
     check_place,
+    check_prior,
     options_of,
     settings_of,
     start_devices,
@@ -67,6 +69,7 @@ POLL_S: Final = 0.2
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_board_arguments(p)
+    add_prior_argument(p)
     add_speed_argument(p)
     p.add_argument(
         "--data",
@@ -80,6 +83,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Open the bench, and close it when the operator has gone."""
     check_board(arguments)
+    check_prior(arguments)
     check_place(arguments, arguments.data, _say)
     before = _sizes(arguments.data)
     with _end_by_signals(), ExitStack() as stack:
@@ -237,7 +241,8 @@ def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
     yield "The same by hand, each in a terminal of its own:"
     yield f"{board:<{columns}}   # prints a port: BOARD"
     yield f"{cable:<{columns}}   # prints two: END and FAR_END"
-    yield f"  gp-pta-device --tone-generator BOARD --console END --data {data} {speed}"
+    prior = "".join(f" {word}" for word in _prior(arguments))
+    yield f"  gp-pta-device --tone-generator BOARD --console END --data {data} {speed}{prior}"
     yield "  gp-pta console FAR_END"
     yield f"To look on from another terminal: gp-pta watch {data}"
 
@@ -264,8 +269,12 @@ def _the_same(arguments: argparse.Namespace) -> str:
     """Return the command that opens this bench again, with the same listener."""
     usual = arguments.speed == SPEED[arguments.board]
     speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
-    data = ["--data", str(arguments.data)]
-    return shlex.join(["gp-pta", "workbench", *options_of(arguments, unusual=True), *speed, *data])
+    more = [*speed, *_prior(arguments), "--data", str(arguments.data)]
+    return shlex.join(["gp-pta", "workbench", *options_of(arguments, unusual=True), *more])
+
+
+def _prior(arguments: argparse.Namespace) -> list[str]:
+    return [] if arguments.prior is None else ["--prior", shlex.quote(str(arguments.prior))]
 
 
 def _say(words: str) -> None:

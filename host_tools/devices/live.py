@@ -12,6 +12,7 @@ from device.simulator.audiogram import Audiogram
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.audiogram_text import INFERRED, TRUTH, axis_unit
 from firmware_py.console.wording import readable
+from firmware_py.platform.own_prior import OwnPrior, shorten
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
@@ -45,6 +46,7 @@ PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
 TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
 IDLE_STATES: Final = ("state=idle", "state=finished")
+PRIOR_BEGAN: Final = "prior="
 WAITS_FOR_PLACING: Final = " check=placing "  # in the answer that says where a session is
 FOUND_WORDS: Final = {
     Kind.ABOVE: "none",
@@ -116,6 +118,8 @@ def begin(
     if not state.startswith(IDLE_STATES):
         words = f"going on with the unfinished session in this directory{_so_far(state)}"
         show(screen, words, soft_wrap=True)
+        if words := other_prior_words(state, getattr(arguments, "prior", None)):
+            show(screen, words, "yellow", soft_wrap=True)
         _go_on(operator, state, confirmed=getattr(arguments, "go_on", True))
         return nominal
     told = {
@@ -141,6 +145,17 @@ def _go_on(operator: Operator, state: str, *, confirmed: bool) -> None:
         raise HostError(waiting_words(state))
     if (answer := operator.ask("SESS:CONT")) != "OK":
         raise HostError(f"the test does not go on: {answer}")
+
+
+def other_prior_words(state: str, asked: Path | None) -> str:
+    """Say which prior an unfinished session goes on with, if it is not the one asked for."""
+    found = state.split()
+    began = next((word for word in found if word.startswith(PRIOR_BEGAN)), "")
+    began = began.removeprefix(PRIOR_BEGAN)
+    if began == ("" if asked is None else shorten(OwnPrior.read(asked).digest)):
+        return ""
+    of_session = f"prior {began}" if began else "the prior that ships"
+    return f"it was begun with {of_session}, and goes on with that"
 
 
 def teller(screen: "Console") -> Callable[[str], None]:

@@ -205,6 +205,8 @@ class FirmwareProcess:
         Is called with every line that it says about its progress.
     hearing_aid : str
         The port of a hearing aid to tune, "" without one.
+    prior : Path, optional
+        Of its tests, in the place of the one that ships.
     """
 
     def __init__(
@@ -216,12 +218,14 @@ class FirmwareProcess:
         clock: Path | None = None,
         tell: Callable[[str], None] = lambda _: None,
         hearing_aid: str = "",
+        prior: Path | None = None,
     ) -> None:
         time_options = ["--speed", str(speed)] if clock is None else ["--clock", str(clock)]
-        aid_options = ["--hearing-aid", hearing_aid] if hearing_aid else []
+        options = ["--hearing-aid", hearing_aid] if hearing_aid else []
+        options += [] if prior is None else ["--prior", str(prior)]
         self._command = [
             sys.executable, "-m", "firmware_py.main", "--tone-generator", tone_generator,
-            "--console", console, "--data", str(data), *time_options, *aid_options,
+            "--console", console, "--data", str(data), *time_options, *options,
         ]  # fmt: skip
         self._tell = tell
         self.kills = 0

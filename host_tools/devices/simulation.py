@@ -15,6 +15,7 @@ from device.simulator.head_options import HEAD_OPTIONS, head_of
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
+from firmware_py.platform.own_prior import OwnPrior, OwnPriorError
 from host_tools.devices.emulated_board import board_image
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
 from host_tools.devices.unfinished import NO_KIND, SIMULATED_KIND, check_unfinished
@@ -144,6 +145,29 @@ def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
         raise HostError(f"--faults: {error}") from None
 
 
+def add_prior_argument(p: argparse.ArgumentParser) -> None:
+    """Add the prior of the firmware's tests."""
+    p.add_argument(
+        "--prior", type=Path, metavar="FILE",
+        help="begin with this prior, made by gp-pta learn-prior (default: the one that ships)",
+    )  # fmt: skip
+
+
+def check_prior(arguments: argparse.Namespace) -> None:
+    """Refuse a prior that no test can have, before a firmware is started.
+
+    Raises
+    ------
+    HostError
+        If it is none.
+    """
+    try:
+        if arguments.prior is not None:
+            OwnPrior.read(arguments.prior)
+    except OwnPriorError as error:
+        raise HostError(f"--prior {error}") from None
+
+
 def add_speed_argument(p: argparse.ArgumentParser) -> None:
     """Add the speed of a whole test."""
     p.add_argument(
@@ -235,7 +259,8 @@ def start_devices(
         stack.callback(simulator.end)
         console = stack.enter_context(closing(ConsoleLine()))
         firmware = FirmwareProcess(
-            simulator.port, console.port, data, arguments.speed, clock, tell, hearing_aid
-        )
+            simulator.port, console.port, data, arguments.speed, clock, tell, hearing_aid,
+            arguments.prior,
+        )  # fmt: skip
         stack.callback(firmware.end)
         yield Started(simulator, console, firmware)

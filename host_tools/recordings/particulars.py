@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
+from firmware_py.platform.own_prior import shorten
 from firmware_py.procedure.route import BY_BONE, ROUTES
 from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
 from firmware_py.procedure.statements import may_conclude
@@ -167,6 +168,8 @@ class Particulars:
         masking = "masking_off" if settings.masking == OFF else masking
         usual = settings.profile == DEFAULT_PROFILE
         profile = self.say("profile_default") if usual else settings.profile
+        if usual and header.prior:
+            profile = self.say("profile_own", prior=shorten(header.prior))
         by_bone = any(ear.route.kind is BY_BONE for ear in self.session.result.ears)
         method = "method_both" if by_bone else "method_value"
         transducer, calibration, meter = self._calibration()

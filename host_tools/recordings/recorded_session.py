@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.journal import (
     JournalDamagedError,
     JournalError,
@@ -17,6 +18,7 @@ from firmware_py.journal import (
     Recovered,
     read_journal,
 )
+from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, find_beside
 from firmware_py.procedure.counted import counted_purposes
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.hearing import HearingTest
@@ -108,6 +110,11 @@ class RecordedSession:
         return self.header.person
 
     @property
+    def prior(self) -> PopulationPrior | None:
+        """Return the prior that somebody brought; None: it is the one that ships."""
+        return self.test.cross_hearing.bone.prior
+
+    @property
     def calibration(self) -> CalibrationInForce:
         """Return the calibration as it was on the last day of the session."""
         if not self.state.breaks:  # it is that of the first, and nobody has to look when it was
@@ -140,7 +147,9 @@ class RecordedSession:
         return [trial for trial in self.trials if trial.route == route]
 
 
-def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSession:
+def read_session(
+    path: Path, watch: TrialWatcher = watch_nothing, brought: Sequence[OwnPrior] = ()
+) -> RecordedSession:
     """Read a journal and feed it through the procedure.
 
     Parameters
@@ -149,12 +158,14 @@ def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSes
         The journal.
     watch : callable, optional
         Called after each trial.
+    brought : sequence of OwnPrior
+        Priors that it may have begun with, beside those that are kept with the journals.
 
     Raises
     ------
     HostError
-        If the file is no journal; an `UnstartedError` if nothing had been recorded in it; a
-        `NonsenseError` if it says what no session of this version wrote.
+        If the file is no journal, or its prior is not to be had; an `UnstartedError` if nothing had
+        been recorded in it; a `NonsenseError` if it says what no session of this version wrote.
     """
     recovered, damage = good_records(path)
     trials: list[Trial] = []
@@ -164,8 +175,11 @@ def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSes
         watch(test, trial)
 
     try:
-        state = replay(recovered.records, _Trials(keep))
+        find_prior = find_beside(path.parent, brought=brought)
+        state = replay(recovered.records, _Trials(keep), find_prior)
     except ReplayError as error:
+        if isinstance(error.__cause__, OwnPriorError):
+            raise HostError(f"{path}: {error}, or name it: gp-pta replay --prior FILE") from None
         raise NonsenseError(f"{path}: {error}") from error.__cause__
     return RecordedSession(recovered, state, trials, damage)
 

@@ -93,6 +93,7 @@ class Verdict:
     damage: str = ""
     result: "SessionResult | TuningResult | None" = None
     calibration: str = ""
+    prior: str = ""  # the hash of one that somebody brought
     seals: Seals = NO_SEALS
 
     @property
@@ -127,6 +128,7 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
         damage=session.damage,
         result=session.result if state.result else None,
         calibration=session.calibration.headline,
+        prior=session.header.prior,
         seals=seals_of(session.recovered, keys),
     )
 
@@ -145,12 +147,14 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
     }
     if verdict.KIND == Verdict.KIND:
         told |= {"unsure": verdict.unsure, "calibration": verdict.calibration}
+        told |= {"prior": verdict.prior} if verdict.prior else {}
     return told
 
 
 def words(verdict: Verdict) -> list[str]:
     """Return the verdict in words, the short first."""
-    lines = [_summary(verdict), *filter(None, (verdict.seals.words, verdict.calibration))]
+    prior = f"with the prior {verdict.prior}" if verdict.prior else ""
+    lines = [_summary(verdict), *filter(None, (verdict.seals.words, verdict.calibration, prior))]
     if verdict.torn_bytes:
         lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
     if verdict.damage:

@@ -173,7 +173,7 @@ def test_age_and_sex_are_of_one_test_and_recorded(
 ) -> None:
     """The next listener is not tested with this one's."""
     real = ear_parts._estimator
-    monkeypatch.setattr(ear_parts, "_estimator", lambda s, _, kind: real(s, UNKNOWN, kind))
+    monkeypatch.setattr(ear_parts, "_estimator", lambda s, _, *how: real(s, UNKNOWN, *how))
     device = Device(tmp_path)
     answers = answers_to(
         device, "SESS:STAR sex=f,LEFT,age=67.5", "SESS:ABOR", "SESS:STAR LEFT", "SESS:ABOR", "SETT?"

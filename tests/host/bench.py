@@ -17,6 +17,7 @@ from device.simulator.virtual_clock import microseconds
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
+from firmware_py.platform.own_prior import OwnPrior
 from host_tools.commands.console import command as console
 from host_tools.commands.console.command import Talk
 from host_tools.commands.workbench import OperatorsEnd
@@ -187,7 +188,8 @@ class Benches:
         self, arguments: argparse.Namespace, data: Path, _tell: object, hearing_aid: str = ""
     ) -> Iterator[Started]:
         aid = SimulatedAid() if hearing_aid else None
-        device = Device(data, listener_of(arguments), aid=aid)
+        own = None if arguments.prior is None else OwnPrior.read(arguments.prior)
+        device = Device(data, listener_of(arguments), Configuration(prior=own), aid=aid)
         self.devices.append(device)
         self.prepare(device)
         try:

@@ -10,7 +10,7 @@ from device.simulator.serve import raw_pty
 from device.simulator.virtual_clock import VirtualClock
 from firmware_py.board.self_check import YEAR_MIN
 from firmware_py.inference import estimator
-from firmware_py.installation.readiness import CODES, check, readiness
+from firmware_py.installation.readiness import CODES, Files, check, readiness
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port
@@ -39,8 +39,8 @@ class Bench:
 
     def check(self) -> int:
         ports = Port(self.tones, "tone generator"), Port(self.console, "console")
-        looked_at = readiness(ports, self.data, self.configuration, self.calibration)
-        return check(looked_at)
+        files = Files(self.configuration, self.calibration)
+        return check(readiness(ports, self.data, files))
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def run_check(rig: Rig, data: Path, capsys: pytest.CaptureFixture[str]) -> tuple
     """Run the check with the ports of the firmware that runs."""
     names = {"t": "tone generator", "c": "console"}
     tones, console = (Port(str(rig._cables[key]), name) for key, name in names.items())
-    code = check(readiness((tones, console), data, None, None))
+    code = check(readiness((tones, console), data, Files()))
     return code, lines_of(capsys.readouterr().out)
 
 

@@ -282,9 +282,9 @@ def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.Monk
     told: list[Person] = []
     real = ear_parts._estimator
 
-    def estimator(settings: Settings, person: Person, kind: RouteKind) -> Any:
+    def estimator(settings: Settings, person: Person, kind: RouteKind, prior: None) -> Any:
         told.append(person)
-        return real(settings, UNKNOWN, kind)
+        return real(settings, UNKNOWN, kind, prior)
 
     monkeypatch.setattr(ear_parts, "_estimator", estimator)
     (tmp_path / "before").mkdir()

@@ -45,9 +45,17 @@ LEAST_VARIANCE_DB2: Final = 0.5
 _ROOT_2_PI: Final = 2.5066282746310002
 
 
-def people(age_years: float | None, sex: Sex | None, frequencies_hz: Sequence[float]) -> Curves:
-    """Return what people have by air at frequencies that are knots of the shipped prior."""
-    prior = shipped_prior().condition(age_years, sex)
+def people(
+    age_years: float | None,
+    sex: Sex | None,
+    frequencies_hz: Sequence[float],
+    prior: PopulationPrior | None = None,
+) -> Curves:
+    """Return what people have by air at frequencies that are knots of a prior; None: the shipped.
+
+    It is that of a listener of this age and sex.
+    """
+    prior = (prior or shipped_prior()).condition(age_years, sex)
     at = [prior.knots_hz.index(f) for f in frequencies_hz]
     return Curves(
         np.array([c.weight for c in prior.components]),

@@ -91,6 +91,7 @@ class Examination:
                 "transducer": self.identity.transducer,
             },
             "settings": header["settings"],
+            "prior": self.header.prior or None,
             **{name: found[name] for name in found if name != "outcome"},
         }
 

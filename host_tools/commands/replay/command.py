@@ -42,6 +42,7 @@ examples:
   gp-pta replay sessions/session-000001.journal --key seal.key
   gp-pta replay sessions/session-000001.journal --profile gp-pta-2015
   gp-pta replay sessions/session-000001.journal --noise 4 --picture what-if.svg
+  gp-pta replay sessions/session-000001.journal --prior prior.json
   gp-pta replay sessions/tuning-000001.journal --picture tuning.svg
 
 --profile, --prior and --noise ask what another model would have said to the same answers by
@@ -80,7 +81,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--profile", metavar="NAME", help="replay with this profile of the estimator")
     p.add_argument(
         "--prior", type=Path, metavar="FILE",
-        help="replay with this prior, made by gp-pta learn-prior",
+        help="replay with this prior, made by gp-pta learn-prior; or the one that a journal was "
+        "begun with, where it is not kept beside it",
     )  # fmt: skip
     p.add_argument("--noise", type=float, metavar="DB", help="replay with this response noise")
     p.add_argument(
@@ -145,9 +147,14 @@ def _replay_session(
     from host_tools.recordings.recorded_session import read_session
 
     _check_picture(asked)
-    session = read_session(path)
+    own = supposed.own if supposed is not None else None
+    session = read_session(path, brought=() if own is None else [own])
     verdict = verdict_of(session, keys)
-    comparison = None if supposed is None else _comparison(session, supposed)
+    comparison = None
+    if supposed is not None and not supposed.is_of(session):
+        comparison = _comparison(session, supposed)
+    elif asked.picture is not None:
+        raise HostError(f"--picture draws two models; {path} was begun with --prior {asked.prior}")
     if comparison is not None and asked.picture is not None:
         from host_tools.commands.replay.what_if.audiogram_pair import draw_comparison
 

@@ -97,7 +97,9 @@ class History:
     def _before_first(self, route: Route, session: RecordedSession) -> None:
         # A watcher sees an ear only after its first answer.
         calibration = session.calibration
-        unasked = EarTest(route, session.settings, session.person, calibration.highest_db_hl)
+        unasked = EarTest(
+            route, session.settings, session.person, calibration.highest_db_hl, session.prior
+        )
         key = (route, 0, 0, unasked.estimator.log_evidence)
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)

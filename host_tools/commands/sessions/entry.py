@@ -59,6 +59,8 @@ class Entry:
         By which it was to be tested: "air", or "air, bone".
     device : str
         Serial number of the fitting device.
+    prior : str
+        The hash of the prior that somebody brought; "": it is the one that ships.
     content : str
         Digest of the file.
 
@@ -83,6 +85,7 @@ class Entry:
     verdict_left: str = ""
     routes: str = ""
     device: str = ""
+    prior: str = ""
     content: str = ""
 
     @property
@@ -166,6 +169,7 @@ def _entry_of(name: str, ends: Ends, content: str) -> Entry:
         verdict_left=verdicts.get(LEFT, ""),
         routes=header.settings.routes,
         device=header.device,
+        prior=header.prior,
         content=content,
     )
 

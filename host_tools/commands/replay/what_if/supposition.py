@@ -10,6 +10,7 @@ from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.prior_reading import PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
 from firmware_py.platform.named_file import TEXT, content_of
+from firmware_py.platform.own_prior import OwnPrior, shorten
 from firmware_py.procedure.measurement import give
 from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.route import Route
@@ -24,9 +25,19 @@ class Supposition:
     """Another model; None: as it was."""
 
     profile: str | None = None
-    prior: PopulationPrior | None = None
+    own: OwnPrior | None = None
     prior_name: str = ""  # of its file, for people; "" without one
     response_noise_db: float | None = None
+
+    @property
+    def prior(self) -> PopulationPrior | None:
+        """Return the prior that is supposed; None: as it was."""
+        return None if self.own is None else self.own.prior
+
+    def is_of(self, session: RecordedSession) -> bool:
+        """Return whether nothing else is supposed than the prior that a session was begun with."""
+        alone = self.profile is None and self.response_noise_db is None
+        return alone and self.own is not None and self.own.digest == session.header.prior
 
     @classmethod
     def of(cls, profile: str | None, prior: Path | None, response_noise_db: float | None) -> Self:
@@ -76,7 +87,7 @@ class SupposedModel:
             "response_noise_db": settings.response_noise_db if noise_db is None else noise_db,
             "level_limits_db_hl": (settings.level_min_db_hl, settings.level_max_db_hl),
             "frequency_range_hz": (settings.frequency_min_hz, settings.frequency_max_hz),
-            "prior": supposed.prior,
+            "prior": (supposed.prior or session.prior) if self._knows_people else None,
         }
         if self._knows_people:
             self._options |= {
@@ -118,10 +129,10 @@ class SupposedModel:
         return estimator
 
 
-def _read_prior(path: Path) -> PopulationPrior:
+def _read_prior(path: Path) -> OwnPrior:
     try:
         content = content_of(path, PRIOR_BYTES_MAX)
-        return PopulationPrior.from_json(content.decode(TEXT), str(path))
+        return OwnPrior(content, PopulationPrior.from_json(content.decode(TEXT), str(path)))
     except OSError as error:
         raise HostError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -144,7 +155,9 @@ def _words(session: RecordedSession, supposed: Supposition) -> str:
     if supposed.profile not in (None, settings.profile):
         changes.append(f"profile {supposed.profile} instead of {settings.profile}")
     if supposed.prior is not None:
-        changes.append(f"prior {supposed.prior_name}")
+        recorded = session.header.prior
+        instead = f" instead of {shorten(recorded)}" if recorded else ""
+        changes.append(f"prior {supposed.prior_name}{instead}")
     if supposed.response_noise_db is not None:
         instead = "what the profile says" if told_db is None else f"{told_db:g} dB"
         changes.append(f"noise {supposed.response_noise_db:g} dB instead of {instead}")
