@@ -19,9 +19,10 @@ from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.route import RIGHT
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
 from firmware_py.procedure.settings import BRISK, CLINICAL, CLINICAL_ASCENDING, Settings
 from host_tools.research.methods.interface import Array
+from host_tools.research.methods.per_frequency import CONVENTIONAL_FREQUENCIES_HZ
 from host_tools.research.methods.staircase import SETTLED as STAIRCASE_SETTLED
 from host_tools.research.methods.staircase import UNSETTLED, Finding, StaircaseAsha
 from host_tools.research.study.listener import Answering, Ear, Listener, session_seed, uniforms
@@ -29,6 +30,8 @@ from host_tools.research.study.session import SessionClock, task_of
 
 MANUAL: Final = "manual"
 METHODS: Final = (MANUAL, BRISK, CLINICAL)  # the device's by their conduct
+# Where both ask: half octaves are asked by a staircase only where their neighbours are far apart.
+COMPARED_HZ: Final = tuple(f for f in AUDIOGRAM_FREQUENCIES_HZ if f in CONVENTIONAL_FREQUENCIES_HZ)
 TWICE: Final = (1, 2)
 MANUAL_TONES_MAX: Final = 900  # a staircase ends by itself: 120 tones a frequency at most
 _DRIFT_STREAM: Final = 11  # of the random numbers; others are in `listener.py`
@@ -82,6 +85,11 @@ class Unit:
     drift: Drift
 
     @property
+    def compared_hz(self) -> list[int]:
+        """Return the frequencies of the ear at which both are asked."""
+        return [f for f in COMPARED_HZ if f in self.ear.frequencies_hz]
+
+    @property
     def on_the_day(self) -> Ear:
         """Return the ear of this test: its thresholds, and a name that its luck goes by."""
         named = replace(self.ear, name=f"{self.ear.name}, {self.method} {self.occasion}")
@@ -94,7 +102,7 @@ class Told:
     """What one test found."""
 
     unit: Unit
-    level_db_hl: Array  # (m,) at the frequencies of the ear; NaN where there is no number
+    level_db_hl: Array  # (m,) at the frequencies that are compared; NaN where there is no number
     error_db: Array  # (m,) of them, to the thresholds of this test
     without: dict[str, int]  # frequencies that have none, by `REASONS`
     seconds: float
@@ -106,7 +114,8 @@ def run_test(unit: Unit) -> Told:
     found, seconds = (_manual if unit.method == MANUAL else _device)(unit, ear)
     level_db_hl = np.array([math.nan if isinstance(each, str) else each for each in found])
     without = {reason: sum(each == reason for each in found) for reason in REASONS}
-    return Told(unit, level_db_hl, level_db_hl - ear.thresholds_db_hl, without, seconds)
+    truth_db_hl = [ear.audiogram.threshold_db_hl(f) for f in unit.compared_hz]
+    return Told(unit, level_db_hl, level_db_hl - truth_db_hl, without, seconds)
 
 
 def _manual(unit: Unit, ear: Ear) -> tuple[list[float | str], float]:
@@ -120,7 +129,7 @@ def _manual(unit: Unit, ear: Ear) -> tuple[list[float | str], float]:
         heard = listener.hears(tone, stimulus.frequency_hz, stimulus.level_db_hl)
         staircase.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard)
         clock.play(tone, heard)
-    found = (staircase.findings[frequency_hz] for frequency_hz in ear.frequencies_hz)
+    found = (staircase.findings[frequency_hz] for frequency_hz in unit.compared_hz)
     return [_level_or_reason(each) for each in found], clock.seconds
 
 
@@ -145,7 +154,7 @@ def _device(unit: Unit, ear: Ear) -> tuple[list[float | str], float]:
     test = SimulatedTest(Settings(conduct=unit.method, ears=RIGHT, seed=seed), listener)
     (result,) = test.run().ears
     return [
-        _number_or_reason(result, frequency_hz) for frequency_hz in ear.frequencies_hz
+        _number_or_reason(result, frequency_hz) for frequency_hz in unit.compared_hz
     ], test.seconds
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from device.simulator.kinds import kind_named
 from device.simulator.odd_ears import ODD_EARS
 from host_tools.errors import HostError
+from host_tools.research.methods.per_frequency import FIRST_FREQUENCY_HZ
 from host_tools.research.study.as_published import METHODS, TWICE, Drift, Unit, run_test
 from host_tools.research.study.as_published_table import (
     PUBLISHED,
@@ -56,6 +57,11 @@ def as_published(arguments: argparse.Namespace, options: Options, workers: int) 
     drift = drift_named(arguments.retest_drift)
     answering = replace(options.answering, kind=kind_named(LISTENER))
     measured = ears_measured(options)
+    if FIRST_FREQUENCY_HZ not in measured.ears[0].frequencies_hz:
+        raise HostError(
+            f"--audiograms {options.audiograms!r} has no thresholds at {FIRST_FREQUENCY_HZ:g} Hz, "
+            "where a manual audiogram begins"
+        )
     units = [
         Unit(method, occasion, ear.jitter(seed, measured.jitter_db), seed, answering,
              options.response_time_s, drift)

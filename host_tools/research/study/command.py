@@ -148,12 +148,12 @@ def _as_published(arguments: argparse.Namespace) -> int:
     _refuse_of_seconds(arguments)
     if arguments.audiograms is None:
         raise HostError("--audiograms is missing; allowed are a table of ears, bisgaard")
-    for option, usual, why in (
-        ("trials", TRIALS_USUAL, "a whole test ends by itself"),
-        ("conduct", BRISK, "it runs each conduct"),
-        ("listener", HONEST.text, "its listeners are human"),
+    for option, allowed, why in (
+        ("trials", (TRIALS_USUAL,), "a whole test ends by itself"),
+        ("conduct", (BRISK,), "it runs each conduct"),
+        ("listener", (HONEST.text, "human"), "its listeners are human"),
     ):
-        if getattr(arguments, option) != usual:
+        if getattr(arguments, option) not in allowed:
             raise HostError(f"--{option} does not go with --as-published: {why}")
     workers = _workers(arguments)
     asked = _options(arguments, seeds=1, conduct=BRISK)

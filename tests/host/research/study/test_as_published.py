@@ -191,6 +191,13 @@ class TestTests:
         assert np.isnan(of_deaf.level_db_hl).tolist() == [False, False, False, True]
         assert np.all(np.abs(of_deaf.error_db[:3] - 2.5) < 6.0)
 
+    @pytest.mark.parametrize("method", quick(METHODS, MANUAL))
+    def test_frequencies_that_only_one_asks_are_not_compared(self, method: str) -> None:
+        ear = Ear("half octaves", "", (375.0, 750.0, 1000.0, 1500.0, 2000.0), (20, 20, 20, 60, 60))
+        told = run_test(unit(method, ear))
+        assert told.unit.compared_hz == [1000, 2000]
+        assert told.error_db == pytest.approx(told.level_db_hl - [20.0, 60.0])
+
     def test_the_device_tells_its_clinical_thresholds(self) -> None:
         how = replace(CAREFUL, response_noise_db=3.0)
         tested = run_test(unit("brisk", how=how))
@@ -222,6 +229,14 @@ class TestPublished:
 
 
 class TestCommand:
+    def test_a_table_without_1_khz_is_refused(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = tmp_path / "ears.csv"
+        path.write_text("subject,ear,t500,t2000,t4000\nA,R,20,40,55\n", encoding="utf-8")
+        assert main(["study", "--as-published", "--audiograms", str(path)]) != 0
+        assert "no thresholds at 1000 Hz" in capsys.readouterr().err
+
     def table(self, tmp_path: Path) -> Path:
         path = tmp_path / "ears.csv"
         path.write_text("subject,ear,t500,t1000,t2000,t4000\nA,R,20,25,40,55\n", encoding="utf-8")
