@@ -2,7 +2,8 @@
 
 A kind is named on the command line: ``honest``, ``bursts``, ``noisy=8``, ``silent=12``,
 ``presser=.95/.5``, ``human=FILE`` ... (`KINDS`). The same kinds sit at the simulated board and in a
-study.
+study. A kind of one's own is a class, ``package.module:Class`` or an entry point of `GROUP`: made
+of a `courses.Start`, it is called with each `courses.Asked` and returns the `courses.Moment`.
 
 What is unusual about a tone depends on the kind, the seed and the number of the tone, so a tone
 that is played again under its old number finds the listener as before. Of ``human`` and
@@ -18,6 +19,7 @@ from typing import Final
 
 from device.simulator import courses
 from device.simulator.courses import NUMBERS_MAX, Asked, Moment, Moments, Start
+from device.simulator.own_code import OwnCodeError, class_named, digest_of_source, is_own
 from device.simulator.traces import TraceError, Traces, read_traces
 
 # From the first press to a tone to the second one, of those who press twice.
@@ -94,9 +96,14 @@ KINDS: Final[dict[str, Form]] = {
     ),
     "accident": Form(courses.accident, "K", (_NUMBER,)),
 }  # fmt: skip
-KINDS_WORDS: Final = ", ".join(
-    f"{name}={form.words}" if form.words else name for name, form in KINDS.items()
-).replace("human", "human, human=FILE.csv")
+GROUP: Final = "gp_pta.listeners"  # of entry points
+OWN_METHODS: Final = ("__call__",)
+KINDS_WORDS: Final = (
+    ", ".join(
+        f"{name}={form.words}" if form.words else name for name, form in KINDS.items()
+    ).replace("human", "human, human=FILE.csv")
+    + ", package.module:Class"
+)
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,13 @@ class Kind:
     def lapse_rate(self) -> float | None:
         """Return the lapse rate in place of what else is said; None: that."""
         return self.values[0] if self.name == "lapses" else None
+
+    @property
+    def source(self) -> str:
+        """Return a digest of the file that a class of somebody's own stands in; "": it is ours."""
+        if self.name in KINDS:
+            return ""
+        return digest_of_source(class_named(self.name, GROUP, OWN_METHODS))
 
     @property
     def beat_s(self) -> float | None:
@@ -162,7 +176,7 @@ class Course:
     """
 
     def __init__(self, kind: Kind, seed: int, response_noise_db: float) -> None:
-        form = KINDS[kind.name]
+        form = KINDS.get(kind.name) or _own_form(kind.name)
         self._moment = form.course(Start(kind.values, seed, response_noise_db, kind.traces))
         self._remembers = form.remembers
         self._pressed: dict[int, bool] = {}
@@ -196,6 +210,9 @@ def kind_named(text: str) -> Kind:
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     form = KINDS.get(name)
+    if form is None and is_own(text, GROUP):
+        _check_own(text)
+        return Kind(text, text)
     if form is None:
         raise KindError(f"no kind of listener is called {text!r}, allowed are {KINDS_WORDS}")
     if name == "human" and equals:
@@ -206,6 +223,25 @@ def kind_named(text: str) -> Kind:
     if not form.values and equals:
         raise KindError(f"listener {text!r}: {name} has no value, allowed are {KINDS_WORDS}")
     return Kind(text, name, _values(text, value, form))
+
+
+def _own_form(name: str) -> Form:
+    made = class_named(name, GROUP, OWN_METHODS)
+    return Form(made, remembers=bool(getattr(made, "remembers", False)))
+
+
+def _check_own(name: str) -> None:
+    """Refuse a class that is no kind of listener."""
+    try:
+        moment = Course(Kind(name, name), 1, 2.0).at(0)
+    except OwnCodeError as error:
+        raise KindError(f"listener {error}") from None
+    except TypeError as error:
+        raise KindError(
+            f"listener {name!r} cannot be made of a Start and called with an Asked: {error}"
+        ) from None
+    if not isinstance(moment, Moment):
+        raise KindError(f"listener {name!r} returns {moment!r}; allowed is a Moment")
 
 
 def _values(text: str, said: str, form: Form) -> tuple[float, ...]:

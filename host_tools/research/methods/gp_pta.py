@@ -58,13 +58,14 @@ class GpPta:
             unsure_half_width_db=unsure_half_width_db,
             age_years=task.age_years if person else None,
             sex=task.sex if person else None,
+            prior=None if profile in PROFILES_WITHOUT_RATES else task.prior,
             level_limits_db_hl=task.level_limits_db_hl,
             frequency_range_hz=task.frequency_range_hz,
         )
 
     def next_stimulus(self) -> Stimulus:
         """Return the most informative tone; the method does not end by itself."""
-        return Objective(self._time).choose(self.estimator)
+        return (self._task.objective or Objective)(self._time).choose(self.estimator)
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
         """Take the answer to one tone into account, which may be any; None: unsure."""

@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from firmware_py import Stimulus
-from firmware_py.inference.mixture.population_prior import Sex
+from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
+from firmware_py.procedure.objective import Objective
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 
 __all__ = [
@@ -106,6 +107,10 @@ class Task:
     tones_max: int = 128  # so many tones are played at most
     age_years: float | None = None  # of the listener, if known
     sex: Sex | None = None
+    # For those that make use of them: what was learned from people, and what makes a tone the best;
+    # None: as it ships.
+    prior: PopulationPrior | None = None
+    objective: type[Objective] | None = None
 
     def check(
         self, frequency_hz: float, level_db_hl: float, heard: bool

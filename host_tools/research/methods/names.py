@@ -24,4 +24,7 @@ METHODS_FURTHER: Final = (
     "schlittenlacher-gp",
 )
 METHODS: Final = METHODS_USUAL + METHODS_FURTHER
+# Who makes use of a prior of one's own, and of an objective.
+USERS_OF_PRIOR: Final = ("gp-pta", "gp-pta-untold", "gp-pta-per-second", "gp-pta-age-sex")
+USERS_OF_OBJECTIVE: Final = (*USERS_OF_PRIOR, "gp-pta-2015", "annealed-laplace")
 METHODS_LEARNED: Final = ("cast", "de-vries")  # from a population

@@ -7,13 +7,21 @@ from typing import Any, Final
 
 import numpy as np
 
+from device.simulator.own_code import (
+    OwnCodeError,
+    class_named,
+    digest_of_source,
+    is_own,
+    names_in,
+)
 from firmware_py.inference.trial_time import TrialTime
+from firmware_py.procedure.objective import Objective
 from host_tools.errors import HostError
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.cast import Cast, Patterns, learn_patterns
 from host_tools.research.methods.de_vries import DeVries, Mixture, learn_mixture
 from host_tools.research.methods.gp_pta import GpPta
-from host_tools.research.methods.interface import Method, Task
+from host_tools.research.methods.interface import Method, Stimulus, Task
 from host_tools.research.methods.names import METHODS, METHODS_LEARNED
 from host_tools.research.methods.per_frequency import Quest
 from host_tools.research.methods.population import Population
@@ -73,13 +81,49 @@ _MAKERS: Final[Mapping[str, Callable[[Task, Learned], Method]]] = {
 }
 assert tuple(_MAKERS) == METHODS
 
+# Groups of entry points, and what a class has to have that is one of these.
+GROUP: Final = "gp_pta.methods"
+OBJECTIVES: Final = "gp_pta.objectives"
+WANTED: Final = ("next_stimulus", "observe", "threshold")
+WANTED_OF_OBJECTIVE: Final = ("choose", "worth")
+
 
 def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Method:
-    """Make one of `METHODS` for one ear.
+    """Make one of `METHODS`, or one of somebody's own, for one ear.
 
     With nothing learned, CAST and de Vries begin with the ten standard audiograms.
     """
+    if name not in _MAKERS:
+        own: Method = class_named(name, GROUP, WANTED)(task)
+        return own
     return _MAKERS[name](task, learned)
+
+
+def objective_named(name: str) -> type[Objective]:
+    """Return the objective of somebody's own that a text names.
+
+    Raises
+    ------
+    HostError
+        There is none, or it is no `Objective`.
+    """
+    try:
+        found: type[Objective] = class_named(name, OBJECTIVES, WANTED_OF_OBJECTIVE)
+    except OwnCodeError as error:
+        raise HostError(f"--objective {error}") from None
+    if not issubclass(found, Objective):
+        raise HostError(
+            f"--objective {name!r} is no class made of Objective (firmware_py.procedure.objective)"
+        )
+    return found
+
+
+def sources(methods: Iterable[str], objective: str) -> dict[str, str]:
+    """Return a digest of the file that each class of somebody's own stands in."""
+    found = {name: class_named(name, GROUP, WANTED) for name in methods if name not in _MAKERS}
+    if objective:
+        found[objective] = objective_named(objective)
+    return {name: digest_of_source(each) for name, each in found.items()}
 
 
 def check_method_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -92,13 +136,39 @@ def check_method_names(names: Iterable[str]) -> tuple[str, ...]:
     """
     names = tuple(names)
     for name in names:
-        if name not in METHODS:
-            raise HostError(f"--methods has {name!r}; allowed are {', '.join(METHODS)}")
+        _check_name(name)
         if names.count(name) > 1:
             raise HostError(f"--methods has {name!r} twice; allowed is once")
     if not names:
         raise HostError(f"--methods is empty; allowed are {', '.join(METHODS)}")
     return names
+
+
+def _check_name(name: str) -> None:
+    own = is_own(name, GROUP)
+    if name in METHODS and own:
+        raise HostError(
+            f"--methods has {name!r}, and an installed package has it in {GROUP}, too: the name is "
+            "taken; name its class, package.module:Class"
+        )
+    if name in METHODS:
+        return
+    if not own:
+        allowed = ", ".join([*METHODS, *names_in(GROUP), "package.module:Class"])
+        raise HostError(f"--methods has {name!r}; allowed are {allowed}")
+    try:
+        tone = make_method(name, Task()).next_stimulus()
+    except OwnCodeError as error:
+        raise HostError(f"--methods has {error}") from None
+    except TypeError as error:
+        raise HostError(
+            f"--methods has {name!r}: it cannot be made of a Task and asked for a tone: {error}"
+        ) from error
+    if not isinstance(tone, Stimulus | None):
+        raise HostError(
+            f"--methods has {name!r}: next_stimulus returned {tone!r}; allowed are a Stimulus and "
+            "None"
+        )
 
 
 def learn(names: Iterable[str], population: Population) -> Learned:

@@ -23,6 +23,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help=f"whose ears are measured; ODD: {', '.join(ODD_EARS)}",
     )
     p.add_argument("--methods", metavar="NAME,...", help="see below (default: the first list)")
+    _add_own_arguments(p)
     p.add_argument(
         "--ears",
         type=int,
@@ -74,6 +75,19 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help="the study's directory, or the figure's file: .svg, .png or .pdf",
     )
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
+
+
+def _add_own_arguments(p: argparse.ArgumentParser) -> None:
+    """Add what somebody brings for the estimator of this product."""
+    p.add_argument(
+        "--prior", type=Path, metavar="FILE",
+        help="the prior of gp-pta and its relatives, and of the tests of --seconds, as gp-pta "
+        "learn-prior writes it (default: the one that ships)",
+    )  # fmt: skip
+    p.add_argument(
+        "--objective", default="", metavar="package.module:Class",
+        help="what they choose tones by: a class of your own, made of Objective",
+    )  # fmt: skip
 
 
 def _add_running_arguments(p: argparse.ArgumentParser) -> None:

@@ -41,10 +41,14 @@ examples:
   gp-pta study --robustness --cases island,tent --ears 4 --seeds 1
   gp-pta study --bone --audiograms air_bone.csv
   gp-pta study --as-published --audiograms ears.csv --ears 36
+  gp-pta study --audiograms bisgaard --methods gp-pta,my_methods:Bracket -o study
+  gp-pta study --audiograms ears.csv --methods gp-pta --prior prior.json -o study
   gp-pta study --figure posterior-evolution --profile gp-pta-2015 -o figure.svg
 
 methods: {", ".join(METHODS_USUAL)};
 and, if named: {", ".join(METHODS_FURTHER)}.
+One of your own: package.module:Class, see host_tools/research/methods/README.md; or by the name
+that an installed package has in the entry points gp_pta.methods.
 An unbiased staircase takes off the 2.5 dB by which it settles above the level heard half the time.
 
 A study that was cut short goes on with the same command. Its results have the same bytes for any
@@ -91,6 +95,7 @@ def _figure(arguments: argparse.Namespace) -> int:
     if arguments.figure not in FIGURES:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
     _refuse_times(arguments, "--figure")
+    _refuse_own(arguments, "--figure")
     if arguments.listener != HONEST.text:
         raise HostError(f"--listener is {arguments.listener!r}; of --figure allowed is honest")
     if arguments.audiograms is not None:
@@ -118,6 +123,7 @@ def _robustness(arguments: argparse.Namespace) -> int:
     _refuse(arguments, "--robustness", "its rows say what is run, and it prints a table")
     _refuse_of_seconds(arguments)
     _refuse_times(arguments, "--robustness")
+    _refuse_own(arguments, "--robustness")
     if arguments.seconds:
         raise HostError("--seconds does not go with --robustness: each prints a table of its own")
     if arguments.listener != HONEST.text:
@@ -145,6 +151,7 @@ def _seconds(arguments: argparse.Namespace) -> int:
 
 def _as_published(arguments: argparse.Namespace) -> int:
     _refuse(arguments, "--as-published", "it runs whole tests, and prints tables")
+    _refuse_own(arguments, "--as-published")
     _refuse_of_seconds(arguments)
     if arguments.audiograms is None:
         raise HostError("--audiograms is missing; allowed are a table of ears, bisgaard")
@@ -167,6 +174,7 @@ def _bone(arguments: argparse.Namespace) -> int:
     _refuse(arguments, "--bone", "it runs whole tests, and prints a table")
     _refuse_of_seconds(arguments)
     _refuse_times(arguments, "--bone")
+    _refuse_own(arguments, "--bone")
     if arguments.audiograms is None:
         raise HostError("--audiograms is missing; allowed is a table of ears by air and by bone")
     usual = {
@@ -199,6 +207,12 @@ def _check_one_table(arguments: argparse.Namespace) -> None:
     for other in ("robustness", "seconds", "bone"):
         if getattr(arguments, other):
             raise HostError(f"--{other} does not go with --as-published: each prints its own table")
+
+
+def _refuse_own(arguments: argparse.Namespace, mode: str) -> None:
+    for option in ("prior", "objective"):
+        if getattr(arguments, option):
+            raise HostError(f"--{option} does not go with {mode}: it is of methods, and --seconds")
 
 
 def _refuse_of_seconds(arguments: argparse.Namespace) -> None:
@@ -277,6 +291,8 @@ def _options(arguments: argparse.Namespace, seeds: int, conduct: str) -> "Option
         listener=arguments.listener,
         conduct=conduct,
         response_time_s=arguments.response_time,
+        prior=arguments.prior,
+        objective=arguments.objective,
     )
 
 

@@ -35,6 +35,8 @@ class Options:
     listener: str = HONEST.text  # the kind
     conduct: str = BRISK  # whose pauses and windows the seconds are
     response_time_s: float = 0.4  # the listeners' median
+    prior: Path | None = None  # of the estimator of this product; None: the one that ships
+    objective: str = ""  # what it chooses tones by, package.module:Class; "": as it ships
 
     def __post_init__(self) -> None:
         """Check what can be checked without reading a file.

@@ -12,13 +12,23 @@ from typing import Any, Final
 from device.simulator.kinds import Kind
 from device.simulator.odd_ears import ODD_EARS
 from firmware_py import __version__
+from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.platform.own_prior import OwnPrior, OwnPriorError
 from host_tools.errors import HostError
-from host_tools.research.methods.names import METHODS_LEARNED, METHODS_USUAL
+from host_tools.research.methods.names import (
+    METHODS,
+    METHODS_LEARNED,
+    METHODS_USUAL,
+    USERS_OF_OBJECTIVE,
+    USERS_OF_PRIOR,
+)
 from host_tools.research.methods.population import Population
 from host_tools.research.methods.registry import (
     NOTHING_LEARNED,
     Learned,
     check_method_names,
+    objective_named,
+    sources,
 )
 from host_tools.research.study.ears import (
     ALL,
@@ -170,7 +180,7 @@ def ears_measured(
     if options.audiograms == BISGAARD:
         return Measured(standard_ears(), 0.0, None, None, ())
     table = table or read_table(Path(options.audiograms), "--audiograms")
-    part = _part(options.part, table, train, learners)
+    part = _part(options.part, table, train, learners, read_prior(options.prior))
     people = table.part(part)
     ears, remarks = ears_of(people, count)
     return Measured(ears, JITTER_DB if options.jitter else 0.0, people, part, tuple(remarks))
@@ -198,6 +208,9 @@ def plan_study(options: Options) -> Study:
             "(it would be given the very ears it is to find); give it some with --train FILE"
         )
     measured = ears_measured(options, table, train, learners)
+    prior = read_prior(options.prior)
+    _check_uses(options, methods)
+    own = {"prior": prior and prior.digest, "own": sources(methods, options.objective) or None}
     per_stratum = EARS_PER_STRATUM if options.ears_per_stratum is None else options.ears_per_stratum
     training, training_name = _training(table, train) if learners else (None, None)
     return Study(
@@ -209,6 +222,8 @@ def plan_study(options: Options) -> Study:
             measured.jitter_db,
             options.conduct,
             options.response_time_s,
+            None if prior is None else prior.prior,
+            options.objective,
         ),
         seeds=options.seeds,
         training=training,
@@ -228,9 +243,37 @@ def plan_study(options: Options) -> Study:
             "conduct": options.conduct,
             "response-time": options.response_time_s,
             "program": program(),
+            **{name: told for name, told in own.items() if told is not None},
         },
         remarks=(*remarks, *measured.remarks),
     )
+
+
+def read_prior(path: Path | None) -> OwnPrior | None:
+    """Return the prior of an option.
+
+    Raises
+    ------
+    HostError
+        It cannot be read, or no hearing test can have it.
+    """
+    try:
+        return None if path is None else OwnPrior.read(path)
+    except OwnPriorError as error:
+        raise HostError(f"--prior {error}") from None
+
+
+def _check_uses(options: Options, methods: Sequence[str]) -> None:
+    """Refuse a prior or an objective that no method makes use of."""
+    if options.objective:
+        objective_named(options.objective)
+    own = [name for name in methods if name not in METHODS]
+    for option, users in (("--prior", USERS_OF_PRIOR), ("--objective", USERS_OF_OBJECTIVE)):
+        if getattr(options, option[2:]) and not own and not {*users} & {*methods}:
+            raise HostError(
+                f"{option}: none of the methods {', '.join(methods)} makes use of it; allowed is "
+                f"it beside one of {', '.join(users)}, or a method of your own"
+            )
 
 
 def differences(before: Json, now: Json) -> list[str]:
@@ -268,7 +311,12 @@ def program() -> dict[str, str]:
 
 
 def _listener(kind: Kind) -> str:
-    """Return the kind as it is compared: recorded people by what they did, not by their file."""
+    """Return the kind as it is compared: recorded people by what they did, not by their file.
+
+    One of somebody's own is compared by its code.
+    """
+    if kind.source:
+        return f"{kind.text}=sha256:{kind.source}"
     if kind.traces is None:
         return kind.text
     return f"{kind.name}=sha256:{hashlib.sha256(repr(kind.traces).encode()).hexdigest()}"
@@ -285,11 +333,22 @@ def _methods(named: tuple[str, ...] | None, *, learning: bool) -> tuple[tuple[st
     return kept, [f"{' and '.join(left_out)} left out: they learn from people (--train FILE)"]
 
 
-def _part(wanted: str, table: Table, train: Table | None, learners: Sequence[str]) -> str:
+def _part(
+    wanted: str,
+    table: Table,
+    train: Table | None,
+    learners: Sequence[str],
+    prior: OwnPrior | None,
+) -> str:
     """Return the part of a table to measure: no ear that anything was learned from."""
     learned_here = bool(learners) and (train is None or train.sha256 == table.sha256)
     if wanted == AUTO:
-        return HELD_OUT if learned_here or prior_was_learned_from(table.sha256) else ALL
+        sha256 = table.sha256
+        if prior is None:
+            learned_here = learned_here or prior_was_learned_from(sha256)
+        else:
+            learned_here = learned_here or _was_learned_from(prior.prior, sha256)
+        return HELD_OUT if learned_here else ALL
     if learned_here and wanted != HELD_OUT:
         raise HostError(
             f"--part is {wanted!r}, and {' and '.join(learners)} would learn from ears they are "
@@ -302,7 +361,11 @@ def prior_was_learned_from(sha256: str) -> bool:
     """Return whether the shipped prior of profile "default" was learned from this very file."""
     from firmware_py.inference.mixture.population_prior import shipped_prior
 
-    return sha256 in json.dumps(dict(shipped_prior().provenance))
+    return _was_learned_from(shipped_prior(), sha256)
+
+
+def _was_learned_from(prior: PopulationPrior, sha256: str) -> bool:
+    return sha256 in json.dumps(dict(prior.provenance))
 
 
 def _training(table: Table | None, train: Table | None) -> tuple[Population, str]:

@@ -11,12 +11,16 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.listener import Ear as Side
+from firmware_py.inference.mixture.population_prior import PopulationPrior
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.objective import Objective
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT
 from firmware_py.procedure.settings import BOTH, Settings
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import balance
+from host_tools.research.methods.registry import objective_named
 from host_tools.research.study.listener import Answering, Ear, session_seed
 from host_tools.research.study.robustness import SCORED_HZ
 from host_tools.research.study.robustness_procedure import errors_and_coverage, inattentive
@@ -83,6 +87,26 @@ class Unit:
     answering: Answering
     response_time_s: float
     jitter_db: float
+    prior: PopulationPrior | None = None  # None: the one that ships
+    objective: str = ""  # of somebody's own; "": that of the settings
+
+
+class OwnTest(HearingTest):
+    """A hearing test whose tones are chosen by an objective of somebody's own.
+
+    Attributes
+    ----------
+    chosen_by : type of Objective or None
+        None: as its settings say.
+    """
+
+    chosen_by: type[Objective] | None = None
+
+    def objective(self) -> Objective:
+        """Return what makes a tone the best now."""
+        if self.chosen_by is None:
+            return super().objective()
+        return self.chosen_by(self.presenter.pace.trial_time)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +156,9 @@ def make_test(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
         unsure_button=unit.how.unsure_half_width_db > 0.0,
         seed=seed,
     )
-    return TimedTest(settings, listener), thresholds
+    test = OwnTest(settings, prior=unit.prior)
+    test.chosen_by = objective_named(unit.objective) if unit.objective else None
+    return TimedTest(settings, listener, test), thresholds
 
 
 def run_test(unit: Unit) -> Timed:

@@ -5,10 +5,11 @@ import json
 
 from firmware_py.procedure.settings import CONDUCTS
 from host_tools.errors import HostError
+from host_tools.research.methods.registry import objective_named
 from host_tools.research.study.ears import other_ears
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.options import Options
-from host_tools.research.study.plan import Measured, ears_measured
+from host_tools.research.study.plan import Measured, ears_measured, read_prior
 from host_tools.research.study.seconds import (
     How,
     Timed,
@@ -32,12 +33,16 @@ def seconds(arguments: argparse.Namespace, options: Options, workers: int) -> in
         for conduct in _names_in("--conduct", arguments.conduct, tuple(CONDUCTS))
         for each in tested
     ]
+    own, objective = read_prior(options.prior), options.objective
+    prior = None if own is None else own.prior
+    if objective:
+        objective_named(objective)
     measured = ears_measured(options)
     people = people_of(measured) if BOTH in tested else []
     alone = [(ear.stratum, (ear,)) for ear in measured.ears]
     units = [
         Unit(how, ears, stratum, seed, options.answering, options.response_time_s,
-             measured.jitter_db)
+             measured.jitter_db, prior, objective)
         for how in hows
         for stratum, ears in (people if how.both else alone)
         for seed in range(1, options.seeds + 1)

@@ -6,7 +6,7 @@ the end of its window, which follows the response times so far where the conduct
 else takes time: no method pays for thinking.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Final
 
@@ -14,10 +14,11 @@ import numpy as np
 
 from device.simulator.listener import response_time_s
 from firmware_py.inference.estimator import InferenceError
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import BRISK, Settings
 from host_tools.research.methods.interface import Array, Banded, Method, Task
-from host_tools.research.methods.registry import Learned, make_method
+from host_tools.research.methods.registry import Learned, make_method, objective_named
 from host_tools.research.study.listener import (
     Answering,
     Ear,
@@ -94,6 +95,9 @@ class Setting:
     jitter_db: float  # thresholds are moved within +- so much, by seed
     conduct: str = BRISK  # whose pauses and windows the seconds are
     response_time_s: float = 0.4  # median of every listener
+    # Of the estimator of this product; None and "": as it ships.
+    prior: PopulationPrior | None = None
+    objective: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,8 @@ def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
     ear = job.ear.jitter(job.seed, setting.jitter_db) if setting.jitter_db else job.ear
     listener = Listener(ear, setting.answering, job.seed, setting.tones)
     task = task_of(ear, job.seed, setting.answering, setting.tones)
+    objective = objective_named(setting.objective) if setting.objective else None
+    task = replace(task, prior=setting.prior, objective=objective)
     method = make_method(job.method, task, learned)
     metrics = np.empty((setting.tones + 1, len(METRICS)))
     metrics[0] = metrics_of(method, ear)

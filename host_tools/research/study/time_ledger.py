@@ -106,8 +106,10 @@ class TimeLedger:
 class TimedTest(SimulatedTest):
     """A simulated test whose time is booked."""
 
-    def __init__(self, settings: Settings, listener: Listener) -> None:
-        super().__init__(settings, listener)
+    def __init__(
+        self, settings: Settings, listener: Listener, test: HearingTest | None = None
+    ) -> None:
+        super().__init__(settings, listener, test=test)
         self.ledger = TimeLedger(self.test)
         self._booked_us = self.now_us
 

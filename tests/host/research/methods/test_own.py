@@ -1,0 +1,236 @@
+"""A method, an objective and a listener of one's own: the page's examples run, the rest is told."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from device.simulator import own_code
+from device.simulator.kinds import KindError, kind_named
+from firmware_py.platform.own_prior import OwnPrior
+from host_tools.main import main
+from host_tools.research.methods.interface import Task
+from host_tools.research.methods.registry import make_method, objective_named
+from host_tools.research.study.options import Options
+from host_tools.research.study.plan import plan_study
+from host_tools.research.study.session import run_session
+from tests.host.journals import GpPta, Refused
+from tests.own_priors import small_prior, write_prior
+
+PAGE = Path(__file__).parents[4] / "host_tools/research/methods/README.md"
+EXAMPLE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SMALL = ("--seeds", "1", "--trials", "3", "--workers", "0")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory with the examples of the page, and nothing of another test in memory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = {*sys.modules}
+    for name, code in EXAMPLE.findall(PAGE.read_text(encoding="utf-8")):
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    own_code.class_named.cache_clear()
+    yield tmp_path
+    own_code.class_named.cache_clear()
+    for name in {*sys.modules} - before:
+        if name.startswith(("my_", "wrong")):
+            del sys.modules[name]
+
+
+def study(here: Path, gp_pta: GpPta, *words: object) -> dict[str, dict[str, object]]:
+    out = here / f"study-{len([*here.iterdir()])}"
+    code, said, why = gp_pta(
+        "study", "--audiograms", "bisgaard", "-o", out, "--json", *SMALL, *words
+    )
+    assert code == 0, why
+    lines = json.loads(said.splitlines()[-1])["methods"]
+    return {line["method"]: line for line in lines}
+
+
+def session_of(method: str, **options: object) -> list[float]:
+    """Return the errors of the first session of a study, tone by tone."""
+    planned = plan_study(
+        Options("bisgaard", (method,), seeds=1, trials=8, **options)  # type: ignore[arg-type]
+    )
+    chunk = planned.chunk(0, None)  # type: ignore[arg-type]
+    return run_session(chunk.jobs[0], planned.setting, chunk.learned).metrics[:, 0].tolist()
+
+
+def test_the_page_has_an_example_of_each() -> None:
+    found = {name: code.count("\n") for name, code in EXAMPLE.findall(PAGE.read_text("utf-8"))}
+    assert [*found] == ["my_methods.py", "my_objectives.py", "my_listeners.py"]
+    assert 30 <= found["my_methods.py"] <= 45
+    assert max(found["my_objectives.py"], found["my_listeners.py"]) <= 18
+
+
+@pytest.mark.thorough
+def test_all_commands_of_the_page_run(here: Path, gp_pta: GpPta) -> None:
+    found = study(here, gp_pta, "--methods", "gp-pta,my_methods:Bracket")
+    assert [*found] == ["gp-pta", "my_methods:Bracket"]
+    found = study(
+        here, gp_pta, "--methods", "gp-pta", "--objective", "my_objectives:AtThreshold",
+        "--listener", "my_listeners:Dozing",
+    )  # fmt: skip
+    assert [*found] == ["gp-pta"]
+
+
+def test_the_method_of_the_page_halves_its_brackets(here: Path) -> None:
+    kind_named("my_listeners:Dozing")  # which puts the directory on the path
+    method = make_method("my_methods:Bracket", Task(audiogram_frequencies_hz=(1000.0,)))
+    tones = []
+    while (tone := method.next_stimulus()) is not None:
+        tones.append(tone.level_db_hl)
+        method.observe(tone.frequency_hz, tone.level_db_hl, tone.level_db_hl >= 40.0)
+
+    mean, sd = method.threshold([1000.0])
+    assert tones[:3] == [55.0, 22.5, 38.75]
+    assert mean[0] == pytest.approx(40.0, abs=1.0)
+    assert sd[0] < 1.0
+
+
+def test_a_listener_and_an_objective_change_what_a_study_finds(here: Path) -> None:
+    usual = session_of("gp-pta")
+    assert session_of("gp-pta", listener="my_listeners:Dozing") != usual
+    assert session_of("gp-pta", objective="my_objectives:AtThreshold") != usual
+    assert session_of("gp-pta") == usual
+
+
+def test_a_prior_changes_what_a_study_finds_and_is_of_its_plan(here: Path) -> None:
+    own = write_prior(here / "prior.json", small_prior(45.0))
+    usual, found = session_of("gp-pta"), session_of("gp-pta", prior=here / "prior.json")
+    assert found != usual
+    told = plan_study(Options("bisgaard", ("gp-pta",), prior=here / "prior.json")).plan
+    assert told["prior"] == own.digest == OwnPrior.read(here / "prior.json").digest
+    assert "prior" not in plan_study(Options("bisgaard", ("gp-pta",))).plan
+
+
+def test_a_study_goes_on_only_with_the_same_code(here: Path) -> None:
+    options = Options(
+        "bisgaard", ("my_methods:Bracket", "gp-pta"), objective="my_objectives:AtThreshold",
+        listener="my_listeners:Dozing",
+    )  # fmt: skip
+    before = plan_study(options).plan
+    for name in ("my_methods.py", "my_objectives.py", "my_listeners.py"):
+        path = here / name
+        content = path.read_text()
+        path.write_text(content + "\n")
+        assert plan_study(options).plan != before, name
+        path.write_text(content)
+    assert plan_study(options).plan == before
+
+
+WRONG = """\
+class Nothing: pass
+
+class NoTask:
+    def __init__(self): pass
+    def next_stimulus(self): pass
+    def observe(self, *_): pass
+    def threshold(self, *_): pass
+
+class NoTone(NoTask):
+    def __init__(self, task): pass
+    def next_stimulus(self): return 1000.0
+
+class NoMoment:
+    def __init__(self, start): pass
+    def __call__(self, asked): return 3
+
+class NoObjective:
+    choose = worth = lambda *_: None
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "--methods wrong:Noth",
+            "'wrong:Noth': wrong has no class 'Noth'; its classes are",
+        ),
+        ("--methods wrong:Nothing", "Nothing lacks next_stimulus, observe, threshold; wanted are"),
+        ("--methods wrong:NoTask", "it cannot be made of a Task and asked for a tone"),
+        ("--methods wrong:NoTone", "next_stimulus returned 1000.0; allowed are a Stimulus and"),
+        ("--methods not_there:X", "there is no module 'not_there', neither installed nor in"),
+        ("--methods wrong_import:X", "wrong_import imports numpyy, which is missing"),
+        ("--methods wrong_name:X", "wrong_name cannot be imported: NameError"),
+        ("--methods bracket", "--methods has 'bracket'; allowed are gp-pta, "),
+        ("--methods gp-pta --objective wrong:NoObjective", "is no class made of Objective"),
+        (
+            "--methods gp-pta --objective wrong:Nothing",
+            "--objective 'wrong:Nothing': Nothing",
+        ),
+        (
+            "--methods quest --objective my_objectives:AtThreshold",
+            "--objective: none of the",
+        ),
+        (
+            "--methods quest --prior prior.json",
+            "--prior: none of the methods quest makes",
+        ),
+        ("--methods gp-pta --prior wrong.py", "--prior wrong.py: is not JSON"),
+        ("--methods gp-pta --listener wrong:NoMoment", "returns 3; allowed is a Moment"),
+        ("--methods gp-pta --listener wrong:Nothing", "Nothing lacks __call__"),
+        (
+            "--robustness --objective my_objectives:AtThreshold",
+            "--objective does not go with",
+        ),
+        ("--bone --prior prior.json", "--prior does not go with --bone"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(
+    here: Path, refusal_of: Refused, words: str, told: str
+) -> None:
+    write_prior(here / "prior.json")
+    (here / "wrong.py").write_text(WRONG)
+    (here / "wrong_import.py").write_text("import numpyy\n")
+    (here / "wrong_name.py").write_text("numpyy\n")
+    mode = words.split(maxsplit=1)[0] in ("--robustness", "--bone")
+    out = [] if mode else ["-o", here / "study"]
+
+    assert told in refusal_of("study", "--audiograms", "bisgaard", *out, *SMALL[:2], *words.split())
+    assert not (here / "study").exists()
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *points: tuple[str, str, str]) -> None:
+    found = EntryPoints(EntryPoint(name, value, group) for name, value, group in points)
+    monkeypatch.setattr(own_code, "entry_points", found.select)
+
+
+def test_an_installed_package_gives_them_names(
+    here: Path, monkeypatch: pytest.MonkeyPatch, refusal_of: Refused
+) -> None:
+    install(
+        monkeypatch,
+        ("bracket", "my_methods:Bracket", "gp_pta.methods"),
+        ("quest", "my_methods:Bracket", "gp_pta.methods"),
+        ("twice", "my_methods:Bracket", "gp_pta.methods"),
+        ("twice", "other:Bracket", "gp_pta.methods"),
+        ("at-threshold", "my_objectives:AtThreshold", "gp_pta.objectives"),
+        ("dozing", "my_listeners:Dozing", "gp_pta.listeners"),
+    )
+    options = Options("bisgaard", ("bracket",), listener="dozing")
+    assert plan_study(options).methods == ("bracket",)
+    assert objective_named("at-threshold").__name__ == "AtThreshold"
+    words = ("study", "--audiograms", "bisgaard", "-o", here / "study", "--methods")
+    assert "'quest', and an installed package has it" in refusal_of(*words, "quest")
+    assert "is an entry point of gp_pta.methods twice" in refusal_of(*words, "twice")
+    assert "schlittenlacher-gp, bracket, quest, twice, package" in refusal_of(*words, "none")
+    with pytest.raises(KindError, match="no kind of listener is called 'bracket'"):
+        kind_named("bracket")
+
+
+@pytest.mark.thorough
+def test_a_whole_test_is_chosen_by_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_prior(here / "prior.json")
+    told = []
+    for more in ([], ["--objective", "my_objectives:AtThreshold"], ["--prior", "prior.json"]):
+        words = ["study", "--seconds", "--audiograms", "narrow-notch", "--ears", "1", "--workers"]
+        assert main([*words, "0", "--json", *more]) == 0
+        told.append(json.loads(capsys.readouterr().out)["rows"][0]["seconds_mean"])
+    assert len({*told}) == 3
