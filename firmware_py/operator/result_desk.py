@@ -124,6 +124,7 @@ class ResultDesk:
                 "started": header.started,
                 "firmware": header.firmware,
                 "settings": header.to_record()["settings"],
+                "prior": header.prior,
                 "calibration": _calibration(course.calibration(header.calibration)),
                 "breaks": [asdict(each) for each in course.breaks],
                 "waits": as_json(course.waits),

@@ -33,11 +33,9 @@ from host_tools.devices.processes import FirmwareProcess
 from host_tools.devices.simulation import (
     EMULATED,
     add_board_arguments,
-    add_prior_argument,
     add_speed_argument,
     check_board,
     check_place,
-    check_prior,
     settings_of,
     start_devices,
 )
@@ -92,7 +90,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--routes", choices=(AIR, BOTH_ROUTES), default=AIR, metavar="ROUTES",
         help=f"{AIR}, or {BOTH_ROUTES}: by bone conduction too (default: {AIR})",
     )  # fmt: skip
-    add_prior_argument(p)
     add_speed_argument(p)
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")
     p.add_argument("--fit", action="store_true", help="fit a hearing aid then, and tune it")
@@ -113,7 +110,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.kill < 0:
         raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     check_test(arguments, _settings(arguments))
-    check_prior(arguments)
     if arguments.fit:
         _check_fitting(arguments, screen)
     check_place(arguments, arguments.out, teller(screen))

@@ -317,7 +317,9 @@ def _measure(
     console = ConsoleLine()
     with raw_pty() as (master, port), ThreadPoolExecutor(1) as pool:
         carried = pool.submit(carry, board, master, stop)
-        firmware = FirmwareProcess(port, console.port, data, 1.0, tell=teller(screen))
+        firmware = FirmwareProcess(
+            port, console.port, data, 1.0, tell=teller(screen), prior=arguments.prior
+        )
 
         def check_board(_line: str) -> None:
             if carried.done():

@@ -25,16 +25,14 @@ from host_tools.commands.console.command import (
 )
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.devices import simulation
-from host_tools.devices.live import IDLE_STATES, as_typed
+from host_tools.devices.live import IDLE_STATES, add_prior_argument, as_typed, check_prior
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.simulation import (
     SPEED,
     add_board_arguments,
-    add_prior_argument,
     add_speed_argument,
     check_board,
     check_place,
-    check_prior,
     options_of,
     settings_of,
     start_devices,
@@ -83,7 +81,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Open the bench, and close it when the operator has gone."""
     check_board(arguments)
-    check_prior(arguments)
+    check_prior(arguments.prior)
     check_place(arguments, arguments.data, _say)
     before = _sizes(arguments.data)
     with _end_by_signals(), ExitStack() as stack:

@@ -12,7 +12,7 @@ from device.simulator.audiogram import Audiogram
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.audiogram_text import INFERRED, TRUTH, axis_unit
 from firmware_py.console.wording import readable
-from firmware_py.platform.own_prior import OwnPrior, shorten
+from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, shorten
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
@@ -42,6 +42,9 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
 
     from host_tools.recordings.replayed import Verdict
 
+# Of a command, or a group of them.
+Options = argparse.ArgumentParser | argparse._ArgumentGroup
+
 PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
 TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
@@ -56,13 +59,37 @@ FOUND_WORDS: Final = {
 }
 
 
-def add_test_arguments(p: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+def add_prior_argument(p: Options) -> None:
+    """Add the prior of the firmware's tests."""
+    p.add_argument(
+        "--prior", type=Path, metavar="FILE",
+        help="begin with this prior, made by gp-pta learn-prior (default: the one that ships)",
+    )  # fmt: skip
+
+
+def check_prior(path: Path | None) -> None:
+    """Refuse a prior that no test can have, before a firmware is started.
+
+    Raises
+    ------
+    HostError
+        If it is none.
+    """
+    try:
+        if path is not None:
+            OwnPrior.read(path)
+    except OwnPriorError as error:
+        raise HostError(f"--prior {error}") from None
+
+
+def add_test_arguments(p: Options) -> None:
     """Add the options that say whom to test, and where the journal goes."""
     p.add_argument("--ear", choices=("left", "right", "both"), default="both", help="default: both")
     p.add_argument(
         "--age", type=float, metavar="YEARS", help="of the listener, told to the firmware"
     )
     p.add_argument("--sex", metavar="F|M", help="of the listener, told to the firmware")
+    add_prior_argument(p)
     p.add_argument(
         "--out",
         type=Path,
@@ -85,6 +112,7 @@ def check_test(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> No
         Settings(**settings)
     except SettingError as error:
         raise HostError(str(error)) from None
+    check_prior(arguments.prior)
 
 
 def data_directory(out: Path | None, prefix: str) -> Path:

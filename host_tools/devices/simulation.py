@@ -15,7 +15,6 @@ from device.simulator.head_options import HEAD_OPTIONS, head_of
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import Listener, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
-from firmware_py.platform.own_prior import OwnPrior, OwnPriorError
 from host_tools.devices.emulated_board import board_image
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Simulator
 from host_tools.devices.unfinished import NO_KIND, SIMULATED_KIND, check_unfinished
@@ -143,29 +142,6 @@ def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
         return FaultRates.parse(arguments.faults)
     except ValueError as error:
         raise HostError(f"--faults: {error}") from None
-
-
-def add_prior_argument(p: argparse.ArgumentParser) -> None:
-    """Add the prior of the firmware's tests."""
-    p.add_argument(
-        "--prior", type=Path, metavar="FILE",
-        help="begin with this prior, made by gp-pta learn-prior (default: the one that ships)",
-    )  # fmt: skip
-
-
-def check_prior(arguments: argparse.Namespace) -> None:
-    """Refuse a prior that no test can have, before a firmware is started.
-
-    Raises
-    ------
-    HostError
-        If it is none.
-    """
-    try:
-        if arguments.prior is not None:
-            OwnPrior.read(arguments.prior)
-    except OwnPriorError as error:
-        raise HostError(f"--prior {error}") from None
 
 
 def add_speed_argument(p: argparse.ArgumentParser) -> None:

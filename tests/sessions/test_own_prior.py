@@ -1,6 +1,7 @@
 """A session under a prior that somebody brought: named by its hash, kept, never lost."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,11 @@ def test_the_journal_names_it_and_it_is_kept_beside(tmp_path: Path, own: OwnPrio
     assert stimuli_of(journal) != stimuli_of(usual), "it changes what is asked"
     assert "prior" not in read_journal(usual).header
     assert not (usual.parent / "priors").exists()
+    after = world_of(journal.parent, None, boot=0xB008)
+    after.until(lambda: after.client.connected)
+    assert json.loads(after.ask("SESS:PAP?")[0])["prior"] == header["prior"]
+    assert f" prior={own.digest[:8]} session=1" in after.ask("SESS:STAT?")[0]
+    after.close()
     state = replay(read_journal(journal).records, None, find_beside(journal.parent))
     assert state.differences == []
     assert state.test.ears[Route("left")].estimator.knots_hz == (1000.0, 1500.0, 2000.0)

@@ -55,7 +55,7 @@ RECORD_ON_PAPER: Final = (
     "transducer_value", "transducer_unknown", "transducer_simulated", "kind_supra_aural",
     "kind_circumaural",
     "kind_insert", "calibration_value", "meter_value", "method_value", "method_both",
-    "profile_default",
+    "profile_default", "profile_own",
     "conduct_brisk", "conduct_clinical", "conduct_confirmed", "masking_automatic",
     "masking_not_needed", "masking_off", "comments", "signed", "signed_on", "signed_name",
     "noise_of", "noise_range",

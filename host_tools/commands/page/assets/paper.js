@@ -84,7 +84,7 @@ function who(result, whose, paper) {
   ];
 }
 
-function what(result, whose, { settings, firmware, calibration, masked }) {
+function what(result, whose, { settings, prior, firmware, calibration, masked }) {
   const device = whose.device
     ? onPaper("device_value", { version: firmware, serial: whose.device })
     : onPaper("device_alone", { version: firmware });
@@ -93,7 +93,8 @@ function what(result, whose, { settings, firmware, calibration, masked }) {
   const told = onPaper(`conduct_${settings.conduct}`);
   const conduct = settings.confirm === "none" ? told : onPaper("conduct_confirmed", { conduct: told });
   const noise = settings.masking === "off" ? "masking_off" : masked ? "masking_automatic" : "masking_not_needed";
-  const profile = settings.profile === "default" ? onPaper("profile_default") : settings.profile;
+  const own = prior && onPaper("profile_own", { prior: prior.slice(0, 8) });
+  const profile = settings.profile === "default" ? own || onPaper("profile_default") : settings.profile;
   const byBone = result.ears.some((ear) => ear.transducer === "bone");
   const isBoth = result.ears.length > 1;
   return [

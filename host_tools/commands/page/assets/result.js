@@ -185,6 +185,7 @@ export class Result {
           person: { identifier, age_years, sex },
           calibration: { state: calibration, words, about: this.#paper.calibration.about, digest, transducer },
           settings: this.#paper.settings,
+          prior: this.#paper.prior || null,
           ...found,
         },
       ],
