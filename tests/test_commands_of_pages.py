@@ -110,7 +110,11 @@ VARIABLES: Final = {*re.findall(r"^(\w+) \?=", (ROOT / "Makefile").read_text(), 
 
 def options_of(p: argparse.ArgumentParser) -> set[str]:
     """Return every name of an option."""
-    return {name for action in p._actions for name in action.option_strings}
+    lines = re.findall(r"^ +(-\S.*?)(?: {2,}|$)", p.format_help(), re.MULTILINE)
+    # The first screen of gp-pta shows commands alone.
+    return {"--help"} | {
+        name for line in lines for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", line)
+    }
 
 
 def refuse_unknown(words: tuple[str, ...], known: set[str]) -> None:

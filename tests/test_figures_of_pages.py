@@ -27,7 +27,7 @@ from tests.host.journals import LEFT_S2
 from tests.test_pages import ROOT
 
 BRISK_TEST: Final = Settings()
-CLINICAL_TEST: Final = Settings(**{"conduct": CLINICAL})
+CLINICAL_TEST: Final = Settings(conduct=CLINICAL)
 CONSOLE: Final = "firmware_py/console/README.md"
 INSTALL: Final = "device/install/README.md"
 JOURNAL: Final = "firmware_py/journal/README.md"
@@ -36,7 +36,7 @@ PROCEDURE: Final = "firmware_py/procedure/README.md"
 HEARING_AID: Final = "device/hearing_aid/README.md"
 
 
-def told() -> list[tuple[str, str]]:
+def sentences() -> list[tuple[str, str]]:
     """Return what a page says, by the code's own figures."""
     s, clinical, percent = BRISK_TEST, CLINICAL_TEST, in_percent
     cap = say(reason(Code.CAP_KEPT, tones_max=clinical.tones_max, tones=34, kept=6))
@@ -109,7 +109,7 @@ def prose(page: str) -> str:
     return " ".join((ROOT / page).read_text("utf-8").split())
 
 
-@pytest.mark.parametrize(("page", "sentence"), told())
+@pytest.mark.parametrize(("page", "sentence"), sentences())
 def test_a_page_says_what_the_code_does(page: str, sentence: str) -> None:
     assert " ".join(sentence.split()) in prose(page)
 

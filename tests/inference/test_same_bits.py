@@ -25,7 +25,7 @@ def _bits_of_another_process(root: Path, trials: int, **environment: str) -> lis
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1800,
     )
     words = [line for line in done.stderr.splitlines() if not line.startswith(COMPILING)]
     assert (done.returncode, words) == (0, [])

@@ -310,13 +310,21 @@ def test_beyond_a_level_that_cannot_be_better_none_is(
     assert np.all(bits <= most + 1e-12)
     assert np.max(bits) <= most_bits_of(lower_edge(np.array([noise_db, *rates, half_width_db])))
 
-    stops = 0
     for way in (1, -1):  # up, then down
         for i, bound in enumerate(most[::way]):
             if bound + ROUNDING_BITS < np.max(bits[::way][: i + 1]):
                 assert np.all(bits[::way][i:] <= bound + 1e-12)
-                stops += 1
-    assert stops > 0
+
+
+@pytest.mark.parametrize("sd_db", [2.0, 10.0, 30.0])
+def test_a_bound_ends_the_search_before_the_last_level(sd_db: float) -> None:
+    level_db_hl = np.linspace(-20.0, 120.0, 29)
+    one, mean_db_hl = np.ones(1), np.array([40.0])
+    bits, _, most = information(
+        level_db_hl, one, mean_db_hl, np.array([sd_db]), 2.0, 0.01, 0.01, 0.0
+    )
+    assert most[-1] + ROUNDING_BITS < np.max(bits)
+    assert most[0] + ROUNDING_BITS < np.max(bits)
 
 
 @pytest.mark.parametrize("told", [{}, {"lapse_rate": 0.01, "false_alarm_rate": 0.01}])
