@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _is_of_user(error: Exception) -> bool:
     """Return whether an error of another room is one that a user can see to."""
-    from device.simulator.audiograms import AudiogramError  # whoever raises one, imported it
+    from device.audiogram_tables.ears import AudiogramError  # whoever raises one, imported it
     from firmware_py.inference.library import LibraryError
 
     return isinstance(error, AudiogramError | LibraryError)

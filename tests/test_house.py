@@ -42,7 +42,8 @@ ROOMS: dict[str, set[str]] = {
 INSIDE = {
     "device": (
         "device", "device/calibration", "device/tone_generator", "device/sound_card",
-        "device/simulator", "device/emulator", "device/hearing_aid", "device/image", "device/card",
+        "device/audiogram_tables", "device/simulator", "device/emulator", "device/hearing_aid",
+        "device/image", "device/card",
     ),
     "host_tools": (
         "host_tools", "host_tools/catalogue", "host_tools/drawings", "host_tools/drawing_js",
@@ -73,6 +74,7 @@ WITHOUT: dict[str, set[str]] = {
 }
 # What a folder or a file may import beside what its room may: extras, which not all install.
 EXTRAS: dict[str, set[str]] = {
+    "device/audiogram_tables": {"pyarrow"},  # where a table is Parquet
     "device/emulator": {"rp2040py"},
     "firmware_py/inference/plotting.py": {"matplotlib"},  # where a researcher has it
     "device/hearing_aid": {"soundfile"},

@@ -12,6 +12,18 @@ class Audiogram:
     # As many, in dB HL. Infinity: never heard, and neither is anything strictly between this
     # frequency and its neighbours.
     thresholds_db_hl: tuple[float, ...]
+    # Between these, lower and upper, ends left out, nothing is known: what stands there is made up.
+    unknown_hz: tuple[tuple[float, float], ...] = ()
+
+    def knows(self, frequency_hz: float) -> bool:
+        """Return whether it has a threshold at a frequency: one of its own, or between two."""
+        if not self.frequencies_hz or self.makes_up(frequency_hz):
+            return False
+        return self.frequencies_hz[0] <= frequency_hz <= self.frequencies_hz[-1]
+
+    def makes_up(self, frequency_hz: float) -> bool:
+        """Return whether what it has at a frequency is said to be nothing known."""
+        return any(low < frequency_hz < high for low, high in self.unknown_hz)
 
     def threshold_db_hl(self, frequency_hz: float) -> float:
         """Give the threshold in dB HL at any frequency above 0; infinity: never heard."""

@@ -1,28 +1,24 @@
 """Audiograms by name: a standard one, an odd one, or a row of a table of real ears.
 
-The table has the columns of the NHANES file: ``t500``, ``t1000`` ... in dB HL (any ``tNNN``), where
-a blank cell is a frequency that was not measured, and ``no_response``, which lists the frequencies,
-separated by ``;``, that were not heard at the audiometer's limit.
+`device.audiogram_tables.table` has what a table may be. A row with both ears gives each its own.
+A row with one ear gives it for both.
 
-A table with the variables of NHANES itself (``AUXU500R`` ..., see `nhanes`), which is also what
-`gp-pta export` writes, has a person a row: it gives both ears, or the one that is there for both.
-
-A table of ears may have ``b500``, ``b1000`` ... too, the same by bone: where both are numbers their
-difference is the ear's air-bone gap, as it stands there, below 0 as well.
-
-A second threshold at 1 kHz (``t1000_retest``, ``1000_retest``) is averaged with the first: both are
-readings of one threshold. Where only one of them was heard, that one counts.
+A table does not know everything: a frequency may not have been measured, or could not be. What a
+simulated listener hears there is made up from what is known: on the line over log frequency between
+neighbours, beyond the last as at the last. `Audiogram.knows` tells it from what is in the table: a
+frequency that was measured, and one between two that were, an octave apart or less, with none
+between them that the table asked for in vain.
 """
 
-import csv
 import math
 import re
-from collections.abc import Iterator
-from io import TextIOWrapper
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from device.simulator import nhanes
+from device.audiogram_tables.ears import AudiogramError, TableEar
+from device.audiogram_tables.table import TABLE_BYTES_MAX, Table, read_table
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import GapDb
 from device.simulator.listener import EARS, Ear
@@ -32,19 +28,11 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.platform.named_file import TEXT, open_named
-from firmware_py.procedure.printable import show
+from firmware_py.platform.named_file import content_of
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 
-THRESHOLD_DB_HL_MIN: Final = -30.0  # better ears than this are a unit mistake
-THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
-REQUIRED_COLUMNS: Final = ("t500", "t1000", "t2000", "t4000")  # the PTA4, in every audiogram
-
-_BONE_COLUMN: Final = re.compile(r"b[1-9][0-9]{0,5}", re.ASCII)
-_THRESHOLD_COLUMN: Final = re.compile(r"t([1-9][0-9]{0,5})(_retest)?", re.ASCII)
-
-
-class AudiogramError(ValueError):
-    """A text that names no audiogram; the message says where and what is allowed."""
+NEIGHBOURS: Final = 2.0  # so far apart two frequencies may be for what is between them to be known
+EVERYWHERE: Final = ((0.0, math.inf),)
 
 
 def audiogram_named(text: str) -> dict[Ear, Audiogram]:
@@ -54,8 +42,8 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
     ----------
     text : str
         ``N1`` ... ``N7``, ``S1`` ... ``S3`` (Bisgaard et al. 2010), one of `ODD_EARS` or the
-        n-th of its family, ``NAME:N``, or ``FILE.csv:ROW``, where row 1 is the first one after the
-        header. One such text is for both ears;
+        n-th of its family, ``NAME:N``, or ``FILE:ROW``, where row 1 is the first one after the
+        header, or ``FILE:NAME``, of somebody in the table. One such text is for both ears;
         ``TEXT,TEXT`` is right ear, left ear.  A row with both ears gives each its own.
 
     Raises
@@ -83,25 +71,25 @@ def gaps_named(text: str) -> dict[str, GapDb]:
         As of `audiogram_named`.
     """
     names = [name.strip() for name in text.split(",")][: len(EARS)]
-    gaps = [_gap_named(name) for name in names]
-    return {ear: gap for ear, gap in zip(EARS, (gaps[0], gaps[-1]), strict=True) if gap is not None}
+    named = dict(zip(EARS, (names[0], names[-1]), strict=True))
+    gaps = {ear: _gap_named(name, ear) for ear, name in named.items()}
+    return {ear: gap for ear, gap in gaps.items() if gap is not None}
 
 
-def _gap_named(name: str) -> Audiogram | None:
-    file_name, _, row = name.rpartition(":")
-    if not row.isdecimal() or not file_name or file_name in ODD_EARS:
+def _gap_named(name: str, ear: Ear) -> Audiogram | None:
+    file_name, colon, row = name.rpartition(":")
+    if not colon or not file_name or file_name in ODD_EARS:
         return None
-    cells = _row_of_table(Path(file_name), int(row))
-    where = f"{file_name}, row {row}"
-    gaps_db: dict[float, float] = {}
-    for column in filter(_BONE_COLUMN.fullmatch, cells):
-        by_air, by_bone = cells.get(f"t{column[1:]}", ""), cells[column]
-        if by_air and by_bone:
-            air_db_hl = _threshold_db_hl(by_air, f"{where}, column t{column[1:]}")
-            bone_db_hl = _threshold_db_hl(by_bone, f"{where}, column {column}")
-            gaps_db[float(column[1:])] = air_db_hl - bone_db_hl
-    rising = sorted(gaps_db)
-    return Audiogram(tuple(rising), tuple(gaps_db[f] for f in rising)) if rising else None
+    table = _table(file_name)
+    found = _of_ear(table, table.ears(row), ear)
+    if found is None:
+        return None
+    gaps_db = {
+        frequency_hz: found.by_air[frequency_hz].level_db_hl - by_bone.level_db_hl
+        for frequency_hz, by_bone in found.by_bone.items()
+        if by_bone.heard and frequency_hz in found.by_air and found.by_air[frequency_hz].heard
+    }
+    return Audiogram((*gaps_db,), (*gaps_db.values(),)) if gaps_db else None
 
 
 def _both_named(name: str) -> dict[Ear, Audiogram]:
@@ -119,12 +107,7 @@ def _both_named(name: str) -> dict[Ear, Audiogram]:
         )
     if file_name in ODD_EARS:
         return dict.fromkeys(EARS, _odd_ear(file_name, row))
-    if not re.fullmatch("[1-9][0-9]{0,8}", row, re.ASCII):
-        raise AudiogramError(
-            f"row {show(row)} of {file_name}, allowed is a number from 1 (the row after the "
-            "header) to 999999999"
-        )
-    return _from_table(Path(file_name), int(row))
+    return _from_table(_table(file_name), row)
 
 
 def _odd_ear(name: str, number: str) -> Audiogram:
@@ -135,115 +118,85 @@ def _odd_ear(name: str, number: str) -> Audiogram:
     )
 
 
-def _from_table(path: Path, row: int) -> dict[Ear, Audiogram]:
-    cells = _row_of_table(path, row)
-    where = f"{path}, row {row}"
-    if not nhanes.is_of_people(cells):
-        return dict.fromkeys(EARS, _from_cells(cells, where))
-    ears = {
-        ear: _from_cells(own, f"{where}, {ear} ear")
-        for ear, own in nhanes.ears_of(cells).items()
-        if any(own.values())
-    }
-    if not ears:
-        raise AudiogramError(f"{where}: no threshold in it, wanted is at least one AUXU... cell")
-    return {ear: ears.get(ear) or next(iter(ears.values())) for ear in EARS}
+def remarks_on(text: str) -> list[str]:
+    """Return what a person should know of the tables that a text names, and of what they lack.
+
+    Raises
+    ------
+    AudiogramError
+        As of `audiogram_named`.
+    """
+    told: list[str] = []
+    for name in dict.fromkeys(part.strip() for part in text.split(",")):
+        file_name, colon, row = name.rpartition(":")
+        if colon and file_name not in ODD_EARS:
+            table = _table(file_name)
+            told += table.remarks
+            told += _lacks(table, row, name)
+    return list(dict.fromkeys(told))
 
 
-def _from_cells(cells: dict[str, str], where: str) -> Audiogram:
-    deaf_columns = _deaf_columns(cells.get("no_response", ""), where)
-    readings: dict[int, list[float]] = {}
-    for column in [*cells, *(deaf_columns - cells.keys())]:
-        match = _THRESHOLD_COLUMN.fullmatch(column)
-        if match is None or not (column in deaf_columns or cells[column]):
-            continue
-        threshold_db_hl = (
-            math.inf
-            if column in deaf_columns
-            else _threshold_db_hl(cells[column], f"{where}, column {column}")
-        )
-        readings.setdefault(int(match[1]), []).append(threshold_db_hl)
-    if not readings:
-        raise AudiogramError(f"{where}: no threshold in it, wanted is at least one tNNN cell")
-    frequencies_hz = sorted(readings)
-    return Audiogram(
-        tuple(map(float, frequencies_hz)),
-        tuple(_mean_of_heard(readings[frequency_hz]) for frequency_hz in frequencies_hz),
-    )
-
-
-def _row_of_table(path: Path, row: int) -> dict[str, str]:
-    # The cells of one row by column name.
-    try:
-        with TextIOWrapper(open_named(path), encoding=TEXT, newline="") as file:
-            lines = csv.reader(file, strict=True)
-            header = [column.strip() for column in next(lines, [])]
-            _check_header(path, header)
-            cells = _nth(lines, path, row)
-    except OSError as error:
-        raise AudiogramError(f"{path}: cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise AudiogramError(f"{path}: is not a CSV file in UTF-8: {error}") from error
-    if len(cells) != len(header):
-        raise AudiogramError(
-            f"{path}, row {row}: {len(cells)} cells, the header has {len(header)} columns"
-        )
-    return dict(zip(header, (cell.strip() for cell in cells), strict=True))
-
-
-def _check_header(path: Path, header: list[str]) -> None:
-    twice = sorted({column for column in header if header.count(column) > 1})
-    if twice:
-        raise AudiogramError(f"{path}: column {', '.join(twice)} comes twice, allowed is once")
-    if nhanes.is_of_people(header):
-        return
-    missing = [column for column in REQUIRED_COLUMNS if column not in header]
-    if len(missing) == len(REQUIRED_COLUMNS):
-        raise AudiogramError(
-            f"{path}: is not a CSV file with audiograms, its first line has none of the columns "
-            f"{', '.join(REQUIRED_COLUMNS)}"
-        )
-    if missing:
-        raise AudiogramError(
-            f"{path}: column {', '.join(missing)} is missing, wanted are at least "
-            f"{', '.join(REQUIRED_COLUMNS)}"
-        )
-
-
-def _nth(lines: Iterator[list[str]], path: Path, row: int) -> list[str]:
-    count = 0
-    for count, cells in enumerate(filter(None, lines), 1):  # an empty line is no row
-        if count == row:
-            return cells
-    allowed = f"allowed are 1 to {count}" if count else "the table has no rows"
-    raise AudiogramError(f"{path}: row {row} is not there, {allowed}")
-
-
-def _deaf_columns(text: str, where: str) -> set[str]:
-    # The columns whose frequencies "no_response" lists.
-    columns = set()
-    for entry in filter(None, (part.strip() for part in text.split(";"))):
-        if not _THRESHOLD_COLUMN.fullmatch("t" + entry):
-            raise AudiogramError(
-                f"{where}, column no_response: {entry!r} is not a frequency, "
-                "allowed are numbers of Hz separated by ;"
+def _lacks(table: Table, row: str, name: str) -> Iterator[str]:
+    """Yield what is not known of a row's ears, and of what is made up in its place."""
+    found = table.ears(row)
+    by_ear = {ear: _of_ear(table, found, ear) for ear in EARS}
+    for each in {id(known): known for known in by_ear.values() if known is not None}.values():
+        audiogram = _audiogram(each) if each.by_air else None
+        if audiogram and (unknown := _unknown_hz(each, audiogram)):
+            yield (
+                f"{each.where}: not known at {', '.join(f'{f:g}' for f in unknown)} Hz; what is "
+                "heard there is made up, is not shown as true, and no error is counted there"
             )
-        columns.add("t" + entry)
-    return columns
+        yield from (f"{each.where}: {remark}" for remark in each.remarks)
+    for ear, known in by_ear.items():
+        if known is None or not known.by_air:
+            yield (
+                f"{name}: nothing is known of the {ear} ear; it is made up to hear as the other "
+                "one, and no error is counted"
+            )
 
 
-def _threshold_db_hl(cell: str, where: str) -> float:
+def _unknown_hz(ear: TableEar, audiogram: Audiogram) -> list[float]:
+    between = {
+        float(f) for f in AUDIOGRAM_FREQUENCIES_HZ
+        if audiogram.frequencies_hz[0] < f < audiogram.frequencies_hz[-1] and audiogram.makes_up(f)
+    }  # fmt: skip
+    return sorted(between | {*ear.unknown_hz})
+
+
+def _table(file_name: str) -> Table:
     try:
-        threshold_db_hl = float(cell)
-    except ValueError:
-        raise AudiogramError(f"{where}: {cell!r} is not a number of dB HL") from None
-    if not THRESHOLD_DB_HL_MIN <= threshold_db_hl <= THRESHOLD_DB_HL_MAX:
-        raise AudiogramError(
-            f"{where}: {cell} dB HL, allowed are {THRESHOLD_DB_HL_MIN:g} to {THRESHOLD_DB_HL_MAX:g}"
-        )
-    return threshold_db_hl
+        return read_table(file_name, content_of(Path(file_name), TABLE_BYTES_MAX))
+    except OSError as error:
+        raise AudiogramError(f"{file_name}: cannot be read: {error.strerror}") from error
 
 
-def _mean_of_heard(levels_db_hl: list[float]) -> float:
-    heard = [level_db_hl for level_db_hl in levels_db_hl if level_db_hl < math.inf]
-    return sum(heard) / len(heard) if heard else math.inf
+def _from_table(table: Table, row: str) -> dict[Ear, Audiogram]:
+    ears = table.ears(row)
+    known = {ear: found for ear in EARS if (found := _of_ear(table, ears, ear)) and found.by_air}
+    if not known:
+        where = f"{table.path}, row {ears[0].row}" if ears else table.path
+        raise AudiogramError(f"{where}: no threshold in it, wanted is at least one tNNN cell")
+    audiograms = {ear: _audiogram(found) for ear, found in known.items()}
+    other = next(iter(audiograms.values()))
+    made_up = Audiogram(other.frequencies_hz, other.thresholds_db_hl, EVERYWHERE)
+    return {ear: audiograms.get(ear, made_up) for ear in EARS}
+
+
+def _of_ear(table: Table, ears: Sequence[TableEar], ear: Ear) -> TableEar | None:
+    """Return an ear of a row: that of its side; the only ear of a row stands for both."""
+    if len(ears) == 1 and (not table.shape.both or not ears[0].side):
+        return ears[0]
+    return next((each for each in ears if each.side == ear), None)
+
+
+def _audiogram(ear: TableEar) -> Audiogram:
+    frequencies_hz = tuple(ear.by_air)
+    lacking = [
+        (low, high)
+        for low, high in pairwise(frequencies_hz)
+        if high > NEIGHBOURS * low or any(low < f < high for f in ear.unknown_hz)
+    ]
+    levels_db_hl = tuple(reading.level_db_hl for reading in ear.by_air.values())
+    outside = ((0.0, frequencies_hz[0]), (frequencies_hz[-1], math.inf))
+    return Audiogram(frequencies_hz, levels_db_hl, (*outside, *lacking))

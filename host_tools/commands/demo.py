@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.audiograms import audiogram_named
+from device.simulator.audiograms import audiogram_named, remarks_on
 from device.simulator.head import Head
 from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
@@ -107,6 +107,8 @@ def run(arguments: argparse.Namespace) -> int:
     screen = _screen(arguments.picture)
     check_board(arguments)
     by_air, head = audiogram_named(arguments.audiogram), head_of(vars(arguments))
+    for remark in remarks_on(arguments.audiogram):
+        screen.print(remark, style="yellow", markup=False, soft_wrap=True)
     if arguments.kill < 0:
         raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     check_test(arguments, _settings(arguments))
@@ -250,15 +252,14 @@ def truth_of(ear: EarResult, by_air: Mapping[Any, Audiogram], head: Head) -> Aud
     own = by_air[ear.route.ear]
     if ear.route.transducer == AIR:
         return own
-    low_hz, high_hz = own.frequencies_hz[0], own.frequencies_hz[-1]
     truth = {
         float(each.frequency_hz): head.bone_threshold_db_hl(
             by_air, ear.route.ear, each.frequency_hz, alone=ear.tones_masked > 0
         )
         for each in ear.thresholds
-        if low_hz <= each.frequency_hz <= high_hz
+        if own.knows(each.frequency_hz)
     }
-    return Audiogram((*truth,), (*truth.values(),))
+    return Audiogram((*truth,), (*truth.values(),), own.unknown_hz)
 
 
 def _errors_db(ear: EarResult, truth: Audiogram, kind: Kind) -> Iterable[float]:
@@ -268,7 +269,7 @@ def _errors_db(ear: EarResult, truth: Audiogram, kind: Kind) -> Iterable[float]:
     """
     for found in ear.thresholds:
         reading = read(found)
-        if not truth.frequencies_hz[0] <= found.frequency_hz <= truth.frequencies_hz[-1]:
+        if not truth.knows(found.frequency_hz):
             continue
         if ear.route.by_bone and reading.doubtful:
             continue

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from device.simulator.audiograms import remarks_on
 from device.simulator.faults import Board, FaultyBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import serve
@@ -56,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with _time_of(arguments) as tell_time:
             check_board(arguments)
+            for remark in remarks_on(arguments.audiogram):
+                _tell(remark)
             board = _board(arguments, listener_of(arguments), tell_time)
             if faults := faults_of(arguments):
                 board = FaultyBoard(board, faults, arguments.seed, arguments.speed)

@@ -47,6 +47,7 @@ Options = argparse.ArgumentParser | argparse._ArgumentGroup
 
 PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
+NOT_KNOWN: Final = "?"  # of the truth, in a table that lacks it
 TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
 IDLE_STATES: Final = ("state=idle", "state=finished")
 PRIOR_BEGAN: Final = "prior="
@@ -349,7 +350,8 @@ def show_verdict(screen: "Console", verdict: "Verdict") -> None:
 def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
     from rich.text import Text
 
-    pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
+    knots = zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True) if truth else ()
+    pairs = [(f, level) for f, level in knots if truth and not truth.makes_up(f)]
     unsure = f" ({ear.tones_unsure} unsure)" if ear.tones_unsure else ""
     heading = f"{ear.route.words}, {ear.tones} tones{unsure}, {ear.outcome}"
     frequencies = [found.frequency_hz for found in ear.thresholds]
@@ -359,7 +361,10 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
         "±": [_number(found.half_width_db, 1) for found in ear.thresholds],
     }
     if truth:
-        rows["true"] = [_number(truth.threshold_db_hl(f), 0) for f in frequencies]
+        rows["true"] = [
+            f"{NOT_KNOWN:>5}" if truth.makes_up(f) else _number(truth.threshold_db_hl(f), 0)
+            for f in frequencies
+        ]
     return [
         Text(heading, EAR_STYLES[ear.route.ear]),
         *audiogram_in_colours({ear.route: ear.thresholds}, pairs, unit),

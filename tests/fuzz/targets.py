@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from device.audiogram_tables.ears import AudiogramError
 from device.simulator.aid import SimulatedAid
-from device.simulator.audiograms import AudiogramError, audiogram_named
+from device.simulator.audiograms import audiogram_named
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import (

@@ -8,10 +8,12 @@ from typing import Final
 
 import pytest
 
+from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.table import table_bytes
 from device.hearing_aid.fit import FitError
 from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.sound import SoundError, read_wav
-from device.simulator.audiograms import AudiogramError, audiogram_named
+from device.simulator.audiograms import audiogram_named
 from device.simulator.traces import TraceError, read_runs
 from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.inference.mixture.population_prior import shipped_prior
@@ -25,7 +27,7 @@ from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.commands.unprotect import read_identity
 from host_tools.errors import HostError
 from host_tools.recordings.heading import read_heading
-from host_tools.research.methods.population import PopulationError, read_population, table_bytes
+from host_tools.research.methods.population import PopulationError, read_population
 from tests.device.hearing_aid.fits import plain_fit
 from tests.host.journals import LEFT_S2, GpPta
 

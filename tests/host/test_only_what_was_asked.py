@@ -18,7 +18,7 @@ from typing import Any, Final
 import pytest
 from rich.console import Console
 
-from device.simulator import nhanes
+from device.audiogram_tables import nhanes
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import SimulatedListener

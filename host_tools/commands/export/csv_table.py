@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from device.simulator import nhanes
+from device.audiogram_tables import nhanes
 from device.simulator.listener import EARS
 from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
 from firmware_py.procedure.outcomes import Bound

@@ -27,6 +27,7 @@ examples:
 
 A table has a row an ear, thresholds in columns t500, t1000 ... in dB HL (blank: not measured), and,
 if known, subject, age, sex, and no_response: the frequencies not heard at the audiometer's limit.
+Other shapes of tables are read, too (host_tools/README.md); what was read is said.
 People not learned from (--part) are left for `gp-pta study` to test on. With --routes the columns
 are air500, bone500 and so on, and person; people whose ears differ by 25 dB or more by air are left
 out, as nothing tells whether their poorer ear was masked.
@@ -248,10 +249,11 @@ def _read(
 
     from host_tools.research.learn_prior.fill import FREQUENCIES_MIN
     from host_tools.research.learn_prior.sample import degree
-    from host_tools.research.study.ears import read_table
+    from host_tools.research.study.ears import read_table, say_what_is_read
 
     table = read_table(arguments.table, "FILE.csv")
     ears = table.population
+    say_what_is_read(str(arguments.table), ears, int((degree(ears) < 0).sum()))
     taught, unseen = (
         part.select(degree(part) >= 0) for part in ears.split(arguments.part, arguments.seed)
     )

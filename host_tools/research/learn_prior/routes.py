@@ -7,9 +7,6 @@ gaps that are equal only because both thresholds were rounded to 5 dB; the steps
 likelihood stands still.
 """
 
-import csv
-import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +14,17 @@ from typing import Final
 
 import numpy as np
 
+from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.table import read_table
 from firmware_py.inference.kernel import Array
-from firmware_py.platform.named_file import TEXT
+from firmware_py.procedure.route import AIR, BONE
 from host_tools.research.learn_prior.sample import patterns
 from host_tools.research.methods.population import (
     Bools,
     Integers,
     Population,
     PopulationError,
-    read_population,
+    population_of,
 )
 
 # What separates the classes at the start: shares of ears by mean gap. Other starts (.6/.3/.1,
@@ -97,40 +96,28 @@ def read_routes(path: Path, content: bytes) -> tuple[Population, Population]:
     path : Path
         For the error message.
     content : bytes
-        Columns ``air500``, ``bone500`` and so on in dB HL, blank where not measured, and
-        ``person`` (or ``subject``), ``ear``, ``age`` and ``sex`` where they are known.
+        A table with columns of both routes, such as ``air500``, ``bone500`` or ``t500``, ``b500``.
 
     Raises
     ------
     PopulationError
         A column, a row or a value is not what it has to be; the message says where.
     """
-    air, bone = (_read_route(path, content, route) for route in ("air", "bone"))
-    if not set(air.frequencies_hz) & set(bone.frequencies_hz):
-        raise PopulationError(f"{path}: no frequency has a column of air and one of bone")
-    return air, bone
-
-
-def _read_route(path: Path, content: bytes, route: str) -> Population:
-    """Read one route's columns as those of a table of audiograms."""
     try:
-        rows = list(csv.reader(io.StringIO(content.decode(TEXT), newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise PopulationError(f"{path}: is not a CSV file in UTF-8: {error}") from error
-    header = [column.strip() for column in rows[0]] if rows else []
-    if not any(re.fullmatch(rf"{route}[1-9][0-9]*", column) for column in header):
-        raise PopulationError(
-            f"{path}: its first line has no column {route}NNN ({route}500, {route}1000 ...)"
-        )
-    renamed = ["subject" if c == "person" else re.sub(rf"^{route}(?=\d)", "t", c) for c in header]
-    # What was not heard gives no gap, and one column cannot say by which route.
-    renamed = ["passed over" if c == "no_response" else c for c in renamed]
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows([renamed, *rows[1:]])
-    try:
-        return read_population(path, text.getvalue().encode())
-    except PopulationError as error:
-        raise PopulationError(str(error).replace("column t", f"column {route}")) from None
+        table = read_table(path, content)
+        for route in (AIR, BONE):
+            if not table.frequencies_hz(route):
+                raise PopulationError(
+                    f"{path}: its first line has no column {route}NNN ({route}500, {route}1000 ...)"
+                )
+        if not {*table.frequencies_hz(AIR)} & {*table.frequencies_hz(BONE)}:
+            raise PopulationError(
+                f"{path}: no frequency has a column of air and one of bone (air500 and bone500, or "
+                "t500 and b500)"
+            )
+        return population_of(table, AIR), population_of(table, BONE)
+    except AudiogramError as error:
+        raise PopulationError(str(error)) from error
 
 
 def gaps_of(air: Population, bone: Population) -> Gaps:

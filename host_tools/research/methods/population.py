@@ -1,19 +1,12 @@
 """A population of measured ears: read from a table, split by person, sorted by severity.
 
-The table is a CSV file with a header and one ear a row, in the columns of the NHANES file:
-thresholds in ``t500``, ``t1000`` ... (any ``tNNN``, dB HL; blank: not measured), ``no_response``
-(frequencies, separated by ``;``, not heard at the audiometer's limit), ``source`` and ``subject``
-(who it was), ``ear``, ``age``, ``sex``. Only a threshold column is a must; columns of other names
-are passed over.
+What a table may be, `device.audiogram_tables.table` says.
 
 What is random is made of raw Philox words or of digests, which are the same everywhere for ever.
 """
 
-import csv
 import hashlib
-import io
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +14,10 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from device.simulator.audiograms import THRESHOLD_DB_HL_MAX, THRESHOLD_DB_HL_MIN
-from firmware_py.platform.named_file import TEXT, content_or_stream
+from device.audiogram_tables.ears import AudiogramError, Readings
+from device.audiogram_tables.table import Table, read_table
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ
+from firmware_py.procedure.route import AIR
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Array
 
@@ -33,7 +27,6 @@ Sex = Literal["F", "M", ""]
 
 # Of the PTA4: each wide enough to hold people.
 STRATUM_EDGES_DB_HL: Final = (20.0, 40.0, 60.0)
-TABLE_BYTES_MAX: Final = 1 << 28
 STRATA: Final = ("below 20 dB HL", "20-40 dB HL", "40-60 dB HL", "60 dB HL and above")
 NO_STRATUM: Final = -1  # the PTA4 is not known
 
@@ -41,9 +34,6 @@ NO_STRATUM: Final = -1  # the PTA4 is not known
 AUDIOMETER_LIMIT_DB_HL: Final = 120.0
 AUDIOMETER_LIMIT_8_KHZ_DB_HL: Final = 110.0
 
-AGE_MAX_YEARS: Final = 130.0
-
-_THRESHOLD_COLUMN: Final = re.compile(r"t([1-9][0-9]{0,5})(_retest)?", re.ASCII)
 _SEXES: Final[Mapping[str, Sex]] = {"": "", "F": "F", "M": "M"}
 
 
@@ -146,181 +136,57 @@ class Population:
 
 
 def read_population(path: str | Path, content: bytes | None = None) -> Population:
-    """Read a table of ears.
+    """Read the ears of a table by air; `population_of` says how."""
+    try:
+        return population_of(read_table(path, content))
+    except AudiogramError as error:
+        raise PopulationError(str(error)) from error
 
-    A second reading of a frequency (``t1000_retest``) is averaged with the first, as both are
-    readings of one threshold; where one of them was heard and the other not, the one heard counts.
+
+def population_of(table: Table, route: str = AIR) -> Population:
+    """Return the ears of a table by a route.
+
     The audiometer is taken to have ended at 120 dB HL below 8 kHz and at 110 from there on, as with
-    NHANES, or at the highest threshold in the table, if that is higher.
-
-    Parameters
-    ----------
-    path : str or Path
-        A CSV file in UTF-8. Without a column ``subject`` every row is a person of its own.
-    content : bytes, optional
-        Of the file, where it was read already: a pipe can be read once.
+    NHANES, or at the highest threshold in the table, if that is higher; but where the table says
+    the limit of a no response, at that. Where nobody is named every row is a person of its own.
 
     Raises
     ------
-    PopulationError
-        The file, a column, a row or a value is not what it has to be; the message says where.
+    PopulationError, AudiogramError
+        The table has no rows or no thresholds by this route, or a row or a value is not what it has
+        to be; the message says where.
     """
-    table = _Table(Path(path), content)
-    ears = [table.readings(row, cells) for row, cells in table.rows()]
+    ears = list(table.all_ears())
     if not ears:
-        raise PopulationError(f"{path}: the table has no rows, wanted is at least one")
-    frequencies_hz = sorted({frequency_hz for frequency_hz, _ in table.threshold_columns.values()})
-    thresholds_db_hl = np.array(
-        [[_reading(ear, frequency_hz) for frequency_hz in frequencies_hz] for ear in ears]
-    )
-    censored = np.isposinf(thresholds_db_hl)
-    limits = _limits(frequencies_hz, np.where(censored, np.nan, thresholds_db_hl))
+        raise PopulationError(f"{table.path}: the table has no rows, wanted is at least one")
+    frequencies_hz = table.frequencies_hz(route)
+    if not frequencies_hz:
+        raise PopulationError(f"{table.path}: the table has no thresholds by {route}")
+    readings = [ear.by_air if route == AIR else ear.by_bone for ear in ears]
+    levels_db_hl = np.array([[_level(of, f) for f in frequencies_hz] for of in readings])
+    told = np.array([[_told_limit(of, f) for f in frequencies_hz] for of in readings])
+    censored = np.isposinf(levels_db_hl)
+    limits = _limits(frequencies_hz, np.where(censored, np.nan, levels_db_hl))
+    limits = np.where(np.isnan(told), limits, told)
     return Population(
         frequencies_hz=np.array(frequencies_hz),
-        thresholds_db_hl=np.where(censored, limits, thresholds_db_hl),
+        thresholds_db_hl=np.where(censored, limits, levels_db_hl),
         censored=censored,
-        person=tuple(table.person),
-        ear=tuple(table.ear),
-        age_years=np.array(table.age_years),
-        sex=tuple(table.sex),
+        person=tuple(f"{ear.source}/{ear.person or f'row {ear.row}'}" for ear in ears),
+        ear=tuple(ear.ear for ear in ears),
+        age_years=np.array([ear.age_years for ear in ears]),
+        sex=tuple(_SEXES[ear.sex] for ear in ears),
     )
 
 
-class _Table:
-    # The file being read: its header, and what the rows read so far say about people.
-
-    def __init__(self, path: Path, content: bytes | None) -> None:
-        self.path = path
-        self.person: list[str] = []
-        self.ear: list[str] = []
-        self.age_years: list[float] = []
-        self.sex: list[Sex] = []
-        lines = _lines(path, content)
-        self.header = [column.strip() for column in lines[0]] if lines else []
-        self._lines = [cells for cells in lines[1:] if cells]  # an empty line is no row
-        # Column name: frequency, and whether it is a second reading.
-        self.threshold_columns: dict[str, tuple[float, bool]] = {}
-        for column in self.header:
-            if match := _THRESHOLD_COLUMN.fullmatch(column):
-                self.threshold_columns[column] = (float(match[1]), bool(match[2]))
-        self._check_header()
-        self._at = {column: self.header.index(column) for column in self.header}
-
-    def _check_header(self) -> None:
-        if not self.threshold_columns:
-            raise PopulationError(
-                f"{self.path}: is not a table of audiograms, its first line has no column tNNN "
-                "(t500, t1000 ...)"
-            )
-        twice = sorted({column for column in self.header if self.header.count(column) > 1})
-        if twice:
-            raise PopulationError(
-                f"{self.path}: column {', '.join(twice)} comes twice, allowed is once"
-            )
-
-    def rows(self) -> Iterable[tuple[int, list[str]]]:
-        # Row 1 is the first one after the header.
-        for row, cells in enumerate(self._lines, start=1):
-            if len(cells) != len(self.header):
-                raise PopulationError(
-                    f"{self.path}, row {row}: {len(cells)} cells, the header has "
-                    f"{len(self.header)} columns"
-                )
-            yield row, cells
-
-    def readings(self, row: int, cells: list[str]) -> dict[tuple[float, bool], float]:
-        # The thresholds of one ear, infinity where nothing was heard, and who it is on the way.
-        found = {}
-        for column, key in self.threshold_columns.items():
-            cell = cells[self._at[column]].strip()
-            if cell:
-                allowed = (THRESHOLD_DB_HL_MIN, THRESHOLD_DB_HL_MAX)
-                found[key] = self._number(row, column, cell, "dB HL", allowed)
-        for column in self._not_heard(row, cells):
-            key = self.threshold_columns[column]
-            if key in found:
-                raise PopulationError(
-                    f"{self.path}, row {row}, column {column}: {found[key]:g} dB HL, and listed in "
-                    "column no_response; allowed is one of the two"
-                )
-            found[key] = math.inf
-        self._note_person(row, cells)
-        return found
-
-    def _not_heard(self, row: int, cells: list[str]) -> Iterable[str]:
-        for entry in self._cell(cells, "no_response").split(";"):
-            column = "t" + entry.strip()
-            if not entry.strip():
-                continue
-            if column not in self.threshold_columns:
-                allowed = ", ".join(name[1:] for name in self.threshold_columns)
-                raise PopulationError(
-                    f"{self.path}, row {row}, column no_response: {entry.strip()!r} is no "
-                    f"frequency of the table, allowed are {allowed}, separated by ;"
-                )
-            yield column
-
-    def _note_person(self, row: int, cells: list[str]) -> None:
-        subject = self._cell(cells, "subject")
-        if "subject" not in self._at:
-            subject = f"row {row}"
-        elif not subject:
-            raise PopulationError(
-                f"{self.path}, row {row}, column subject: is empty, allowed is anything that "
-                "tells one person from another"
-            )
-        age, sex = self._cell(cells, "age"), self._cell(cells, "sex").upper()
-        if sex not in _SEXES:
-            raise PopulationError(
-                f"{self.path}, row {row}, column sex: {sex!r}, allowed are F, M and an empty cell"
-            )
-        self.person.append(f"{self._cell(cells, 'source')}/{subject}")
-        self.ear.append(self._cell(cells, "ear"))
-        self.sex.append(_SEXES[sex])
-        self.age_years.append(
-            self._number(row, "age", age, "years", (0.0, AGE_MAX_YEARS)) if age else math.nan
-        )
-
-    def _cell(self, cells: list[str], column: str) -> str:
-        return cells[self._at[column]].strip() if column in self._at else ""
-
-    def _number(
-        self, row: int, column: str, cell: str, unit: str, allowed: tuple[float, float]
-    ) -> float:
-        where = f"{self.path}, row {row}, column {column}"
-        try:
-            number = float(cell)
-        except ValueError:
-            raise PopulationError(f"{where}: {cell!r} is not a number of {unit}") from None
-        if not allowed[0] <= number <= allowed[1]:
-            raise PopulationError(
-                f"{where}: {cell} {unit}, allowed are {allowed[0]:g} to {allowed[1]:g}"
-            )
-        return number
+def _level(readings: Readings, frequency_hz: float) -> float:
+    """Return a threshold; NaN: none, infinity: not heard."""
+    return readings[frequency_hz].level_db_hl if frequency_hz in readings else math.nan
 
 
-def table_bytes(path: Path) -> bytes:
-    """Return what is in the file of a table; `OSError` if it cannot be read."""
-    return content_or_stream(path, TABLE_BYTES_MAX)
-
-
-def _lines(path: Path, content: bytes | None) -> list[list[str]]:
-    try:
-        text = (table_bytes(path) if content is None else content).decode(TEXT)
-        return list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except OSError as error:
-        raise PopulationError(f"{path}: cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise PopulationError(f"{path}: is not a CSV file in UTF-8: {error}") from error
-
-
-def _reading(ear: dict[tuple[float, bool], float], frequency_hz: float) -> float:
-    # One threshold from up to two readings; NaN: none, infinity: not heard.
-    readings = [ear[key] for key in ((frequency_hz, False), (frequency_hz, True)) if key in ear]
-    heard = [level_db_hl for level_db_hl in readings if level_db_hl < math.inf]
-    if not heard:
-        return math.inf if readings else math.nan
-    return sum(heard) / len(heard)
+def _told_limit(readings: Readings, frequency_hz: float) -> float:
+    limit_db_hl = readings[frequency_hz].limit_db_hl if frequency_hz in readings else None
+    return math.nan if limit_db_hl is None else limit_db_hl
 
 
 def _limits(frequencies_hz: list[float], heard_db_hl: Array) -> Array:

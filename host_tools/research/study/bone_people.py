@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from device.audiogram_tables.table import table_bytes
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from firmware_py.inference.mixture.gap_prior import GapPrior
@@ -18,7 +19,7 @@ from host_tools.errors import HostError
 from host_tools.research.learn_prior.gap_classes import gap_prior_of
 from host_tools.research.learn_prior.routes import gaps_of, learn_gaps, read_routes
 from host_tools.research.methods.interface import Array
-from host_tools.research.methods.population import Population, table_bytes
+from host_tools.research.methods.population import Population
 from host_tools.research.study.listener import place_in_draw, uniforms
 
 FOLDS: Final = 0.5  # the share of the first

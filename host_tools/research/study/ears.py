@@ -7,6 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.table import read_table as read_audiograms
+from device.audiogram_tables.table import table_bytes
 from device.simulator.odd_ears import ODD_EARS, odd_ear
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
@@ -18,10 +21,10 @@ from host_tools.research.methods.population import (
     STRATA,
     Population,
     PopulationError,
-    read_population,
-    table_bytes,
+    population_of,
 )
 from host_tools.research.study.listener import Ear, place_in_draw
+from host_tools.terminal import say_aside
 
 BISGAARD: Final = "bisgaard"
 STANDARD_STRATUM: Final = "standard"
@@ -69,13 +72,31 @@ def read_table(path: Path, option: str) -> Table:
     """
     try:
         content = table_bytes(path)
-        return Table(hashlib.sha256(content).hexdigest(), read_population(path, content))
+        read = read_audiograms(path, content)
+        population = population_of(read)
+        for remark in read.remarks:
+            say_aside(remark)
+        return Table(hashlib.sha256(content).hexdigest(), population)
     except OSError as error:
         names = f"{BISGAARD}, {', '.join(ODD_EARS)}"
         allowed = f"; allowed are a file, {names}" if option == "--audiograms" else ""
         raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}") from None
-    except PopulationError as error:
+    except (AudiogramError, PopulationError) as error:
         raise HostError(f"{option}: {error}") from None
+
+
+def say_what_is_read(name: str, ears: Population, left_out: int = 0) -> None:
+    """Say how much a table has, and of how many ears too little is known to learn from them."""
+    heard = int((ears.measured & ~ears.censored).sum())
+    say_aside(
+        f"{name}: {len(ears)} ears of {len(set(ears.person))} people, {heard} thresholds, "
+        f"{int(ears.censored.sum())} times no response, {int((~ears.measured).sum())} not known"
+    )
+    if left_out:
+        say_aside(
+            f"{name}: {left_out} of these ears are left out, as nothing is known of them at 500, "
+            "1000, 2000 and 4000 Hz"
+        )
 
 
 def checked_table(name: str) -> Path:

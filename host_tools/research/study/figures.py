@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from device.audiogram_tables.ears import AudiogramError
 from device.simulator.audiogram import Audiogram
-from device.simulator.audiograms import AudiogramError, audiogram_named
+from device.simulator.audiograms import audiogram_named
 from firmware_py.inference.laplace.selection import HALF_PI_LN2
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.inference.scales import scale_named

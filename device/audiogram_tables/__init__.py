@@ -1,0 +1,1 @@
+"""Tables of audiograms, as people have them: read whole, or refused with the place and the cure."""

@@ -1,0 +1,187 @@
+"""The one reader of tables of audiograms.
+
+A table is CSV (separated by comma, semicolon, tab or bar, with decimal points or commas, in UTF-8
+or UTF-16), JSON or Parquet. It has an ear a row (``t500``, ``t1000`` ..., and ``b500`` ... by
+bone), a person a row (``R500``, ``L500`` ..., the variables of NHANES, `gp-pta export`), or a
+threshold a row (``ear``, ``frequency``, ``threshold``, or ``frequency``, ``left``, ``right``). In
+`documents` is which JSON is read. What is not understood is refused with its place, the value, and
+how it is written here; columns of which nothing is known are passed over, and named.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Protocol
+
+from device.audiogram_tables.columns import NO_TABLE, Columns, columns_of, list_names
+from device.audiogram_tables.ears import AudiogramError, TableEar
+from device.audiogram_tables.grid import SEPARATORS
+from device.audiogram_tables.headings import Heading, Role, side_of
+from device.audiogram_tables.levels import plain
+from device.audiogram_tables.long import LongTable
+from device.audiogram_tables.opening import grid_of
+from device.audiogram_tables.wide import WideTable
+from firmware_py.platform.named_file import content_or_stream
+from firmware_py.procedure.printable import show
+
+TABLE_BYTES_MAX: Final = 1 << 28
+ROW_MAX: Final = 999_999_999
+
+
+class Shape(Protocol):
+    """What every shape of table can tell."""
+
+    columns: Columns
+    both: bool  # ears a row
+
+    def __len__(self) -> int:
+        """Return the number of rows, or of people where each has several rows."""
+
+    def frequencies_hz(self, route: str) -> list[float]:
+        """Return the frequencies of a route, rising."""
+
+    def ears(self, number: int) -> list[TableEar]:
+        """Return the ears of a row, from 1 on."""
+
+    def names(self, number: int) -> tuple[str, ...]:
+        """Return all that a row calls its person."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of audiograms."""
+
+    path: str
+    shape: Shape
+
+    def __len__(self) -> int:
+        """Return the number of rows, or of people where each has several rows."""
+        return len(self.shape)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what a person should know of how it was read."""
+        columns = self.shape.columns
+        told = []
+        if columns.renamed:
+            told.append(f"{self.path}: read {list_names(columns.renamed)}")
+        if columns.passed_over and not columns.of(Role.CONVENTION):
+            told.append(
+                f"{self.path}: passed over, as nothing is known of them: columns "
+                f"{list_names(columns.passed_over)}"
+            )
+        return told
+
+    def frequencies_hz(self, route: str) -> list[float]:
+        """Return the frequencies of a route, rising."""
+        return self.shape.frequencies_hz(route)
+
+    def all_ears(self) -> Iterator[TableEar]:
+        """Yield every ear; of rows with both those that anything is known of."""
+        for number in range(1, len(self) + 1):
+            for ear in self.shape.ears(number):
+                if ear.known or not self.shape.both:
+                    yield ear
+
+    def ears(self, row: str) -> list[TableEar]:
+        """Return the ears of a row by its number, from 1, or of a person by name.
+
+        Raises
+        ------
+        AudiogramError
+            There is no such row, or a cell of it is not what it has to be.
+        """
+        if re.fullmatch("[1-9][0-9]{0,8}", row, re.ASCII):
+            if int(row) <= len(self):
+                return self.shape.ears(int(row))
+            if (found := self._ears_by_name(row)) is not None:
+                return found
+            count = len(self)
+            allowed = f"allowed are 1 to {count}" if count else "the table has no rows"
+            raise AudiogramError(f"{self.path}: row {row} is not there, {allowed}")
+        found = self._ears_by_name(row)
+        if found is None:
+            raise AudiogramError(
+                f"row {show(row)} of {self.path}, allowed is a number from 1 (the row after the "
+                f"header) to {ROW_MAX}, or the name of somebody in the table"
+            )
+        return found
+
+    def _ears_by_name(self, name: str) -> list[TableEar] | None:
+        columns = self.shape.columns
+        if not columns.of(Role.SUBJECT) and not columns.of(Role.SESSION):
+            return None
+        rows = [n for n in range(1, len(self) + 1) if name and name in self.shape.names(n)]
+        if not rows:
+            return None
+        ears = [ear for number in rows for ear in self.shape.ears(number)]
+        sides = [ear.side for ear in ears]
+        if len(rows) > 1 and (len({*sides}) < len(sides) or "" in sides):
+            raise AudiogramError(
+                f"{self.path}: {show(name)} names rows {list_names([*map(str, rows)])}; allowed "
+                "is one row, or one for each ear; say which by its number"
+            )
+        return ears
+
+
+def read_table(path: str | Path, content: bytes | None = None) -> Table:
+    """Read a table of audiograms.
+
+    Parameters
+    ----------
+    path : str or Path
+    content : bytes, optional
+        Of the file, where it was read already: a pipe can be read once.
+
+    Raises
+    ------
+    AudiogramError
+        The file cannot be read, or is no table of audiograms. What is wrong with a row is said when
+        it is asked for, but for a table with a threshold a row.
+    """
+    name = str(path)
+    try:
+        content = table_bytes(Path(path)) if content is None else content
+    except OSError as error:
+        raise AudiogramError(f"{name}: cannot be read: {error.strerror}") from error
+    columns = columns_of(grid_of(name, content))
+    return Table(name, _shape_of(columns))
+
+
+def table_bytes(path: Path) -> bytes:
+    """Return what is in the file of a table; `OSError` if it cannot be read."""
+    return content_or_stream(path, TABLE_BYTES_MAX)
+
+
+def _shape_of(columns: Columns) -> Shape:
+    thresholds, frequency = columns.thresholds(), columns.of(Role.FREQUENCY)
+    if thresholds and not frequency:
+        return WideTable(columns)
+    if thresholds:
+        return WideTable(_with_ears(columns))
+    if frequency:
+        return LongTable(columns)
+    first = columns.grid.header
+    shown = show(columns.grid.separator.join(first)) if first else "it is empty"
+    name = SEPARATORS.get(columns.grid.separator, "")
+    raise AudiogramError(
+        f"{columns.grid.path}: {NO_TABLE}: {shown}; cells are taken to be separated by a {name}"
+    )
+
+
+def _with_ears(columns: Columns) -> Columns:
+    """Return columns in which that of frequencies has ears, as in a table `Frequency,250,500`."""
+    column = columns.of(Role.FREQUENCY)[0]
+    cells = [
+        plain(row.cells[column.index]) for row in columns.grid.rows if len(row.cells) > column.index
+    ]
+    if columns.of(Role.EAR) or not all((side_of(cell) or ("",))[0] for cell in cells):
+        raise AudiogramError(
+            f"{columns.grid.path}: column {show(column.text)} has a frequency for each row, and "
+            f"column {show(columns.thresholds()[0].text)} thresholds at one; allowed is one of the "
+            "two"
+        )
+    by_role = {**columns.by_role, Role.EAR: [replace(column, heading=Heading(Role.EAR))]}
+    del by_role[Role.FREQUENCY]
+    return replace(columns, by_role=by_role)
