@@ -10,7 +10,7 @@ from device.audiogram_tables.levels import plain, reading_of
 from device.audiogram_tables.people import Someone, ear_of, letter, someone
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, BONE, EARS
+from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT
 
 _YES, _NO = {"1", "yes", "y", "true", "x", "nr", "no response"}, {"", "0", "no", "n", "false"}
 
@@ -60,7 +60,7 @@ class LongTable:
         """Return the ears of a person, from 1 on."""
         person = self._people[number - 1]
         met = dict.fromkeys(side for side, _, _ in person.found)
-        sides = [side for side in (*EARS, "") if side in met]
+        sides = [side for side in (RIGHT, LEFT, "") if side in met]
         return [self._ear(person, side) for side in sides]
 
     def _ear(self, person: _Person, side: str) -> TableEar:

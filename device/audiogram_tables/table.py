@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 from device.audiogram_tables.columns import NO_TABLE, Columns, columns_of, list_names
 from device.audiogram_tables.ears import AudiogramError, TableEar
@@ -54,6 +54,35 @@ class Table:
 
     path: str
     shape: Shape
+
+    @staticmethod
+    def bytes_of(path: Path) -> bytes:
+        """Return what is in the file of a table; `OSError` if it cannot be read."""
+        return content_or_stream(path, TABLE_BYTES_MAX)
+
+    @classmethod
+    def read(cls, path: str | Path, content: bytes | None = None) -> Self:
+        """Read a table of audiograms.
+
+        Parameters
+        ----------
+        path : str or Path
+        content : bytes, optional
+            Of the file, where it was read already: a pipe can be read once.
+
+        Raises
+        ------
+        AudiogramError
+            The file cannot be read, or is no table of audiograms. What is wrong with a row is said
+            when it is asked for, but for a table with a threshold a row.
+        """
+        name = str(path)
+        try:
+            content = cls.bytes_of(Path(path)) if content is None else content
+        except OSError as error:
+            raise AudiogramError(f"{name}: cannot be read: {error.strerror}") from error
+        columns = columns_of(grid_of(name, content))
+        return cls(name, _shape_of(columns))
 
     def __len__(self) -> int:
         """Return the number of rows, or of people where each has several rows."""
@@ -123,35 +152,6 @@ class Table:
                 "is one row, or one for each ear; say which by its number"
             )
         return ears
-
-
-def read_table(path: str | Path, content: bytes | None = None) -> Table:
-    """Read a table of audiograms.
-
-    Parameters
-    ----------
-    path : str or Path
-    content : bytes, optional
-        Of the file, where it was read already: a pipe can be read once.
-
-    Raises
-    ------
-    AudiogramError
-        The file cannot be read, or is no table of audiograms. What is wrong with a row is said when
-        it is asked for, but for a table with a threshold a row.
-    """
-    name = str(path)
-    try:
-        content = table_bytes(Path(path)) if content is None else content
-    except OSError as error:
-        raise AudiogramError(f"{name}: cannot be read: {error.strerror}") from error
-    columns = columns_of(grid_of(name, content))
-    return Table(name, _shape_of(columns))
-
-
-def table_bytes(path: Path) -> bytes:
-    """Return what is in the file of a table; `OSError` if it cannot be read."""
-    return content_or_stream(path, TABLE_BYTES_MAX)
 
 
 def _shape_of(columns: Columns) -> Shape:

@@ -13,7 +13,7 @@ from device.audiogram_tables.levels import plain, reading_of
 from device.audiogram_tables.people import ear_of, letter, names_of, someone
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.printable import show
-from firmware_py.procedure.route import AIR, BONE, EARS
+from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT
 
 # "4000 no-response >100; 6000 hears-all <=-10", as `gp-pta export` writes it.
 _LIMIT: Final = re.compile(r"(\d+) (no-response|hears-all)[^;>]*?(?:>|<=) ?(-?[\d.,]+)")
@@ -33,7 +33,7 @@ class WideTable:
                 "none; allowed is that all say one (R500, L500), or none (t500, and a column ear)"
             )
         self.both = sides != {""}  # ears a row
-        self._sides = [side for side in EARS if side in sides] if self.both else [""]
+        self._sides = [side for side in (RIGHT, LEFT) if side in sides] if self.both else [""]
 
     def __len__(self) -> int:
         """Return the number of rows."""

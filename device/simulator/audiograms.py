@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from device.audiogram_tables.ears import AudiogramError, TableEar
-from device.audiogram_tables.table import TABLE_BYTES_MAX, Table, read_table
+from device.audiogram_tables.table import TABLE_BYTES_MAX, Table
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import GapDb
 from device.simulator.listener import EARS, Ear
@@ -166,7 +166,7 @@ def _unknown_hz(ear: TableEar, audiogram: Audiogram) -> list[float]:
 
 def _table(file_name: str) -> Table:
     try:
-        return read_table(file_name, content_of(Path(file_name), TABLE_BYTES_MAX))
+        return Table.read(file_name, content_of(Path(file_name), TABLE_BYTES_MAX))
     except OSError as error:
         raise AudiogramError(f"{file_name}: cannot be read: {error.strerror}") from error
 

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from device.audiogram_tables.ears import AudiogramError
-from device.audiogram_tables.table import table_bytes
+from device.audiogram_tables.table import Table
 from device.hearing_aid.fit import FitError
 from device.hearing_aid.fit_file import read_fit, write_fit
 from device.hearing_aid.sound import SoundError, read_wav
@@ -110,7 +110,7 @@ def test_what_is_no_file_is_named_and_a_stream_of_a_table_is_taken(pipe: Path) -
     for path in (pipe, pipe.parent, Path("/dev/zero")):
         with pytest.raises(OSError, match=f"{ODD}|directory"):
             open_named(path)
-    assert table_bytes(pipe) == b"", "nobody writes"
+    assert Table.bytes_of(pipe) == b"", "nobody writes"
     end, other = os.pipe()
     os.write(other, b"t1000\n20\n")
     os.close(other)

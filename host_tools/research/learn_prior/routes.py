@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from device.audiogram_tables.ears import AudiogramError
-from device.audiogram_tables.table import read_table
+from device.audiogram_tables.table import Table
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.route import AIR, BONE
 from host_tools.research.learn_prior.sample import patterns
@@ -104,7 +104,7 @@ def read_routes(path: Path, content: bytes) -> tuple[Population, Population]:
         A column, a row or a value is not what it has to be; the message says where.
     """
     try:
-        table = read_table(path, content)
+        table = Table.read(path, content)
         for route in (AIR, BONE):
             if not table.frequencies_hz(route):
                 raise PopulationError(

@@ -114,13 +114,13 @@ def _check(arguments: argparse.Namespace, usual: dict[str, Any]) -> None:
 
 def _read(arguments: argparse.Namespace) -> tuple[str, Any, Any]:
     """Return the file's SHA-256, and its ears by air and by bone."""
-    from device.audiogram_tables.table import table_bytes
+    from device.audiogram_tables.table import Table
     from host_tools.research.learn_prior.routes import read_routes
     from host_tools.research.methods.population import PopulationError
     from host_tools.research.study.ears import say_what_is_read
 
     try:
-        content = table_bytes(arguments.table)
+        content = Table.bytes_of(arguments.table)
         air, bone = read_routes(arguments.table, content)
     except OSError as error:
         raise HostError(f"FILE.csv {str(arguments.table)!r}: {error.strerror}") from None

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from device.audiogram_tables.ears import AudiogramError, Readings
-from device.audiogram_tables.table import Table, read_table
+from device.audiogram_tables.ears import AudiogramError
+from device.audiogram_tables.table import Table
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ
 from firmware_py.procedure.route import AIR
 from host_tools.errors import HostError
@@ -138,7 +138,7 @@ class Population:
 def read_population(path: str | Path, content: bytes | None = None) -> Population:
     """Read the ears of a table by air; `population_of` says how."""
     try:
-        return population_of(read_table(path, content))
+        return population_of(Table.read(path, content))
     except AudiogramError as error:
         raise PopulationError(str(error)) from error
 
@@ -162,9 +162,14 @@ def population_of(table: Table, route: str = AIR) -> Population:
     frequencies_hz = table.frequencies_hz(route)
     if not frequencies_hz:
         raise PopulationError(f"{table.path}: the table has no thresholds by {route}")
-    readings = [ear.by_air if route == AIR else ear.by_bone for ear in ears]
-    levels_db_hl = np.array([[_level(of, f) for f in frequencies_hz] for of in readings])
-    told = np.array([[_told_limit(of, f) for f in frequencies_hz] for of in readings])
+    readings = [
+        [(ear.by_air if route == AIR else ear.by_bone).get(f) for f in frequencies_hz]
+        for ear in ears
+    ]
+    levels_db_hl = np.array(
+        [[_number(r.level_db_hl if r else None) for r in of] for of in readings]
+    )
+    told = np.array([[_number(r.limit_db_hl if r else None) for r in of] for of in readings])
     censored = np.isposinf(levels_db_hl)
     limits = _limits(frequencies_hz, np.where(censored, np.nan, levels_db_hl))
     limits = np.where(np.isnan(told), limits, told)
@@ -179,14 +184,8 @@ def population_of(table: Table, route: str = AIR) -> Population:
     )
 
 
-def _level(readings: Readings, frequency_hz: float) -> float:
-    """Return a threshold; NaN: none, infinity: not heard."""
-    return readings[frequency_hz].level_db_hl if frequency_hz in readings else math.nan
-
-
-def _told_limit(readings: Readings, frequency_hz: float) -> float:
-    limit_db_hl = readings[frequency_hz].limit_db_hl if frequency_hz in readings else None
-    return math.nan if limit_db_hl is None else limit_db_hl
+def _number(level_db_hl: float | None) -> float:
+    return math.nan if level_db_hl is None else level_db_hl
 
 
 def _limits(frequencies_hz: list[float], heard_db_hl: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from device.audiogram_tables.table import table_bytes
+from device.audiogram_tables.table import Table
 from device.simulator.audiogram import Audiogram
 from device.simulator.head import Head
 from firmware_py.inference.mixture.gap_prior import GapPrior
@@ -71,7 +71,7 @@ def people_of(path: Path, count: int) -> list[Person]:
         The table cannot be read, or has nobody of that kind.
     """
     try:
-        air, bone = read_routes(path, table_bytes(path))
+        air, bone = read_routes(path, Table.bytes_of(path))
     except OSError as error:
         raise HostError(f"--audiograms {str(path)!r}: {error.strerror}") from None
     folds = [*zip(air.split(FOLDS), bone.split(FOLDS), strict=True)]

@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 
 from device.audiogram_tables.ears import AudiogramError
-from device.audiogram_tables.table import read_table as read_audiograms
-from device.audiogram_tables.table import table_bytes
+from device.audiogram_tables.table import Table as AudiogramTable
 from device.simulator.odd_ears import ODD_EARS, odd_ear
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
@@ -71,8 +70,8 @@ def read_table(path: Path, option: str) -> Table:
         It cannot be read as one; the message begins with the option that named it.
     """
     try:
-        content = table_bytes(path)
-        read = read_audiograms(path, content)
+        content = AudiogramTable.bytes_of(path)
+        read = AudiogramTable.read(path, content)
         population = population_of(read)
         for remark in read.remarks:
             say_aside(remark)
