@@ -130,6 +130,12 @@ def ask(estimator: ThresholdEstimator, trials: int) -> None:
     estimator.objective([20.0])
 
 
+def observe_between_knots(estimator: ThresholdEstimator) -> None:
+    """Have tones of all octaves heard: what they tell of are more unknowns than are unrolled."""
+    for frequency_hz in (180.0, 350.0, 700.0, 1400.0, 2800.0, 5600.0):
+        estimator.observe(frequency_hz, 40.0, True)
+
+
 def compare(estimator: PreferenceEstimator, comparisons: int) -> None:
     """Have somebody answer comparisons, and ask what is known of the wish."""
     for _ in range(comparisons):
@@ -146,6 +152,7 @@ def run_sessions() -> None:
     ask(ThresholdEstimator(response_noise_db=2.0), 1)  # whose attention may wander
     ask(ThresholdEstimator(**TOLD, unsure_half_width_db=None, candidates=5), 3)
     ask(ThresholdEstimator("response-times", **TOLD), 3)
+    observe_between_knots(ThresholdEstimator(**TOLD))
     # Of few functions, so that there are soon more answers.
     narrow = ThresholdEstimator(
         "annealed-laplace", frequency_range_hz=(900.0, 1100.0), candidates=4
