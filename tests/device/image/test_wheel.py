@@ -25,6 +25,7 @@ from tests.device.install.test_install import requirements_of
 PLAIN = {"numpy", "packaging", "pyserial", "rich"}
 PACKAGES = ("device", "firmware_py", "host_tools")
 PICTURES = {".png", ".svg"}
+OF_PAGES = {".md", *PICTURES}
 
 
 def wheel_of(image: Image, places: pytest.TempPathFactory) -> Path:
@@ -96,28 +97,28 @@ def of_the_packages() -> list[Path]:
     ]
 
 
-def test_a_wheel_has_all_of_the_packages_but_the_pictures_of_their_pages(
-    small_wheel: Path,
-) -> None:
+def test_a_wheel_has_all_of_the_packages_but_their_pages(small_wheel: Path) -> None:
     with zipfile.ZipFile(small_wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith(PACKAGES)}
-    expected = {
-        str(path.relative_to(ROOT)) for path in of_the_packages() if path.suffix not in PICTURES
-    }
+    programs = [path for path in of_the_packages() if path.suffix not in OF_PAGES]
+    expected = {str(path.relative_to(ROOT)) for path in programs}
     assert names - {"firmware_py/inference/kernels.so"} == expected
 
 
-def test_a_picture_that_a_wheel_lacks_is_of_a_page_and_read_by_no_program() -> None:
+def test_a_page_or_picture_that_a_wheel_lacks_is_read_by_no_program() -> None:
     files = of_the_packages()
-    pictures = [path for path in files if path.suffix in PICTURES]
-    texts = {path: path.read_text("utf-8") for path in files if path.suffix not in PICTURES}
-    pages = [path.read_text("utf-8") for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"))]
-    pages += [text for path, text in texts.items() if path.suffix == ".md"]
+    lacking = {path.name for path in files if path.suffix in OF_PAGES}
+    texts = [path.read_text("utf-8") for path in files if path.suffix not in OF_PAGES]
+    assert "README.md" in lacking
+    assert [name for name in sorted(lacking) if any(f'"{name}"' in text for text in texts)] == []
+
+
+def test_a_picture_that_a_wheel_lacks_is_of_a_page() -> None:
+    pictures = [path.name for path in of_the_packages() if path.suffix in PICTURES]
+    paths = (*ROOT.glob("*.md"), *(path for top in PACKAGES for path in (ROOT / top).rglob("*.md")))
+    pages = [path.read_text("utf-8") for path in paths]
     assert pictures
-    for picture in pictures:
-        assert any(picture.name in page for page in pages), picture
-        reading = [path for path, text in texts.items() if f'"{picture.name}"' in text]
-        assert reading == [], picture
+    assert [name for name in pictures if not any(name in page for page in pages)] == []
 
 
 @pytest.mark.thorough
