@@ -46,16 +46,17 @@ examples:
   gp-pta replay sessions/tuning-000001.journal --picture tuning.svg
 
 --profile, --prior and --noise ask what another model would have said to the same answers by
-air; those by bone conduction are left out, which is said.
+air; those by bone conduction are left out, which is said. Below that stands, as without them,
+whether the session comes out again with the model that it was recorded with.
 
 Of several journals each is replayed: one that cannot be is named, and the others go on. At the end
 they are counted; --json prints an object a line instead. --picture is of one.
 
-exit codes, with and without another model: 0 all came out the same, 1 something differs, 2 not a
-journal that can be replayed or an option that is not allowed, 3 the same so far but the session is
-not finished, 4 the journal is damaged, 5 with --key: its seal is broken, or it is not sealed with
-such a key, 6 its lines are intact, but a record of it says what no session can have recorded; of
-several journals that of the worst: 5, 1, 6, 4, 2, 3, 0
+exit codes, whatever another model would have said: 0 all came out as recorded, 1 something differs
+from the record, 2 not a journal that can be replayed or an option that is not allowed, 3 the same
+so far but the session is not finished, 4 the journal is damaged, 5 with --key: its seal is broken,
+or it is not sealed with such a key, 6 its lines are intact, but a record of it says what no session
+can have recorded; of several journals that of the worst: 5, 1, 6, 4, 2, 3, 0
 """
 
 # What journals may come to, the worst first, and how those are counted.
@@ -68,6 +69,8 @@ WORST_FIRST: Final = {
     UNFINISHED: "not finished",
     IDENTICAL: "bit for bit",
 }
+# Stands between what another model says and the replay, which is not of that model.
+OWN_MODEL: Final = "Replayed with the model that it was recorded with:"
 NEEDS: Final = {"--picture": ("matplotlib", "quickjs", "typst")}
 
 
@@ -163,7 +166,7 @@ def _replay_session(
         what_if = {} if comparison is None else {"what_if": comparison.as_json()}
         say(json.dumps(as_json(verdict) | what_if))
         return verdict.exit_code
-    say(*(comparison.lines() if comparison else []), *words(verdict))
+    say(*([*comparison.lines(), "", OWN_MODEL] if comparison else []), *words(verdict))
     return verdict.exit_code
 
 

@@ -108,7 +108,7 @@ def test_the_difference_comes_first_and_the_verdict_last(
     gp_pta: GpPta,
 ) -> None:
     code, out, _ = gp_pta("replay", BOTH, "--profile", "gp-pta-2015")
-    first, *table, verdict, calibration = out.splitlines()
+    first, *table, empty, whose, verdict, calibration = out.splitlines()
     code_json, document, _ = gp_pta("replay", BOTH, "--profile", "gp-pta-2015", "--json")
     told = json.loads(document)
     differences_db = {
@@ -126,6 +126,7 @@ def test_the_difference_comes_first_and_the_verdict_last(
         f"most by {differences_db[ear, frequency_hz]:+.1f} dB at {frequency_hz} Hz ({ear} ear)"
     )
     assert sum(line.lstrip()[:4].strip().isdigit() for line in table) == 20
+    assert (empty, whose) == ("", "Replayed with the model that it was recorded with:")
     assert verdict.endswith("every stimulus and the result came out bit for bit")
     assert calibration == told["calibration"] == "CALIBRATED (simulated board)"
     assert told["replay_identical"] is True
