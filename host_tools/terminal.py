@@ -5,7 +5,9 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from firmware_py.procedure.printable import printable
@@ -16,6 +18,7 @@ if TYPE_CHECKING:  # most commands can do without it
 
 NO_BREAK: Final = "\u00a0"  # between a number and its unit, on paper
 PATIENCE_S: Final = 1.0  # without a progress bar
+LINE_AFTER_S: Final = 10.0  # what takes less says nothing where there is no terminal
 _WORD: Final = re.compile("[a-z]{3}")  # a row of an audiogram in characters has none
 
 Item = TypeVar("Item")
@@ -79,18 +82,82 @@ def markdown(cells: Sequence[Sequence[str]]) -> list[str]:
 
 
 def show_progress(items: Iterable[Item], total: int, words: str) -> Iterator[Item]:
-    """Yield the items; after a second a terminal's standard error shows how many are done."""
+    """Yield the items, and tell how many are done, as `progress` does, if it takes a second."""
+    with progress(words, total, patience_s=PATIENCE_S) as tell:
+        for done, item in enumerate(items):
+            tell(done)
+            yield item
+
+
+@contextmanager
+def progress(
+    words: str, total: int, done: int = 0, *, patience_s: float = 0.0
+) -> Iterator[Callable[[int], None]]:
+    """Tell on standard error how far a long piece of work is, and how long it will go on.
+
+    A terminal shows a bar until the work is over. A pipe or a file gets a line after ten seconds,
+    and one at each tenth of the work, so that work of a moment says nothing.
+
+    Parameters
+    ----------
+    words : str
+        What there are so many of: "sessions".
+    total : int
+        So many there are.
+    done : int
+        So many were done before, at another time.
+    patience_s : float
+        The first bar is shown after so long.
+
+    Yields
+    ------
+    callable
+        Takes how many are done by now.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
-    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-    task = bar.add_task(words, total=total)
+    screen = Console(stderr=True)
     began_s = time.monotonic()
+    if not (sys.stderr.isatty() and screen.is_interactive):
+        lines = ProgressLines(words, total, done)
+        yield lambda now: say_aside(*lines.due(now, time.monotonic() - began_s))
+        return
+    bar = Progress(console=screen, transient=True)
+    task = bar.add_task(words, total=total, completed=done)
+
+    def show_bar(now: int) -> None:
+        if time.monotonic() - began_s >= patience_s:
+            bar.start()
+            bar.update(task, completed=now)
+
     try:
-        for done, item in enumerate(items):
-            if time.monotonic() - began_s > PATIENCE_S:
-                bar.start()
-                bar.update(task, completed=done)
-            yield item
+        show_bar(done)
+        yield show_bar
     finally:
         bar.stop()
+
+
+class ProgressLines:
+    """Which moments of a long piece of work are worth a line, and what it says.
+
+    Parameters
+    ----------
+    words, total, done
+        As those of `progress`.
+    """
+
+    def __init__(self, words: str, total: int, done: int) -> None:
+        self._words, self._total, self._done_before = words, total, done
+        self._told_tenths = -1  # of the last line; -1: there was none
+
+    def due(self, done: int, after_s: float) -> list[str]:
+        """Return the line that is due with so many done after so long, or none."""
+        tenths = 10 * done // max(self._total, 1)
+        new = done - self._done_before
+        if after_s < LINE_AFTER_S or tenths <= self._told_tenths or new <= 0:
+            return []
+        self._told_tenths = tenths
+        to_go = timedelta(seconds=round(after_s * (self._total - done) / new))
+        share = f"{self._words}: {100 * done // self._total} % done"
+        return [f"{share}, about {to_go} to go" if done < self._total else share]

@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
+from host_tools.terminal import progress
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -215,9 +215,6 @@ def _fit(
 
     With `components` given, no sizes are compared.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from host_tools.research.learn_prior.em import Learner, usual_shrinkage
     from host_tools.research.learn_prior.selecting import (
         FOLDS,
@@ -228,16 +225,24 @@ def _fit(
 
     sizes = sizes_for(sample) if components is None else []
     table: list[Size] = []
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("fits", total=FOLDS * len(sizes) + 2)
+    # A fit takes as long as it has components.
+    total = FOLDS * sum(sizes) + (components or max(sizes)) + 1
+    fitted = 0
+    with progress("components fitted", total) as tell:
+
+        def tick(size: int) -> None:
+            nonlocal fitted
+            fitted += size
+            tell(fitted)
+
         if components is None:
-            table = compare_sizes(sample, sizes, seed, lambda: bar.advance(task))
+            table = compare_sizes(sample, sizes, seed, tick)
             components = chosen_size(table)
         learner = Learner(sample, usual_shrinkage(sample.frequencies_hz))
         found = []
         for size in (components, 1):
             found.append(learner.fit(size, seed).mixture)
-            bar.advance(task)
+            tick(size)
     return table, found[0], found[1]
 
 

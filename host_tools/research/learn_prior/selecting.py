@@ -36,11 +36,11 @@ def sizes_for(sample: Sample) -> list[int]:
 
 
 def compare_sizes(
-    sample: Sample, sizes: Sequence[int], seed: int, tick: Callable[[], None] = lambda: None
+    sample: Sample, sizes: Sequence[int], seed: int, tick: Callable[[int], None] = lambda _: None
 ) -> list[Size]:
     """Cross-validate mixtures of these sizes: `FOLDS` folds, split by person.
 
-    `tick` is called after every one of the FOLDS x len(sizes) fits.
+    `tick` is called with the size after every one of the FOLDS x len(sizes) fits.
     """
     fold = folds(sample, seed)
     found = []
@@ -52,7 +52,7 @@ def compare_sizes(
             learner = Learner(taught, usual_shrinkage(sample.frequencies_hz))
             mixture = learner.fit(components, seed).mixture
             alone[held], given[held] = scores(sample.select(held), mixture)
-            tick()
+            tick(components)
         found.append((components, alone, given))
     return _table(sample, found)
 

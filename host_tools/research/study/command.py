@@ -22,6 +22,7 @@ from host_tools.research.study.arguments import (
     SEEDS_USUAL,
     TRIALS_USUAL,
 )
+from host_tools.terminal import progress
 
 if TYPE_CHECKING:  # these bring Numba and Arrow with them, which other commands do without
     from host_tools.research.study.options import Options
@@ -311,21 +312,19 @@ def _workers(arguments: argparse.Namespace) -> int:
 
 def _run_what_is_missing(study: "Study", store: "Store", workers: int, dask: str | None) -> None:
     """Run the chunks that are not done, and keep each as it comes."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     missing = store.missing()
     if not missing:
         return
     done = study.sessions - sum(len(study.numbers_in(index)) for index in missing)
-    bar = Progress(console=Console(stderr=True), disable=not sys.stderr.isatty())
     try:
-        with bar, closing(_runs(study, store, missing, workers, dask)) as runs:
-            task = bar.add_task("sessions", total=study.sessions, completed=done)
+        with (
+            progress("sessions", study.sessions, done) as tell,
+            closing(_runs(study, store, missing, workers, dask)) as runs,
+        ):
             for index, sessions in runs:
                 store.keep(index, sessions)
                 done += len(sessions)
-                bar.update(task, completed=done)
+                tell(done)
     except KeyboardInterrupt:
         print(
             f"gp-pta: interrupted; {done} of {study.sessions} sessions are kept in "

@@ -11,7 +11,7 @@ whose posterior is no Gaussian, or that knows lapses, s and the noise are those 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +40,7 @@ from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import SEED_MAX, Array, Stimulus, Task
 from host_tools.research.study.listener import Answering, Ear, Listener
 from host_tools.research.study.options import Options
+from host_tools.terminal import show_progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,9 +93,9 @@ def draw_figure(
     Options("bisgaard", trials=trials, **answering)  # refuses what is not allowed
     ear = _ear_named(audiogram)
     evolution = name == "posterior-evolution"
-    stages = session(
-        profile, ear, seed, Answering(**answering), STAGES[-1] if evolution else trials
-    )
+    tones = STAGES[-1] if evolution else trials
+    known = session(profile, ear, seed, Answering(**answering), tones)
+    stages = [*show_progress(known, tones + 1, "tones")]
     draw: Callable[[list[Stage], Ear, str], Figure] = evolution_figure if evolution else bald_figure
     with in_style():
         save(draw(stages, ear, profile), path)
@@ -116,22 +117,23 @@ def frequencies_hz() -> Array:
     return spread
 
 
-def session(profile: str, ear: Ear, seed: int, answering: Answering, tones: int) -> list[Stage]:
-    """Measure an ear, and return what was known before the first tone and after each."""
+def session(profile: str, ear: Ear, seed: int, answering: Answering, tones: int) -> Iterator[Stage]:
+    """Measure an ear, and yield what is known before the first tone and after each."""
     task = Task(
         answering.response_noise_db, answering.lapse_rate, answering.false_alarm_rate,
         tones_max=tones,
     )  # fmt: skip
     method, listener = GpPta(task, profile), Listener(ear, answering, seed, tones)
     answers: list[tuple[Stimulus, bool]] = []
-    stages = [_stage(method, answers)]
+    stage = _stage(method, answers)
+    yield stage
     for number in range(tones):
-        tone = stages[-1].proposed
+        tone = stage.proposed
         at = (tone.frequency_hz, tone.level_db_hl)
         answers.append((tone, listener.hears(number, *at)))
         method.observe(*at, answers[-1][1])
-        stages.append(_stage(method, answers))
-    return stages
+        stage = _stage(method, answers)
+        yield stage
 
 
 def evolution_figure(stages: list[Stage], ear: Ear, profile: str) -> "Figure":

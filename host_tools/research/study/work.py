@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -17,6 +16,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.research.study.plan import Chunk, digest, program
 from host_tools.research.study.session import Session, run_session
+from host_tools.terminal import progress
 
 WORKERS_MAX: Final = 512
 WORKER_ENDED: Final = "a worker process was ended from outside (out of memory?)"
@@ -109,24 +109,16 @@ def all_done(
     HostError
         A process was ended from outside.
     """
-    from rich.console import Console
-    from rich.progress import track
-
-    screen = Console(stderr=True)
     runs: Generator[Made, None, None] = (
         (function(each) for each in given)
         if workers == 0
         else map_in_processes(function, given, min(workers, len(given)) or 1)
     )
     try:
-        with closing(runs):
-            yield from track(
-                runs,
-                "sessions",
-                total=len(given),
-                console=screen,
-                disable=not sys.stderr.isatty(),
-            )
+        with closing(runs), progress("sessions", len(given)) as tell:
+            for done, made in enumerate(runs, 1):
+                tell(done)
+                yield made
     except BrokenProcessPool:
         raise HostError(WORKER_ENDED) from None
 

@@ -61,10 +61,13 @@ def test_a_prior_is_learned_and_drawn(
 ) -> None:
     monkeypatch.setattr("host_tools.research.learn_prior.selecting.SIZES", (1, 2, 3))
     monkeypatch.setattr("host_tools.research.learn_prior.selecting.PEOPLE_PER_COMPONENT_MIN", 5)
+    monkeypatch.setattr("host_tools.terminal.LINE_AFTER_S", 0.0)
 
     code = learn(table, "--json", "--licence", "CC0")
 
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "components fitted: 3 % done, about " in err
+    assert err.splitlines()[-1].startswith("components fitted: ")
     text = (table.parent / "prior.json").read_text(encoding="utf-8")
     prior = PopulationPrior.from_json(text, "prior.json")
     about: dict[str, Any] = dict(prior.provenance)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from host_tools import terminal
 from host_tools.main import main
 from host_tools.research.study.figures import (
     STAGES,
@@ -62,7 +63,7 @@ def test_another_seed_makes_another_figure(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def stages() -> list[Stage]:
-    return session("gp-pta-2015", EAR, 1, CAREFUL, STAGES[-1])
+    return [*session("gp-pta-2015", EAR, 1, CAREFUL, STAGES[-1])]
 
 
 def test_each_stage_is_drawn_with_the_answers_so_far(stages: list[Stage]) -> None:
@@ -104,6 +105,22 @@ def test_a_figure_says_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     about = json.loads(capsys.readouterr().out)
     assert about["tones"] == 4
     assert len(about["mean_bald_bits"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [("mean-bald", "tones: 80 % done"), ("posterior-evolution", "tones: 90 % done")],
+)
+def test_a_figure_tells_how_far_it_is(
+    name: str,
+    last: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(terminal, "LINE_AFTER_S", 0.0)
+    assert figure(tmp_path / "f.svg", "--figure", name, "--trials", "4") == 0
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"{last}, about ")
 
 
 # The pictures of a study

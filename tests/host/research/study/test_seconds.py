@@ -11,6 +11,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import ear_named
 from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.procedure.settings import Settings
+from host_tools import terminal
 from host_tools.main import main
 from host_tools.research.study.listener import Ear, session_seed
 from host_tools.research.study.options import Options
@@ -153,11 +154,16 @@ class TestCommand:
             float(found["seconds, mean"][0]), abs=0.3
         )
 
-    def test_it_says_as_json_what_was_found(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_says_as_json_what_was_found_and_beside_it_how_far_it_was(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(terminal, "LINE_AFTER_S", 0.0)
         options = ["--ears", "1", "--json", "--workers", "0"]
         assert main(["study", "--seconds", "--audiograms", "tent", *options]) == 0
 
-        found = json.loads(capsys.readouterr().out)
+        out, err = capsys.readouterr()
+        assert err == "sessions: 100 % done\n"
+        found = json.loads(out)
         assert (found["ears"], found["seeds"]) == (1, 1)
         assert [(row["name"], row["tests"]) for row in found["rows"]] == [("brisk", 1)]
 
