@@ -2,11 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from device.audiogram_tables.ears import AudiogramError
 from device.audiogram_tables.grid import SEPARATORS, Grid, Row
-from device.audiogram_tables.headings import SUBJECTS, Heading, Role, heading_of, nearly
+from device.audiogram_tables.headings import (
+    SUBJECTS,
+    Heading,
+    Role,
+    heading_of,
+    is_sound_pressure,
+    mistaken_for,
+    nearly,
+    says_hertz,
+)
 from device.audiogram_tables.levels import plain
 from firmware_py.procedure.printable import show
 
@@ -35,6 +45,7 @@ class Columns:
     passed_over: tuple[str, ...]  # nothing is known of them
     renamed: tuple[str, ...]  # "T8000 as t8000"
     unnamed: tuple[int, ...]
+    trailing: bool  # rows, of which there are several, have all as many cells
     by_role: dict[Role, list[Column]] = field(default_factory=dict)
 
     def of(self, role: Role) -> list[Column]:
@@ -45,6 +56,12 @@ class Columns:
         """Return the cell of the first column of a role; "": there is none."""
         found = self.of(role)
         return plain(row.cells[found[0].index]) if found else ""
+
+    @cached_property
+    def names_people(self) -> bool:
+        """Return whether the first column of people has anybody in it."""
+        index = [column.index for column in self.of(Role.SUBJECT)[:1]]
+        return any(plain(row.cells[i]) for i in index for row in self.grid.rows if row.cells[i:])
 
     def thresholds(self) -> list[Column]:
         """Return the columns of thresholds at a frequency."""
@@ -59,8 +76,8 @@ class Columns:
             It has more or fewer, or one in a column without a name.
         """
         cells, count = list(row.cells), len(self.grid.header)
-        while len(cells) > count and not plain(cells[-1]):
-            del cells[-1]
+        if self.trailing and not any(map(plain, cells[count:])):
+            del cells[count:]
         missing = self.grid.header[len(cells) :]
         if missing and not any(map(plain, missing)):
             cells += [""] * len(missing)
@@ -106,7 +123,28 @@ def columns_of(grid: Grid) -> Columns:
     for column in known:
         by_role.setdefault(column.heading.role, []).append(column)
     by_role.get(Role.SUBJECT, []).sort(key=_rank)
-    return Columns(grid, tuple(known), tuple(passed_over), tuple(renamed), tuple(unnamed), by_role)
+    _check_frequencies(grid, by_role.get(Role.THRESHOLD, []))
+    return Columns(
+        grid, tuple(known), tuple(passed_over), tuple(renamed), tuple(unnamed),
+        len(grid.rows) > 1 and len({len(row.cells) for row in grid.rows}) == 1, by_role,
+    )  # fmt: skip
+
+
+def _check_frequencies(grid: Grid, thresholds: Sequence[Column]) -> None:
+    """Refuse a frequency that nobody tests, where one that everybody does is missing."""
+    for column in thresholds:
+        own = column.heading
+        beside = {
+            c.heading.frequency_hz for c in thresholds
+            if (c.heading.side, c.heading.route) == (own.side, own.route)
+        }  # fmt: skip
+        usual = mistaken_for(own.frequency_hz, beside)
+        if usual is not None and not says_hertz(column.text):
+            raise AudiogramError(
+                f"{grid.path}: column {show(column.text)} is at {own.frequency_hz:g} Hz, and there "
+                f"is none at {usual:g} Hz: did you mean {usual:g}? Write it so, or with its unit, "
+                f"as {own.frequency_hz:g} Hz, if it is meant as it is"
+            )
 
 
 def _rank(column: Column) -> int:
@@ -122,6 +160,16 @@ def _differs(text: str, heading: Heading) -> bool:
 
 
 def _unless_nearly(grid: Grid, text: str) -> str:
+    if is_sound_pressure(text):
+        raise AudiogramError(
+            f"{grid.path}: column {show(text)} is in dB SPL; allowed are thresholds in dB HL, and "
+            "columns that have another name"
+        )
+    if not grid.header[1:] and len(text.split()) > 1 and all(map(heading_of, text.split())):
+        raise AudiogramError(
+            f"{grid.path}: cells are separated by spaces in its first line, {show(text)}; allowed "
+            f"are {', '.join(SEPARATORS.values())}"
+        )
     if meant := nearly(text):
         raise AudiogramError(
             f"{grid.path}: column {show(text)} is nearly one that means something: did you mean "

@@ -8,6 +8,7 @@ no other column: it is refused, with the heading that it may be meant for.
 
 import difflib
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -57,6 +58,8 @@ FREQUENCIES_HZ: Final = (
     125, 250, 375, 500, 750, 1000, 1500, 2000, 3000, 4000, 5000, 6000, 8000, 9000, 10000, 11200,
     12500, 14000, 16000,
 )  # fmt: skip
+_USUAL_HZ: Final = (250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
+_ALIKE: Final = 0.03
 FREQUENCY_HZ_MIN, FREQUENCY_HZ_MAX = 100, 50000
 # By the letters of a heading; of several columns that name people the first one counts.
 SUBJECTS: Final = (
@@ -80,8 +83,8 @@ _ROLES: Final = {
     "thresholdconvention": Role.CONVENTION,
 }
 _SIDES: Final = {
-    **dict.fromkeys(("right", "r", "re", "rechts"), RIGHT),
-    **dict.fromkeys(("left", "l", "le", "links"), LEFT),
+    **dict.fromkeys(("right", "r", "re", "rt", "rechts"), RIGHT),
+    **dict.fromkeys(("left", "l", "le", "lt", "links"), LEFT),
 }
 _ROUTES: Final = {
     **dict.fromkeys(("air", "ac", "a"), AIR),
@@ -102,8 +105,9 @@ _FILL: Final = {"hz", "ear", "at", "f", "freq", "frequency"} | _LEVELS
 _AGAIN: Final = {"retest"}
 _WORDS: Final = {*_SIDES, *_ROUTES, *_KILO, *_FILL, *_AGAIN}
 _TOKEN: Final = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
-_LOOKALIKES: Final = str.maketrans({"o": "0", "i": "1", "l": "1"})
+_LOOKALIKES: Final = (str.maketrans({"o": "0"}), str.maketrans({"o": "0", "i": "1", "l": "1"}))
 _NEAR: Final = 0.8  # so alike two words are one with a mistake in it
+_NO_RESPONSE_TOO: Final = {"notheard", "unheard", "silent", "dnr", "noresp", "noanswer"}
 _NEARLY: Final = ("noresponse", "frequency", "threshold")
 
 
@@ -120,8 +124,8 @@ def heading_of(text: str) -> Heading | None:
     if "noresponse" in compact or compact == "nr":
         rest = [t for t in tokens if t not in ("no", "response", "noresponse", "nr")]
         return _place(Heading(Role.NO_RESPONSE), rest)
-    numbers = [t for t in tokens if t[0].isdigit()]
-    words = [t for t in tokens if not t[0].isdigit()]
+    numbers = [t for t in tokens if t[0].isdecimal()]
+    words = [t for t in tokens if not t[0].isdecimal()]
     for word, role in (("code", Role.CODE), ("marks", Role.MARKS), ("verdict", Role.VERDICT)):
         if word in words and {*words} & {*_SIDES} and len(numbers) == (role == Role.CODE):
             frequency_hz = float(numbers[0]) if numbers else 0.0
@@ -141,14 +145,13 @@ def nearly(text: str) -> str:
     """Return the heading that one may be meant for which means nothing; "": none."""
     known = plain(text)
     tokens = _tokens(known)
-    numbers = [t for t in tokens if t[0].isdigit()]
-    words = [t for t in tokens if not t[0].isdigit()]
+    numbers = [t for t in tokens if t[0].isdecimal()]
+    words = [t for t in tokens if not t[0].isdecimal()]
     compact = re.sub(r"[\W_]+", "", known.casefold())
+    if meant := nhanes.nearly(known.upper()) or _of_lookalike(known):
+        return meant
     if numbers:
         if any(len(word) > 2 and word not in _WORDS for word in words):
-            mistaken = heading_of(known.casefold().translate(_LOOKALIKES))
-            if mistaken is not None and mistaken.role == Role.THRESHOLD:
-                return _name(mistaken)
             close = [w for w in words if len(w) > 3 and difflib.get_close_matches(
                 w, [each for each in _WORDS if len(each) > 3], 1, _NEAR
             )]  # fmt: skip
@@ -156,11 +159,19 @@ def nearly(text: str) -> str:
             if others:
                 return ""
         return _of_number(numbers, words)
-    mistaken = heading_of(known.casefold().translate(_LOOKALIKES))
-    if mistaken is not None and mistaken.role == Role.THRESHOLD and len(compact) > 2:
-        return _name(mistaken)
+    if compact in _NO_RESPONSE_TOO:
+        return Role.NO_RESPONSE
     close = difflib.get_close_matches(compact, _NEARLY, 1, _NEAR)
     return "no_response" if close and close[0] == "noresponse" else close[0] if close else ""
+
+
+def _of_lookalike(known: str) -> str:
+    """Return the column of thresholds that is meant where an O stands for a 0."""
+    for table in _LOOKALIKES:
+        mistaken = heading_of(known.casefold().translate(table))
+        if mistaken is not None and mistaken.frequency_hz in FREQUENCIES_HZ:
+            return _name(mistaken)
+    return ""
 
 
 def _of_number(numbers: list[str], words: list[str]) -> str:
@@ -169,12 +180,33 @@ def _of_number(numbers: list[str], words: list[str]) -> str:
         return ""  # 1, 2 ...: a counter
     for number in numbers:
         hertz = float(number.replace(",", "."))
-        for meant in (hertz, hertz * 1000.0, hertz / 10.0, hertz * 10.0, float(int(hertz))):
+        sure = "." in number or not {*words} - _WORDS
+        kilo = (hertz * 1000.0,) if sure else ()  # q1 is a question
+        for meant in (hertz, *kilo, hertz / 10.0, hertz * 10.0, float(int(hertz))):
             if meant in FREQUENCIES_HZ:
                 side = next((_SIDES[w] for w in words if w in _SIDES), "")
                 route = next((_ROUTES[w] for w in words if w in _ROUTES), AIR)
                 return _name(Heading(Role.THRESHOLD, side, route, meant))
     return ""
+
+
+def mistaken_for(frequency_hz: float, others: Collection[float]) -> float | None:
+    """Return the usual frequency that one may be meant for; None: it is meant as it is.
+
+    `others` are those beside it. A zero too much or too few, or a digit that is wrong, gives a
+    frequency that nobody tests, and leaves out one that everybody does.
+    """
+    if frequency_hz in _USUAL_HZ or frequency_hz not in others:
+        return None
+    if frequency_hz > _USUAL_HZ[-1] and any(_USUAL_HZ[-1] < f != frequency_hz for f in others):
+        return None
+    for usual in _USUAL_HZ:
+        alike = frequency_hz in (10.0 * usual, usual / 10.0) or (
+            frequency_hz not in FREQUENCIES_HZ and abs(frequency_hz - usual) < _ALIKE * usual
+        )
+        if alike and usual not in others:
+            return float(usual)
+    return None
 
 
 def side_of(text: str) -> tuple[str, str] | None:
@@ -190,11 +222,21 @@ def side_of(text: str) -> tuple[str, str] | None:
     return (sides.pop() if sides else ""), (routes.pop() if routes else AIR)
 
 
+def is_sound_pressure(text: str) -> bool:
+    """Return whether a heading is one of levels in dB SPL."""
+    return "spl" in _tokens(plain(text))
+
+
+def says_hertz(text: str) -> bool:
+    """Return whether a text names the unit of its frequency."""
+    return "hz" in _tokens(plain(text)) or "khz" in _tokens(plain(text))
+
+
 def frequency_of(text: str, *, kilo: bool = False) -> float | None:
     """Return the frequency that a cell names, in Hz; None: none."""
     tokens = _tokens(plain(text))
-    numbers = [t for t in tokens if t[0].isdigit()]
-    words = {t for t in tokens if not t[0].isdigit()}
+    numbers = [t for t in tokens if t[0].isdecimal()]
+    words = {t for t in tokens if not t[0].isdecimal()}
     if len(numbers) != 1 or words - _KILO - {"hz", "t"}:
         return None
     return _hertz(numbers[0], kilo=kilo or bool(words & _KILO))
@@ -202,6 +244,7 @@ def frequency_of(text: str, *, kilo: bool = False) -> float | None:
 
 def _tokens(known: str) -> list[str]:
     separate = known.replace("dB", " db ").replace("kHz", " khz ").replace("KHz", " khz ")
+    separate = re.sub(r"(?i)re[-_ ]test", "retest", separate)
     separate = re.sub(r"([a-z])([A-Z])", r"\1 \2", separate)
     tokens = _TOKEN.findall(separate.casefold())
     return [part for token in tokens for part in _GLUED.get(token, (token,))]

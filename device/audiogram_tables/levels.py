@@ -27,6 +27,7 @@ _BEYOND: Final = re.compile(
     r"\s*(?:dbhl|db hl|db|hl)?"
 )
 _SILENT: Final = re.compile(_NR)
+_OTHER_MEANING: Final = ("<super>", "<sub>", "<fraction>", "<circle>")
 _UNKNOWN: Final = {
     "", "-", "--", "–", "—", "na", "n/a", "n.a.", "#n/a", "nt", "dnt", "cnt", "not tested",
     "not measured", "null", "none",
@@ -34,9 +35,21 @@ _UNKNOWN: Final = {
 
 
 def plain(text: str) -> str:
-    """Return a text without what nobody sees: wide and narrow spaces, marks without a width."""
-    known = unicodedata.normalize("NFKC", text.replace("−", "-"))
+    """Return a text without what nobody sees: wide and narrow spaces, marks without a width.
+
+    What is raised, such as the number of a footnote, stays as it is: 4¹ is no 41.
+    """
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    known = unicodedata.normalize("NFC", "".join(map(_usual, text)))
     return "".join(c for c in known if unicodedata.category(c) not in ("Cf", "Cc")).strip()
+
+
+def _usual(sign: str) -> str:
+    """Return a sign as it is usually written: a narrow space as a space."""
+    if unicodedata.decomposition(sign).startswith(_OTHER_MEANING):
+        return sign
+    return "-" if sign == "−" else unicodedata.normalize("NFKC", sign)
 
 
 def reading_of(cell: str) -> Reading | None:

@@ -1,11 +1,13 @@
 """Tables with a threshold a row: a column of frequencies, and one or two of levels."""
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from device.audiogram_tables.columns import Column, Columns
 from device.audiogram_tables.ears import NO_RESPONSE, AudiogramError, Reading, TableEar
 from device.audiogram_tables.grid import Row
-from device.audiogram_tables.headings import Role, frequency_of
+from device.audiogram_tables.headings import Role, frequency_of, mistaken_for, says_hertz
 from device.audiogram_tables.levels import plain, reading_of
 from device.audiogram_tables.people import Someone, ear_of, letter, someone
 from firmware_py.procedure.outcomes import Outcome
@@ -20,7 +22,7 @@ class _Person:
     of: Someone
     number: int
     # By ear, route and frequency: what is known, and where it stands.
-    found: dict[tuple[str, str, float], tuple[Reading | None, str]] = field(default_factory=dict)
+    found: dict[tuple[str, str, float], tuple[Reading | None, Row]] = field(default_factory=dict)
     remarks: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -28,6 +30,7 @@ class LongTable:
     """A table with a threshold a row; its rows are people."""
 
     both = True
+    unused: Collection[Role] = (Role.MARKS, Role.CODE)
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
@@ -42,6 +45,7 @@ class LongTable:
                     people[key] = _Person(someone(columns, row), len(people) + 1)
                 self._take(people[key], row)
         self._people = list(people.values())
+        self._check_frequencies()
 
     def __len__(self) -> int:
         """Return the number of people."""
@@ -81,6 +85,24 @@ class LongTable:
             known, by_air=by[AIR], by_bone=by[BONE], unknown_hz=tuple(unknown), row=person.number
         )
 
+    def _check_frequencies(self) -> None:
+        """Refuse a frequency of one ear that nobody tests, where one that everybody does lacks."""
+        met = Counter(place[2] for person in self._people for place in person.found)
+        for person in self._people:
+            for side, route, frequency_hz in person.found:
+                beside = {f for s, r, f in person.found if (s, r) == (side, route)}
+                usual = mistaken_for(frequency_hz, beside) if met[frequency_hz] == 1 else None
+                if usual is None:
+                    continue
+                row = person.found[side, route, frequency_hz][1]
+                column = self.columns.of(Role.FREQUENCY)[0]
+                if not says_hertz(row.cells[column.index]):
+                    raise AudiogramError(
+                        f"{self.columns.grid.place(row)}, column {column.text}: {frequency_hz:g} "
+                        f"Hz, and this ear has none at {usual:g} Hz: did you mean {usual:g}? Write "
+                        f"it so, or with its unit, as {frequency_hz:g} Hz, if it is meant as it is"
+                    )
+
     def _take(self, person: _Person, row: Row) -> None:
         columns, where = self.columns, self.columns.grid.place(row)
         column = columns.of(Role.FREQUENCY)[0]
@@ -98,14 +120,14 @@ class LongTable:
             reading = self._reading(row, level)
             place = side, by, frequency_hz
             if place in person.found:
-                first = person.found[place][1]
+                first = person.found[place][1].where
                 ear = f" of the {side} ear" if side else ""
                 raise AudiogramError(
                     f"{where}: {frequency_hz:g} Hz{ear} comes twice (first in {first}); allowed is "
                     "once for each person, who is told by a column subject, and a session by a "
                     "column session"
                 )
-            person.found[place] = reading, row.where
+            person.found[place] = reading, row
             if by == AIR:
                 remarks = person.remarks.get(side, ())
                 told = someone(columns, row).remarks

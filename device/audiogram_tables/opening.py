@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from typing import Final
 
 from device.audiogram_tables.documents import grid_of_json
@@ -17,8 +18,10 @@ _OTHERS: Final = {
     b"PK\x03\x04": "is a workbook or an archive; save it as CSV",
     b"\xd0\xcf\x11\xe0": "is an old workbook; save it as CSV",
     b"\x1f\x8b": "is compressed; unpack it",
-    b"%PDF": "is a PDF; a table is CSV, JSON or Parquet",
+    b"%PDF": "is a PDF; allowed are CSV, JSON and Parquet",
 }
+# A first line by which a spreadsheet says the separator, as "sep=;".
+_TOLD: Final = re.compile(r"\ufeff?\s*\"?sep=([^\"\w\s]|\t)\"?[ \t]*(?:\r\n|\n|\r)", re.IGNORECASE)
 _WIDE_TEXTS: Final = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -52,17 +55,12 @@ def _text(path: str, content: bytes) -> str:
 
 
 def _of_csv(path: str, text: str) -> Grid:
-    first, _, rest = text.partition("\n")
-    told = first.strip().strip('"').removeprefix("\ufeff")
-    separator = ""
-    if told.lower().startswith("sep=") and len(told) == len("sep=") + 1:
-        separator, text = told[-1], rest
-    lines = _lines(path, text, separator or ",")
-    if not separator:
+    if told := _TOLD.match(text):
+        separator, text = told[1], text[told.end() :]
+    else:
         known = {sign: _count_known(_lines(path, text, sign, 1)) for sign in SEPARATORS}
         separator = max(known, key=lambda sign: known[sign])  # of equals the first, the comma
-        if separator != ",":
-            lines = _lines(path, text, separator)
+    lines = _lines(path, text, separator)
     kept = [cells for cells in lines if cells]  # an empty line is no row
     header = tuple(kept[0]) if kept else ()
     rows = (Row(f"row {number}", cells) for number, cells in enumerate(kept[1:], start=1))

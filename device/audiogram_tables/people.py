@@ -63,7 +63,7 @@ def someone(columns: Columns, row: Row) -> Someone:
     subjects = columns.of(Role.SUBJECT)
     cells = [(each, plain(row.cells[each.index])) for each in subjects]
     for each, cell in cells[:1]:
-        if not cell and each.text.casefold() in _MUST:
+        if not cell and (each.text.casefold() in _MUST or columns.names_people):
             raise AudiogramError(
                 f"{where}, column {each.text}: is empty, allowed is anything that tells one person "
                 "from another"

@@ -9,7 +9,7 @@ how it is written here; columns of which nothing is known are passed over, and n
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol, Self
@@ -34,6 +34,7 @@ class Shape(Protocol):
 
     columns: Columns
     both: bool  # ears a row
+    unused: Collection[Role]  # of columns that mean nothing in this shape
 
     def __len__(self) -> int:
         """Return the number of rows, or of people where each has several rows."""
@@ -95,10 +96,11 @@ class Table:
         told = []
         if columns.renamed:
             told.append(f"{self.path}: read {list_names(columns.renamed)}")
-        if columns.passed_over and not columns.of(Role.CONVENTION):
+        others = [*columns.passed_over, *(c.text for r in self.shape.unused for c in columns.of(r))]
+        if others and not columns.of(Role.CONVENTION):
             told.append(
                 f"{self.path}: passed over, as nothing is known of them: columns "
-                f"{list_names(columns.passed_over)}"
+                f"{list_names(others)}"
             )
         return told
 
@@ -141,7 +143,8 @@ class Table:
         columns = self.shape.columns
         if not columns.of(Role.SUBJECT) and not columns.of(Role.SESSION):
             return None
-        rows = [n for n in range(1, len(self) + 1) if name and name in self.shape.names(n)]
+        known = plain(name)
+        rows = [n for n in range(1, len(self) + 1) if known and known in self.shape.names(n)]
         if not rows:
             return None
         ears = [ear for number in rows for ear in self.shape.ears(number)]

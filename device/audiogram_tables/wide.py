@@ -1,7 +1,7 @@
 """Tables with an ear or a person a row, and a column a frequency."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -33,6 +33,8 @@ class WideTable:
                 "none; allowed is that all say one (R500, L500), or none (t500, and a column ear)"
             )
         self.both = sides != {""}  # ears a row
+        others = (Role.EAR,) if self.both else ()
+        self.unused: Collection[Role] = (Role.LEVEL, Role.MARK, Role.LIMIT, *others)
         self._sides = [side for side in (RIGHT, LEFT) if side in sides] if self.both else [""]
 
     def __len__(self) -> int:
