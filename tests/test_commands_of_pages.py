@@ -2,7 +2,8 @@
 
 A block of code without a language is what somebody types, and so is a span of code that begins
 with a program of ours. Each is parsed by the parser of its program. What needs neither hardware
-nor hours is run (`pytest --all`), beside files of the names that the pages use.
+nor hours is run (`pytest --all`), beside files of the names that the pages use; and so is what a
+page shows of Python.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from firmware_py import main as firmware
 from firmware_py.journal import read_journal
 from host_tools.main import COMMANDS, main, parser
 from tests.host.journals import GOLDEN, write_again
+from tests.own_priors import write_prior
 from tests.test_pages import PAGES, ROOT, name
 
 # The commands of `gp-pta` that a page shows are run, or only parsed, for a reason.
@@ -29,15 +31,15 @@ PARSED: Final = {
     "cable": "it waits for two programs",
     "calibrate": "it takes a device and a sound level meter",
     "console": "it takes a device",
-    "demo": "tests of its own run it, on a disk in memory",
+    "demo": "tests/host/commands/test_demos_of_pages.py runs its lines",
     "install-board": "it takes a Pico",
-    "learn-prior": "it learns for minutes, from a table that people have",
+    "learn-prior": "tests/host/research/test_studies_of_pages.py runs its lines",
     "listen": "it takes a sound card",
     "nhanes": "it takes files of the CDC; a test of its own writes some like them",
     "page": "it serves until somebody ends it",
     "protect": "it takes the keys of people",
     "simulate": "it serves until somebody ends it",
-    "study": "it takes minutes to hours, and tables that people have",
+    "study": "tests/host/research/test_studies_of_pages.py runs its lines, with fewer ears",
     "tune": "it takes openMHA, 420 MB",
     "unprotect": "it takes the keys of people",
     "update": "it takes a device with a card",
@@ -46,12 +48,17 @@ PARSED: Final = {
 }
 # Programs that are not ours; a page may name no other without being looked at here.
 OTHERS: Final = {
-    "cd", "curl", "dask", "git", "journalctl", "pip", "pipx", "scp", "sha256sum", "ssh", "sudo",
-    "sudoedit", "systemctl", "tar", "printf",
+    "apt", "cd", "chgrp", "chmod", "curl", "dask", "git", "gp-pta-check", "install", "install.sh",
+    "journalctl", "pip", "pipx", "printf", "reboot", "scp", "sha256sum", "ssh", "sudoedit",
+    "systemctl", "tar",
 }  # fmt: skip
 OURS: Final = ("gp-pta", "gp-pta-device", "make", "python")
 SPAN: Final = re.compile(r"`((?:\S*/)?(?:gp-pta(?:-device)?|make|python -m|pip)(?: [^`\n]+))`")
 BLOCK: Final = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+# What three dots before other options of the firmware stand for; and options that have it do
+# something at once, and end.
+PORTS: Final = ("--tone-generator", "URL", "--console", "URL", "--data", "DIR")
+ENDS_AT_ONCE: Final = {"--version", "--hash-pin", "--make-key", "--help"}
 LEFT_OUT: Final = re.compile(r",?\.\.\.$")  # where a page ends a list, or a whole command, early
 
 
@@ -74,6 +81,7 @@ def split(line: str) -> Iterator[tuple[str, ...]]:
     gone = False
     for word in [*lexer, "&&"]:
         if word[0] in "&|;":
+            words = words[1:] if words[:1] == ["sudo"] else words
             if words:
                 yield (Path(words[0]).name, *words[1:])
             words, gone = [], False
@@ -143,7 +151,10 @@ def check_gp_pta(typed: Typed) -> None:
 
 
 def check_device(typed: Typed) -> None:
-    refuse_unknown(typed.words[1:], options_of(firmware.parser()))
+    words = typed.words[1:]
+    refuse_unknown(words, options_of(firmware.parser()))
+    if typed.whole and not ENDS_AT_ONCE & {*words}:
+        firmware.parser().parse_args([*PORTS, *words[1:]] if words[0] == "..." else words)
 
 
 def check_make(typed: Typed) -> None:
@@ -196,6 +207,30 @@ def test_a_command_that_pages_show_is_run_or_there_is_a_reason() -> None:
     assert RUN & {*PARSED} == set()
 
 
+def blocks_of_python() -> list[tuple[str, str]]:
+    """Return page and code of every block of Python."""
+    return [
+        (name(page), block)
+        for page in PAGES
+        for language, block in BLOCK.findall(page.read_text("utf-8"))
+        if language == "python"
+    ]
+
+
+def test_there_is_python_on_pages() -> None:
+    assert len(blocks_of_python()) >= 5
+    assert len({page for page, _ in blocks_of_python()}) >= 3
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("page", "block"), blocks_of_python(), ids=[page for page, _ in blocks_of_python()]
+)
+def test_the_python_of_a_page_runs(page: str, block: str) -> None:
+    """Each block by itself: what it uses it imports."""
+    exec(compile(block, page, "exec"), {"__name__": "of_a_page"})
+
+
 def modules() -> list[str]:
     """Return the modules of ours that pages start with options."""
     started = [t.words for t in TYPED if t.words[0] == "python" and t.words[2] != "pytest"]
@@ -234,6 +269,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = ROOT / "host_tools" / "commands" / "report" / "README.md"
     (heading,) = [block for language, block in BLOCK.findall(page.read_text()) if language]
     (place / "person.toml").write_text(heading)
+    write_prior(place / "prior.json")
     return place
 
 

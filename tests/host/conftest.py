@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from device.simulator import own_code
 from host_tools.commands import demo, fitting, workbench
 from host_tools.main import main
 from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused
 from tests.host.judged import write_deaf_ear
+from tests.host.place_of_pages import write_place
 from tests.host.refusals import STANDS_FOR, Named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Browser
 
 
@@ -61,6 +66,21 @@ def refuse_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPt
         assert {p: p.is_dir() or p.read_text() for p in tmp_path.rglob("*")} == before
 
     return check
+
+
+@pytest.fixture
+def place_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Stand in a directory with the files that pages speak of, and nothing of another in memory."""
+    write_place(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = {*sys.modules}
+    own_code.class_named.cache_clear()
+    yield tmp_path
+    own_code.class_named.cache_clear()
+    for name in {*sys.modules} - before:
+        if name.startswith(("my_", "wrong")):
+            del sys.modules[name]
 
 
 @pytest.fixture

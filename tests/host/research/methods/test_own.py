@@ -1,9 +1,6 @@
 """A method, an objective and a listener of one's own: the page's examples run, the rest is told."""
 
 import json
-import re
-import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -19,27 +16,16 @@ from host_tools.research.study.options import Options
 from host_tools.research.study.plan import plan_study
 from host_tools.research.study.session import run_session
 from tests.host.journals import GpPta, Refused
+from tests.host.place_of_pages import EXAMPLE, OWN_CODE
 from tests.own_priors import small_prior, write_prior
 
-PAGE = Path(__file__).parents[4] / "host_tools/research/methods/README.md"
-EXAMPLE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SMALL = ("--seeds", "1", "--trials", "3", "--workers", "0")
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A directory with the examples of the page, and nothing of another test in memory."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = {*sys.modules}
-    for name, code in EXAMPLE.findall(PAGE.read_text(encoding="utf-8")):
-        (tmp_path / name).write_text(code, encoding="utf-8")
-    own_code.class_named.cache_clear()
-    yield tmp_path
-    own_code.class_named.cache_clear()
-    for name in {*sys.modules} - before:
-        if name.startswith(("my_", "wrong")):
-            del sys.modules[name]
+def here(place_of_pages: Path) -> Path:
+    """Stand in a directory with the examples of the page."""
+    return place_of_pages
 
 
 def study(here: Path, gp_pta: GpPta, *words: object) -> dict[str, dict[str, object]]:
@@ -62,7 +48,7 @@ def session_of(method: str, **options: object) -> list[float]:
 
 
 def test_the_page_has_an_example_of_each() -> None:
-    found = {name: code.count("\n") for name, code in EXAMPLE.findall(PAGE.read_text("utf-8"))}
+    found = {name: code.count("\n") for name, code in EXAMPLE.findall(OWN_CODE.read_text("utf-8"))}
     assert [*found] == ["my_methods.py", "my_objectives.py", "my_listeners.py"]
     assert 30 <= found["my_methods.py"] <= 45
     assert max(found["my_objectives.py"], found["my_listeners.py"]) <= 18
