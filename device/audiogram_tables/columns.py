@@ -20,7 +20,7 @@ from device.audiogram_tables.headings import (
 from device.audiogram_tables.levels import plain
 from firmware_py.procedure.printable import show
 
-SEVERAL: Final = (Role.SUBJECT, Role.SESSION)  # a table may have more than one of them
+SEVERAL: Final = (Role.SUBJECT, Role.SESSION, Role.EAR)  # a table may have more than one of them
 NO_TABLE: Final = (
     "is not a table of audiograms, its first line has no column tNNN (t500, t1000 ...)"
 )
@@ -83,7 +83,7 @@ class Columns:
             cells += [""] * len(missing)
         if len(cells) != count:
             name = SEPARATORS.get(self.grid.separator, show(self.grid.separator))
-            hint = f"; they are separated by a {name}, and a cell with one in it is quoted"
+            hint = f"; cells are separated by a {name}, and one with that in it is quoted"
             raise AudiogramError(
                 f"{self.grid.place(row)}: {len(cells)} cells, the header has {count} columns{hint}"
             )

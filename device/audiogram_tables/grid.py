@@ -22,7 +22,7 @@ class Grid:
     path: str
     header: tuple[str, ...]
     rows: tuple[Row, ...]
-    separator: str = ","
+    separator: str  # "": it is no CSV
 
     def place(self, row: Row) -> str:
         """Return where a row is."""
@@ -40,7 +40,7 @@ def grid_of_records(
         )
         for number, record in enumerate(records)
     ]
-    return Grid(path, tuple(header), tuple(rows))
+    return Grid(path, tuple(header), tuple(rows), separator="")
 
 
 def cell_of(value: object) -> str:

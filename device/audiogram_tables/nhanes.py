@@ -48,7 +48,7 @@ def nearly(name: str) -> str:
     """Return the variable that a name is nearly; "": none."""
     if name in _PLACES or not name.startswith("AUXU"):
         return ""
-    return next(iter(difflib.get_close_matches(name, _PLACES, 1)), "")
+    return next(iter(difflib.get_close_matches(name.replace("O", "0"), _PLACES, 1)), "")
 
 
 def place_of(name: str) -> tuple[str, float, bool] | None:

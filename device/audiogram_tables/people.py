@@ -95,6 +95,14 @@ def ear_of(columns: Columns, row: Row, *, must: bool = False) -> tuple[str, str,
     word = columns.cell(row, Role.EAR)
     told = columns.cell(row, Role.ROUTE)
     side, route = ("", AIR) if not word else side_of(word) or (None, AIR)
+    for column in columns.of(Role.EAR)[1:]:
+        cell, first = row.cells[column.index], columns.of(Role.EAR)[0].text
+        again = side_of(cell)
+        if again is None or again[0] != side:
+            raise AudiogramError(
+                f"{columns.grid.place(row)}, column {column.text}: {show(cell)}, and {show(word)} "
+                f"in column {first}; allowed is the same ear"
+            )
     if told:
         by = side_of(told)
         if by is None or by[0]:
@@ -139,13 +147,13 @@ def _age(columns: Columns, row: Row) -> float:
 
 
 def _sex(columns: Columns, row: Row) -> str:
-    text = columns.cell(row, Role.SEX).upper()
-    column = columns.of(Role.SEX)
+    told, column = columns.cell(row, Role.SEX), columns.of(Role.SEX)
+    text = told.upper()
     if column and column[0].text.upper() == nhanes.SEX:
         text = _CODES.get(text.removesuffix(".0"), text)
     if text not in _SEXES:
         raise AudiogramError(
-            f"{columns.grid.place(row)}, column {column[0].text}: {show(text)}, allowed are F, M "
+            f"{columns.grid.place(row)}, column {column[0].text}: {show(told)}, allowed are F, M "
             "and an empty cell"
         )
     return _SEXES[text]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Protocol, Self
 
 from device.audiogram_tables.columns import NO_TABLE, Columns, columns_of, list_names
+from device.audiogram_tables.documents import HOW
 from device.audiogram_tables.ears import AudiogramError, TableEar
 from device.audiogram_tables.grid import SEPARATORS
 from device.audiogram_tables.headings import Heading, Role, side_of
@@ -166,10 +167,13 @@ def _shape_of(columns: Columns) -> Shape:
     if frequency:
         return LongTable(columns)
     first = columns.grid.header
-    shown = show(columns.grid.separator.join(first)) if first else "it is empty"
-    name = SEPARATORS.get(columns.grid.separator, "")
+    sign = columns.grid.separator
+    shown = show((sign or ", ").join(first)) if first else "it is empty"
+    if not sign:
+        raise AudiogramError(f"{columns.grid.path}: no audiogram is found in it, {shown}; {HOW}")
     raise AudiogramError(
-        f"{columns.grid.path}: {NO_TABLE}: {shown}; cells are taken to be separated by a {name}"
+        f"{columns.grid.path}: {NO_TABLE}: {shown}; cells are taken to be separated by a "
+        f"{SEPARATORS.get(sign, sign)}"
     )
 
 
