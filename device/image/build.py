@@ -59,7 +59,7 @@ def assemble(
     shutil.copytree(
         ROOT / "firmware_py",
         directory / "firmware_py",
-        ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.md", "*.pyi"),
+        ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.md", "*.svg", "*.pyi"),
     )
     shutil.copy(ROOT / "LICENSE", directory)
     if page is not None:

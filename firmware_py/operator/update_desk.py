@@ -5,7 +5,6 @@ Whether the bundle is genuine the system finds out, not the firmware; see `devic
 
 import base64
 import binascii
-import hashlib
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -164,6 +163,8 @@ class UpdateDesk:
 
     def _digest(self) -> str:
         """Return the SHA-256 of what has come, once it is on the disk."""
+        import hashlib  # 4 MB that a device without an update does not need
+
         digest, offset = hashlib.sha256(), 0
         with self._open_part() as handle:
             self._disk.fsync(handle)

@@ -4,7 +4,6 @@ A session under such a prior has its hash in the journal's first record, and the
 beside the journals: whoever replays one, or goes on with it after a power cut, finds it there.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +41,7 @@ class OwnPrior:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of the file, by which it is named."""
-        return hashlib.sha256(self.content).hexdigest()
+        return _sha256_of(self.content)
 
     @property
     def words(self) -> str:
@@ -111,7 +110,7 @@ def find_beside(
                 f"it was begun with the prior {digest}, and {path} cannot be read: "
                 f"{error.strerror}; put that file there"
             ) from None
-        if hashlib.sha256(content).hexdigest() != digest:
+        if _sha256_of(content) != digest:
             raise OwnPriorError(
                 f"it was begun with the prior {digest}, and {path} is not that file any more; put "
                 "it there again"
@@ -162,6 +161,12 @@ def prior_of_test(content: bytes, name: str) -> "PopulationPrior":
             f"asks at the knots and allows exactly {', '.join(map(str, asked_hz))}"
         )
     return prior
+
+
+def _sha256_of(content: bytes) -> str:
+    import hashlib  # 4 MB that a device without such a prior does not need
+
+    return hashlib.sha256(content).hexdigest()
 
 
 def _content(disk: Disk, path: Path) -> bytes:

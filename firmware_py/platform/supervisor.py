@@ -6,7 +6,6 @@ systemd names a socket in the environment and takes datagrams of `NAME=value` li
 
 import math
 import os
-import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -55,6 +54,8 @@ class Supervisor:
         self._address = _address(environment.get("NOTIFY_SOCKET", ""))
         if not self._address:
             return
+        import socket  # 330 kB that a device without a supervisor does not need
+
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)  # if nobody reads, a keep-alive is lost, but no time
         try:

@@ -1,6 +1,5 @@
 """Who is tested: age and sex, which tell something about hearing, and what records call them."""
 
-import unicodedata
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, Self
@@ -102,6 +101,8 @@ UNKNOWN: Final = Person()  # nothing was told
 
 def compose(identifier: str) -> str:
     """Return an identifier in NFC: the same for the same letters, however they were typed."""
+    import unicodedata  # 100 kB that a test of somebody without a name does not need
+
     return unicodedata.normalize("NFC", identifier)
 
 
@@ -120,6 +121,8 @@ def _may_follow(before: str, character: str) -> bool:
     """Return whether a character may stand in an identifier, after this one."""
     if any(first <= ord(character) <= last for first, last in INVISIBLE):
         return False
+    import unicodedata
+
     kind = unicodedata.category(character)
     if kind in MARKS:
         return before not in JOINTS
