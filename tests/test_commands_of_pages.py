@@ -231,6 +231,20 @@ def test_the_python_of_a_page_runs(page: str, block: str) -> None:
     exec(compile(block, page, "exec"), {"__name__": "of_a_page"})
 
 
+def figures_of_bench() -> dict[str, str]:
+    """Return the sections of the page of figures, each with all that stands under its heading."""
+    _, *parts = re.split(r"^##+ (.+)$", (ROOT / "bench/README.md").read_text("utf-8"), flags=re.M)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    return {heading: text for heading, text in sections.items() if re.search(r"\d", text)}
+
+
+@pytest.mark.parametrize(("heading", "text"), figures_of_bench().items(), ids=[*figures_of_bench()])
+def test_figures_of_the_bench_have_their_command(heading: str, text: str) -> None:
+    assert re.search(r"(^|[`/])(gp-pta \w|make [a-z]|python -m \w|pytest .*tests/)", text, re.M), (
+        heading
+    )
+
+
 def modules() -> list[str]:
     """Return the modules of ours that pages start with options."""
     started = [t.words for t in TYPED if t.words[0] == "python" and t.words[2] != "pytest"]

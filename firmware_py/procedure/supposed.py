@@ -14,7 +14,7 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.threshold_estimates import Estimate
 
 # A neighbour no further off than this is within what the estimator adds. With less, every ear has
-# wider bands; `bench/README.md` has the figures.
+# wider bands.
 EXPECTED_DB: Final = 4.0
 
 
