@@ -40,10 +40,11 @@ BIN := $(VENV)/bin
 HOST := $(VENV)/host.txt
 TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
+DOCS := $(VENV)/docs.txt
 
 .DELETE_ON_ERROR:
 .PHONY: help demo kernels test test-all test-arm test-card bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image card wheels
-.PHONY: lint lock clean
+.PHONY: docs lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
@@ -131,6 +132,12 @@ lint: set-up-dev ## check style, format and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+# Every page is read anew, and every example run: a warning that was told once would not be told again.
+docs: set-up-docs kernels ## make one site of the pages and the docstrings, in build/docs, with examples that are run
+	@rm -rf build/docs build/gallery
+	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning -c docs . build/docs
+	$(BIN)/python docs/check_site.py build/docs
+
 clean: ## remove what was made here, .venv too
 	rm -rf $(VENV) firmware_py/inference/kernels.so build dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -141,10 +148,10 @@ clean: ## remove what was made here, .venv too
 UNDER_LOCK := $(PYTHON) -c 'import fcntl, os, sys; here = os.open(".", os.O_RDONLY); \
     os.set_inheritable(here, True); fcntl.flock(here, fcntl.LOCK_EX); os.execvp(sys.argv[1], sys.argv[1:])'
 
-.PHONY: set-up-created set-up-host set-up-test set-up-dev
+.PHONY: set-up-created set-up-host set-up-test set-up-dev set-up-docs
 set-up-created:
 	@$(UNDER_LOCK) $(MAKE) --silent --no-print-directory $(VENV)/created
-set-up-host set-up-test set-up-dev:
+set-up-host set-up-test set-up-dev set-up-docs:
 	@$(UNDER_LOCK) $(MAKE) --silent --no-print-directory $(@:set-up-%=$(VENV)/%.txt)
 
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps
@@ -167,13 +174,15 @@ FAR = awk -v what='$(@:.txt=)' -v all="$$(grep -c '^[a-z0-9].*==' $@.part)" -v t
 # that was installed stays in .venv as the mark that it was.
 $(HOST): LEVEL_END := /^\# level: test/,$$d
 $(TEST): LEVEL_END := /^\# level: dev/,$$d
-$(DEV): LEVEL_END :=
+$(DEV): LEVEL_END := /^\# level: docs/,$$d
+$(DOCS): LEVEL_END :=
 
 $(HOST): $(VENV)/created pyproject.toml $(LOCK)
 $(TEST): $(HOST)
 $(DEV): $(TEST)
+$(DOCS): $(DEV)
 
-$(HOST) $(TEST) $(DEV):
+$(HOST) $(TEST) $(DEV) $(DOCS):
 	@sed '$(LEVEL_END)' $(LOCK) > $@.part
 	@rm -f $@.failed
 	@{ $(INSTALL_LOCKED) -r $@.part || touch $@.failed; } | $(FAR)
@@ -228,13 +237,14 @@ lock: $(VENV)/created ## find the newest versions pyproject.toml allows and writ
 	$(BIN)/python -c 'import tomllib; \
 	    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	    > $(VENV)/build.in
-	$(RESOLVE) --upgrade --extra dev --output-file $(VENV)/dev.lock
-	$(RESOLVE) --upgrade --extra test --constraints $(VENV)/dev.lock --output-file $(VENV)/test.lock
-	$(RESOLVE) --upgrade --extra host --extra kernels --constraints $(VENV)/dev.lock --output-file $(VENV)/host.lock
+	$(RESOLVE) --upgrade --extra dev --extra docs --output-file $(VENV)/docs.lock
+	$(RESOLVE) --upgrade --extra dev --constraints $(VENV)/docs.lock --output-file $(VENV)/dev.lock
+	$(RESOLVE) --upgrade --extra test --constraints $(VENV)/docs.lock --output-file $(VENV)/test.lock
+	$(RESOLVE) --upgrade --extra host --extra kernels --constraints $(VENV)/docs.lock --output-file $(VENV)/host.lock
 	cd $(VENV) && awk ' \
 	    FNR == 1 { level = FILENAME; sub(/\.lock$$/, "", level); print "# level: " level } \
 	    /^[a-z0-9]/ { wanted = !($$0 in seen); seen[$$0] } \
-	    wanted' host.lock test.lock dev.lock > lock.part
+	    wanted' host.lock test.lock dev.lock docs.lock > lock.part
 	{ echo '# Written by "make lock" from pyproject.toml: what "make" installs, each level after the one it'; \
 	  echo '# builds on. The first level also has the build backend.'; cat $(VENV)/lock.part; } > $(LOCK)
 	{ echo '# Written by "make lock" from the Makefile: what single commands install, each by itself.'; \

@@ -34,6 +34,7 @@ def steps() -> Iterator[tuple[str, tuple[str, ...], dict[str, str]]]:
         yield folder, (*PYTEST, f"tests/{folder}"), {}
     # All of them again, and what only Numba runs.
     yield "numba", PYTEST, {"GP_PTA_KERNELS": "jit"}
+    yield "docs", ("make", "docs"), {}
     yield "soak", (sys.executable, "-m", "tests.simulation.soak"), {}
     yield "arm", ("make", "test-arm"), {}
     yield "card", ("make", "test-card"), {}

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -55,6 +56,19 @@ def test_all_that_the_project_asks_for_is_in_it() -> None:
     wanted = {re.split(r"[\[<>=; ]", asked, maxsplit=1)[0].lower() for asked in asked} - {"gp-pta"}
     locked = names((ROOT / "requirements.lock").read_text(encoding="utf-8"))
     assert {re.sub(r"[._]", "-", name) for name in wanted} <= set(locked)
+
+
+def test_what_makes_the_site_is_installed_for_nothing_else() -> None:
+    """A level of the lock goes down to where the next one begins, for each but the last."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    order = re.findall(r"^# level: (\w+)$", lock, re.MULTILINE)
+    ends = re.findall(r"^\$\((\w+)\): LEVEL_END := /\^\\# level: (\w+)/", makefile, re.MULTILINE)
+    assert order == ["host", "test", "dev", "docs"]
+    assert [(level.lower(), next_one) for level, next_one in ends] == [*pairwise(order)]
+    before, _, last = lock.partition("\n# level: docs\n")
+    assert {"sphinx", "furo", "myst-parser", "pandas"} <= {*names(last)}
+    assert {*names(before)} & {*names(last)} == set()
 
 
 def test_the_alarm_rings() -> None:
