@@ -24,9 +24,50 @@ printed spelt out: `\\x1b`, `\\n`, `\\u202e`.
 """
 
 
+TABLES: Final = """\
+## Tables of audiograms
+
+`--audiogram` of `demo`, `workbench`, `simulate`, `study` and `prescribe`, `study --audiograms` and
+`learn-prior` read the same tables. `FILE:ROW` is a row by its number, 1 after the header, or the
+name of somebody in it; where a person has several rows, people are counted.
+
+{rows}
+
+A refusal says where that is and how it is written here. Nothing is made up in silence: a simulated
+listener hears what lies between its neighbours where the table knows nothing, and that is said,
+shown as `?` and not counted as an error; `learn-prior` says how many thresholds, times without a
+response and unknowns it read; `prescribe` has no gain there. Between two thresholds an octave apart
+or less, what lies on the line counts as known.
+"""
+HOW_WRITTEN: Final = {
+    "file": "CSV: separated by comma, semicolon, tab or bar, with decimal points or commas, with "
+    "or without a line `sep=;`, in UTF-8 or UTF-16. JSON. Parquet, with `gp-pta[export]`",
+    "an ear a row": "`t500`, `t1000` and so on, by bone `b500`; `ear` is R or L. A second reading, "
+    "`t1000_retest`, is averaged with the first",
+    "a person a row": "`R500` and `L500`; or `L AC 500 Hz`, `0.5kHz Right`, by bone `R BC 500`; or "
+    "NHANES' `AUXU500R`",
+    "a threshold a row": "`ear`, `frequency` and `threshold`, or `frequency`, `left` and `right`; "
+    "`route` is AC or BC",
+    "JSON": "listeners of pyclarity (`audiogram_cfs`, `audiogram_levels_l`, "
+    '`audiogram_levels_r`), `{"left": {"250": 10}, "right": {}}` alone or by name, or a list of '
+    "rows",
+    "what `gp-pta export` writes": "all of it: CSV in its three forms, JSON, FHIR, Parquet",
+    "who": "`subject`, `person`, `id`, `name`, `patient` or `SEQN`; `session`, `visit` or `date`; "
+    "`age`; `sex`, F or M; `source`",
+    "no response": "`NR`, or up to a limit `>110` or `110+`; 666; or an empty cell and its "
+    "frequency in `no_response`, as `4000;8000`",
+    "not known": "an empty cell, `-`, `NA`, `NT`, `CNT`, 888",
+    "passed over, and said": "a column of which nothing is known",
+    "refused": "a heading that is nearly one (`t8O00`, `t0.5`), in dB SPL, or at a frequency that "
+    "nobody tests where the usual one lacks (`t800` without `t8000`); a cell that is nothing of "
+    "these; a level beside a no response; a row with more or fewer cells; an ear, a frequency or a "
+    "column twice; a workbook",
+}
+
+
 def manual() -> str:
     """Return the page, in Markdown."""
-    parts = [TITLE, "\n".join(_contents()), "\n".join(_extras())]
+    parts = [TITLE, "\n".join(_contents()), "\n".join(_extras()), _tables()]
     parts += ["\n".join(_command(name, p)) for name, p in parser().commands.items()]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
@@ -52,6 +93,11 @@ def _extras() -> Iterator[str]:
     for extra in dict.fromkeys(EXTRA_FOR.values()):
         uses = ", ".join(f"`{use}`" for use, its in EXTRA_FOR.items() if its == extra)
         yield f"| `{DISTRIBUTION}[{extra}]` | {uses} |"
+
+
+def _tables() -> str:
+    rows = [f"| {_cell(what)} | {_cell(how)} |" for what, how in HOW_WRITTEN.items()]
+    return TABLES.format(rows="\n".join(("| | as it is written |", "|---|---|", *rows)))
 
 
 def _command(name: str, p: CommandParser) -> Iterator[str]:

@@ -9,6 +9,10 @@ THRESHOLD_DB_HL_MIN: Final = -30.0  # better ears than this are a unit mistake
 THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
 
 
+NOT_VALID: Final = "its test is not valid"
+NO_DB_HL: Final = "its levels are no dB HL"
+
+
 class AudiogramError(ValueError):
     """A text that names no audiogram; the message says where and what is allowed."""
 
@@ -97,6 +101,16 @@ class TableEar:
     remarks: tuple[str, ...] = ()
     convention: str = ""
     row: int = field(default=0, compare=False)
+
+    @property
+    def not_valid(self) -> str:
+        """Return the remark that its test is not valid; "": there is none."""
+        return next((each for each in self.remarks if each.startswith(NOT_VALID)), "")
+
+    @property
+    def nominal(self) -> str:
+        """Return the remark that its levels are no dB HL; "": there is none."""
+        return next((each for each in self.remarks if each.startswith(NO_DB_HL)), "")
 
     @property
     def known(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 from device.audiogram_tables import nhanes
 from device.audiogram_tables.columns import Columns
-from device.audiogram_tables.ears import AudiogramError, TableEar
+from device.audiogram_tables.ears import NO_DB_HL, NOT_VALID, AudiogramError, TableEar
 from device.audiogram_tables.grid import Row
 from device.audiogram_tables.headings import Role, side_of
 from device.audiogram_tables.levels import plain
@@ -59,7 +59,7 @@ def someone(columns: Columns, row: Row) -> Someone:
     unit = columns.cell(row, Role.UNIT)
     remarks = _doubts(columns.cell(row, Role.VERDICT))
     if unit and "".join(filter(str.isalnum, unit.casefold())) != DECIBELS:
-        remarks = (*remarks, f"its levels are no dB HL: {unit}")
+        remarks = (*remarks, f"{NO_DB_HL}: {unit}")
     subjects = columns.of(Role.SUBJECT)
     cells = [(each, plain(row.cells[each.index])) for each in subjects]
     for each, cell in cells[:1]:
@@ -128,7 +128,7 @@ def letter(side: str) -> str:
 
 def _doubts(word: str) -> tuple[str, ...]:
     if word in (Verdict.DOUBTFUL, Verdict.NOT_TESTED):
-        return (f"its test is not valid: {word}",)
+        return (f"{NOT_VALID}: {word}",)
     return ()
 
 

@@ -9,6 +9,7 @@ how it is written here; columns of which nothing is known are passed over, and n
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -104,6 +105,14 @@ class Table:
                 f"{list_names(others)}"
             )
         return told
+
+    def doubts(self) -> list[str]:
+        """Return of how many ears a test is not valid, or levels are no dB HL."""
+        columns = self.shape.columns
+        if not columns.of(Role.VERDICT) and not columns.of(Role.UNIT):
+            return []
+        counts = Counter(remark for ear in self.all_ears() for remark in ear.remarks)
+        return [f"{self.path}: {count} ears: {remark}" for remark, count in counts.items()]
 
     def frequencies_hz(self, route: str) -> list[float]:
         """Return the frequencies of a route, rising."""

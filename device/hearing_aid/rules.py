@@ -56,6 +56,11 @@ class Rule:
         """Return whether H3 belongs to it."""
         return self.average_share > 0.0
 
+    def lacks_hz(self, frequencies_hz: Sequence[float]) -> list[float]:
+        """Return which frequencies of H3 are none of these, if it belongs to the rule."""
+        needed = AVERAGE_FREQUENCIES_HZ if self.needs_average else ()
+        return [f for f in needed if f not in frequencies_hz]
+
 
 _NAL_FREQUENCIES_HZ: Final = (250.0, 500.0, 1000.0, 1500.0, 2000.0, 3000.0, 4000.0, 6000.0)
 _NAL_CONSTANTS_DB: Final = (-17.0, -8.0, 1.0, 1.0, -1.0, -2.0, -2.0, -2.0)

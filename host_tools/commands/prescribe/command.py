@@ -31,6 +31,7 @@ example:
   gp-pta prescribe sessions/session-000001.journal --rule camfit -o aid.fit -o aid.cfg -o aid.pdf
   gp-pta prescribe sessions/session-000001.journal --against nal-rp -o both.svg
   gp-pta prescribe sessions/session-000001.journal --tuning sessions/tuning-000001.journal -o t.pdf
+  gp-pta prescribe --audiogram clinic.csv:17 --rule camfit -o aid.fit
 
 -o takes .pdf, .svg and .png for paper with a picture of the insertion gain, .json for all figures,
 .fit for the fit that gp-pta takes, .cfg for a fragment of an openMHA configuration, .txt for a
@@ -46,6 +47,11 @@ such, and the paper, the fit and all else say so.
 --tuning makes paper of the fit as it was tuned: its gains, the setting, what that was found by. The
 tuning has to be of this person and of this very fit, so give --rule and --coupling as they were.
 
+--audiogram takes thresholds that were measured elsewhere, from a row of a table, by its number or a
+person's name; two rows, FILE:ROW,FILE:ROW, are right and left ear. Such numbers have no bands, and
+neither have the gains; what is not known gets none. There are .json, .fit, .cfg, .txt and LibrePods
+of it, and no paper.
+
 {HEADING_EXAMPLE}
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal, 6 a record of it says what
 no session can have recorded
@@ -60,6 +66,10 @@ OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", *AID_ENDINGS, Path(AUTOEQ).s
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_journal_argument(p)
+    p.add_argument(
+        "--audiogram", metavar="FILE:ROW",
+        help="of a table of audiograms, in place of a journal",
+    )  # fmt: skip
     p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")
     p.add_argument(
         "--coupling", default="closed", choices=COUPLINGS,
@@ -95,6 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Prescribe, print a table, and write what was asked for."""
     from host_tools.recordings.recorded_session import read_true_session
 
+    if arguments.audiogram is not None:
+        from host_tools.commands.prescribe.table_output import prescribe_table
+
+        return prescribe_table(arguments)
     _check_tuning(arguments)
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)

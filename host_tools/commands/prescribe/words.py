@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from device.hearing_aid.candidacy import NORMAL_DB_HL
 from device.hearing_aid.chain import LIMITER_EARLY_DB
@@ -17,7 +18,8 @@ from device.hearing_aid.limits import (
     UNCOMFORTABLE_DB_HL,
     Reason,
 )
-from device.hearing_aid.rules import NAL_R, RULES, rule_named, within_publication
+from device.hearing_aid.prescription import Prescribed
+from device.hearing_aid.rules import NAL_R, rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
 from firmware_py.console.wording import readable
 from firmware_py.procedure.outcomes import Bound, Outcome
@@ -55,6 +57,33 @@ SURE: Final = 0.95  # so probable it is said without a number
 FOR_WHOM: Final = {code: f"whom_{code.replace('-', '_')}" for code in Code}
 
 
+class FittedEar(Protocol):
+    """What is said of limits rests on this of an ear."""
+
+    @property
+    def ear(self) -> str:
+        """Return "left" or "right"."""
+
+    @property
+    def coupling(self) -> str:
+        """Return how the aid sits in it."""
+
+    @property
+    def frequencies_hz(self) -> Sequence[float]:
+        """Return those of its bands, (m,)."""
+
+    @property
+    def prescribed(self) -> Prescribed:
+        """Return its gains within their limits."""
+
+    @property
+    def held(self) -> npt.NDArray[np.bool_]:
+        """Return which gains a limit holds below the rule's, (m,)."""
+
+
+AnEar = TypeVar("AnEar", bound=FittedEar)
+
+
 @dataclass(frozen=True)
 class PrescriptionWords:
     """Says what is prescribed, in a language."""
@@ -86,8 +115,8 @@ class PrescriptionWords:
     def rule_of_fit(self, recorded: str) -> str:
         """Return what a fit says of its rule, in the language if it is one that is known here."""
         rule, _, coupling = recorded.partition(", ")
-        key = f"coupling_{coupling}"
-        if rule in RULES and key in self.catalogue.tables[PLACE]:
+        known, key = self.catalogue.tables[PLACE], f"coupling_{coupling}"
+        if f"rule_{rule.replace('-', '_')}" in known and key in known:
             return f"{self.rule(rule)}, {self.say(key)}"
         return recorded
 
@@ -118,12 +147,10 @@ class PrescriptionWords:
         number = self.catalogue.number
         return self.say("band_short", low=number(low), high=number(high))
 
-    def where(
-        self, ears: Sequence[EarPrescription], at: Callable[[EarPrescription, int], bool]
-    ) -> str:
+    def where(self, ears: Sequence[AnEar], at: Callable[[AnEar, int], bool]) -> str:
         """Return at which frequencies of which ears something is so; "": at none."""
         by_ear = {
-            ear.ear: ", ".join(str(f) for k, f in enumerate(ear.frequencies_hz) if at(ear, k))
+            ear.ear: ", ".join(f"{f:g}" for k, f in enumerate(ear.frequencies_hz) if at(ear, k))
             for ear in ears
         }
         if len(by_ear) > 1 and len({*by_ear.values()}) == 1:
@@ -230,7 +257,7 @@ class PrescriptionWords:
             said.append(self.say("given_limit", where=where))
         return said
 
-    def limits(self, ears: Sequence[EarPrescription], *, gains: bool = True) -> list[str]:
+    def limits(self, ears: Sequence[FittedEar], *, gains: bool = True) -> list[str]:
         """Say where a limit holds a gain, and why."""
         ceiling = self.catalogue.number(OUTPUT_CEILING_DB_SPL)
         said = []
@@ -245,7 +272,7 @@ class PrescriptionWords:
             else ()
         ):
 
-            def is_held(ear: EarPrescription, k: int, reason: Reason = reason) -> bool:
+            def is_held(ear: FittedEar, k: int, reason: Reason = reason) -> bool:
                 return bool(ear.held[k]) and ear.prescribed.limits.why_gain(k) == reason
 
             if where := self.where(ears, is_held):
@@ -254,7 +281,7 @@ class PrescriptionWords:
             (Reason.CEILING, "output_ceiling"), (Reason.NEIGHBOUR, "output_neighbour")
         ):  # fmt: skip
 
-            def is_limited(ear: EarPrescription, k: int, why: Reason = why) -> bool:
+            def is_limited(ear: FittedEar, k: int, why: Reason = why) -> bool:
                 return ear.prescribed.limits.why_output(k) == why
 
             if where := self.where(ears, is_limited):

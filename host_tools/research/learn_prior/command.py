@@ -27,7 +27,7 @@ examples:
 
 A table has a row an ear, thresholds in columns t500, t1000 ... in dB HL (blank: not measured), and,
 if known, subject, age, sex, and no_response: the frequencies not heard at the audiometer's limit.
-Other shapes of tables are read, too (host_tools/README.md); what was read is said.
+Other shapes are read, too (host_tools/README.md, "Tables of audiograms"); what was read is said.
 People not learned from (--part) are left for `gp-pta study` to test on. With --routes the columns
 are air500, bone500 and so on, and person; people whose ears differ by 25 dB or more by air are left
 out, as nothing tells whether their poorer ear was masked.

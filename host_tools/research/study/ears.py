@@ -73,7 +73,7 @@ def read_table(path: Path, option: str) -> Table:
         content = AudiogramTable.bytes_of(path)
         read = AudiogramTable.read(path, content)
         population = population_of(read)
-        for remark in read.remarks:
+        for remark in (*read.remarks, *read.doubts()):
             say_aside(remark)
         return Table(hashlib.sha256(content).hexdigest(), population)
     except OSError as error:

@@ -230,5 +230,8 @@ def test_a_frequency_that_says_its_unit_is_meant_as_it_is() -> None:
 
 
 def test_what_speaks_against_a_fit_is_told_with_the_ear() -> None:
-    (ear,) = ears_of("hz,level,level_unit,verdict\n500,10,nominal dB,doubtful\n")
+    table = read("hz,level,level_unit,verdict\n500,10,nominal dB,doubtful\n")
+    assert table.doubts() == [f"{PATH}: 1 ears: {remark}" for remark in table.ears("1")[0].remarks]
+    assert read("t500\n10\n").doubts() == []
+    (ear,) = table.ears("1")
     assert ear.remarks == ("its test is not valid: doubtful", "its levels are no dB HL: nominal dB")

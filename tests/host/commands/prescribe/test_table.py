@@ -1,0 +1,174 @@
+"""`gp-pta prescribe --audiogram`: the table's numbers, no band, and nothing that is not known."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from device.hearing_aid.fit_file import read_fit
+from tests.host.journals import LEFT_S2, GpPta, Refused
+
+CLINIC: Final = """\
+Name,R250,R500,R1000,R2000,R4000,R6000,R8000,L250,L500,L1000,L2000,L4000,L6000,L8000
+Ann,20,30,40,50,60,,70,25,35,45,55,65,70,>90
+Bob,20,30,40,NR,60,,70,,,,,,,
+"""
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Path:
+    path = tmp_path / "clinic.csv"
+    path.write_text(CLINIC)
+    return path
+
+
+def figures_of(gp_pta: GpPta, *arguments: str) -> Any:
+    code, out, _ = gp_pta("prescribe", "--audiogram", *arguments, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def bands_of(figures: Any, ear: str) -> dict[float, Any]:
+    (found,) = [each for each in figures["ears"] if each["ear"] == ear]
+    return {band["frequency_hz"]: band for band in found["bands"]}
+
+
+def test_gains_are_those_of_the_rule_for_the_numbers_of_the_table(
+    gp_pta: GpPta, clinic: Path
+) -> None:
+    right = bands_of(figures_of(gp_pta, f"{clinic}:Ann"), "right")
+
+    # Byrne and Dillon 1986: 0.05 (H500 + H1000 + H2000) + 0.31 H + k.
+    k = {250: -17, 500: -8, 1000: 1, 2000: -1, 4000: -2}
+    levels = {250: 20, 500: 30, 1000: 40, 2000: 50, 4000: 60}
+    for frequency_hz, level in levels.items():
+        wanted_db = max(0.05 * (30 + 40 + 50) + 0.31 * level + k[frequency_hz], 0.0)
+        assert right[frequency_hz]["threshold_db_hl"] == level
+        assert right[frequency_hz]["rule_gain_db"] == pytest.approx(wanted_db, abs=0.01)
+        assert 0.0 <= right[frequency_hz]["gain_db"] <= right[frequency_hz]["gain_max_db"]
+
+
+def test_nothing_is_made_up_for_what_is_not_known_and_no_figure_has_a_band(
+    gp_pta: GpPta, clinic: Path
+) -> None:
+    figures = figures_of(gp_pta, f"{clinic}:1")
+
+    assert [*bands_of(figures, "right")] == [*bands_of(figures, "left")]
+    assert 6000 not in bands_of(figures, "left")
+    right, left = figures["ears"]
+    assert (right["not_known_hz"], right["left_out_hz"]) == ([6000.0], [])
+    assert (left["not_known_hz"], left["left_out_hz"]) == ([], [6000.0])
+    assert not re.search(r"_low|_high|uncertainty|probabilit\w+\": \[[^\]]", json.dumps(figures))
+    assert figures["measured_here"] is False
+    said = " ".join(figures["remarks"])
+    assert "they were not measured here, and how sure they are it does not say" in said
+    assert "right ear: not known at 6000 Hz: no threshold is made up there" in said
+    assert "left ear: 6000 Hz is left out" in said
+    assert "--ear left fits this one alone" in said
+    alone = figures_of(gp_pta, f"{clinic}:1", "--ear", "left")
+    assert bands_of(alone, "left")[6000]["threshold_db_hl"] == 70.0
+
+
+def test_no_response_is_the_limit_where_the_table_tells_it_and_nothing_where_not(
+    gp_pta: GpPta, clinic: Path
+) -> None:
+    figures = figures_of(gp_pta, f"{clinic}:Ann")
+    band = bands_of(figures, "left")[8000]
+    assert (band["threshold_db_hl"], band["mark"]) == (90.0, "no-response")
+    assert {"ear": "left", "code": "not-heard-at", "frequencies_hz": [8000.0],
+            "probabilities": []} in figures["for_whom"]  # fmt: skip
+
+    bob = figures_of(gp_pta, f"{clinic}:Bob", "--rule", "half-gain")
+    assert [ear["ear"] for ear in bob["ears"]] == ["right"]
+    assert 2000 not in bands_of(bob, "right")
+    assert bob["ears"][0]["no_response_without_limit_hz"] == [2000.0]
+    assert any("does not tell up to which level" in remark for remark in bob["remarks"])
+
+    code, shown, _ = gp_pta("prescribe", "--audiogram", f"{clinic}:Ann")
+    assert code == 0
+    assert ">90" in shown
+    assert "≥" in shown
+    assert "95 %" not in shown
+
+
+def test_a_mean_that_lacks_a_frequency_says_so(gp_pta: GpPta, clinic: Path) -> None:
+    clinic.write_text("ear,t500,t2000\nR,30,50\n")
+    figures = figures_of(gp_pta, f"{clinic}:1")
+    assert any(
+        "has 1000 Hz in it; for that it took what lies" in line for line in figures["remarks"]
+    )
+
+
+def test_files_for_aids_say_where_the_numbers_are_from(
+    gp_pta: GpPta, refusal_of: Refused, clinic: Path, tmp_path: Path
+) -> None:
+    outs = [tmp_path / f"aid{ending}" for ending in (
+        ".fit", ".cfg", ".json", ".librepods.json", ".librepods-linux.json"
+    )]  # fmt: skip
+    gp_pta("prescribe", "--audiogram", f"{clinic}:Ann", *(f"-o{out}" for out in outs))
+
+    fit = read_fit(outs[0])
+    assert (fit.of.person, fit.of.session, fit.of.calibration) == ("Ann", None, None)
+    assert "clinic.csv, row 1" in fit.source
+    assert not any(found.probabilities for found in fit.for_whom)
+    assert "were not measured here" in outs[1].read_text()
+    assert json.loads(outs[2].read_text())["measured_here"] is False
+    assert json.loads(outs[3].read_text())["leftEQ"][0] == 25.0
+    assert json.loads(outs[4].read_text())["right"]["4000"] == 60.0
+    again = refusal_of("prescribe", "--audiogram", f"{clinic}:Ann", f"-o{outs[0]}")
+    assert "is not overwritten without --force" in again
+
+
+def test_two_rows_are_right_and_left_ear_of_one_person(gp_pta: GpPta, clinic: Path) -> None:
+    clinic.write_text("subject,ear,t500,t1000,t2000\nA,R,10,20,30\nA,L,20,30,40\nB,L,1,2,3\n")
+    figures = figures_of(gp_pta, f"{clinic}:1,{clinic}:2", "--rule", "camfit")
+    assert [ear["ear"] for ear in figures["ears"]] == ["right", "left"]
+    by_name = figures_of(gp_pta, f"{clinic}:A", "--rule", "camfit")
+    assert by_name["ears"] == figures["ears"]
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "words"),
+    [
+        ("t500\n10\n", ["{}"], "allowed is FILE:ROW, a row of a table"),
+        ("t500\n10\n", ["{}:1,{}:1,{}:1"], "has 3 rows; allowed are one, or right,left"),
+        ("t500\n10\n", ["{}:2"], "row 2 is not there, allowed are 1 to 1"),
+        ("t500\n10\n", ["{}:1"], "does not say which ear it is; say it with --ear left or"),
+        ("ear,t500\nR,\n", ["{}:1"], "no threshold by air in it, so nothing is prescribed"),
+        ("ear,t500\nR,10\n", ["{}:1", "--ear", "left"], "is of the right ear; asked for is the l"),
+        ("ear,t500\nL,10\n", ["{}:1,{}:1"], "is of the left ear; asked for is the right one"),
+        ("ear,t500,t1000\nR,1,2\n", ["{}:1"], "nal-r needs the thresholds from 500 to 2000 Hz"),
+        ("id,ear,t500\n1,R,1\n2,L,2\n", ["{}:1,{}:2"], "are of 1 and 2; allowed are the ears of"),
+        ("ear,t500\nR,x\n", ["{}:1"], "row 1, column t500: 'x' is not a number of dB HL"),
+        ("hz,ear,level,verdict\n500,R,1,doubtful\n", ["{}:1"], "its test is not valid: doubtful"),
+        ("hz,ear,level,level_unit\n500,R,1,nominal\n", ["{}:1"], "--uncalibrated makes a fit of"),
+        ("ear,t500\nR,10\n", ["{}:1", "--rule", "half-gain", "-oa.pdf"], "allowed are .fit, .cfg"),
+        ("ear,t500\nR,10\n", ["{}:1", "-oa.autoeq.csv"], "a table does not say it"),
+        ("ear,t500\nR,10\n", ["{}:1", "-oa.easyeffects.json"], "a table does not say it"),
+        ("ear,t500\nR,10\n", ["{}:1", "--rule", "half-gain", "-oa.cfg"], "the left ear has none"),
+        ("ear,t500\nR,10\n", ["{}:1", "--against", "camfit"], "--audiogram and --against: one of"),
+        ("ear,t500\nR,10\n", ["{}:1", "--tuning", "t"], "--audiogram and --tuning: one of them"),
+        ("ear,t500\nR,10\n", ["{}:1", "--unfinished"], "--audiogram and --unfinished: one of"),
+        ("ear,t500\nR,10\n", ["{}:1", str(LEFT_S2)], "--audiogram and a journal: one of them"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_prescribed_is_refused(
+    refusal_of: Refused, tmp_path: Path, table: str, arguments: list[str], words: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(table)
+    named = [argument.replace("{}", str(path)) for argument in arguments]
+    assert words in refusal_of("prescribe", "--audiogram", *named)
+
+
+def test_levels_that_are_no_db_hl_are_taken_where_that_is_wanted_and_said(
+    gp_pta: GpPta, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("hz,ear,level,level_unit\n500,R,20,nominal dB\n1000,R,30,nominal dB\n")
+    figures = figures_of(gp_pta, f"{path}:1", "--rule", "half-gain", "--uncalibrated")
+    assert figures["of"]["calibration"] == "UNCALIBRATED"
+    assert [found["code"] for found in figures["for_whom"]] == ["not-judged"]
+    assert any("it is no prescription" in remark for remark in figures["remarks"])
