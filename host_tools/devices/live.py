@@ -333,7 +333,10 @@ def show_result(
         found = {ear.route: ear.thresholds for ear in shown}
         screen.print(legend_in_colours(found, screen.width))
     if shown and truth is not None:
-        screen.print(TRUTH_WORDS)
+        lacks = any(
+            truth[ear.route].makes_up(each.frequency_hz) for ear in shown for each in ear.thresholds
+        )
+        screen.print(f"{TRUTH_WORDS}; {NOT_KNOWN} not known" if lacks else TRUTH_WORDS)
     for remark in result.remarks:
         show(screen, f"remark: {readable(say(remark))}", "yellow")
 

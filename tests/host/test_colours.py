@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import pytest
 from rich.console import Console, RenderableType
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram_text import draw_audiogram, legend
@@ -218,6 +219,11 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
         pluses = [line for line in said.getvalue().splitlines() if "+" in line]
         assert (f"{TRUTH_WORDS}" in said.getvalue()) == (truth is not None)
         assert (len(pluses) > 1) == (truth is not None), "the truth is not there without one"
+    lacking = Audiogram((500.0, 1000.0), (30.0, 40.0), ((1000.0, float("inf")),))
+    screen, said = terminal(80, no_color=True)
+    show_result(screen, result, dict.fromkeys((RIGHT, LEFT), lacking), nominal=False)
+    assert f"{TRUTH_WORDS}; ? not known" in said.getvalue()
+    assert len(re.findall(r"^ *true .*   40 +\?", said.getvalue(), re.MULTILINE)) == 2
     assert TRUTH_WORDS == "+ the simulated listener's true threshold"
 
 

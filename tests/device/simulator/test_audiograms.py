@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from device.audiogram_tables.ears import AudiogramError
-from device.simulator.audiograms import audiogram_named
+from device.simulator.audiogram import Audiogram
+from device.simulator.audiograms import audiogram_named, gaps_named, remarks_on
 from device.simulator.odd_ears import odd_ear
 
 TABLE = """\
@@ -185,3 +186,68 @@ def test_a_person_without_a_threshold_is_refused(tmp_path: Path) -> None:
         audiogram_named(f"{path}:1")
     with pytest.raises(AudiogramError, match="row 2, right ear, column AUXU500R: 500 dB HL, al"):
         audiogram_named(f"{path}:2")
+
+
+class TestWhatIsNotKnown:
+    def test_is_made_up_and_never_called_known(self, tmp_path: Path) -> None:
+        path = tmp_path / "aux.csv"
+        path.write_text("SEQN,AUXU500L,AUXU1K1L,AUXU2KL,AUXU8KL,AUXU500R\n1,15,35,888,888,20\n")
+        left = audiogram_named(f"{path}:1")["left"]
+
+        assert left.frequencies_hz == (500.0, 1000.0)
+        assert left.threshold_db_hl(4000.0) == 35.0, "the edge, for a listener has to hear somehow"
+        assert [left.knows(f) for f in (250, 500, 750, 1000, 2000, 8000)] == [
+            False, True, True, True, False, False
+        ]  # fmt: skip
+        assert left.makes_up(2000.0)
+        (remark,) = remarks_on(f"{path}:1")
+        assert (
+            "row 1, left ear: not known at 2000, 8000 Hz; what is heard there is made up" in remark
+        )
+
+    def test_between_two_that_are_known_is_what_was_asked_in_vain_or_more_than_an_octave(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "gaps.csv"
+        path.write_text("t500,t1000,t1500,t2000,t8000\n10,20,,30,70\n")
+        ear = audiogram_named(f"{path}:1")["right"]
+
+        assert [ear.knows(f) for f in (750, 1500, 3000, 8000)] == [True, False, False, True]
+        (remark,) = remarks_on(f"{path}:1")
+        assert "not known at 1500, 3000, 4000, 6000 Hz" in remark
+
+    def test_an_ear_of_which_nothing_is_known_is_said(self, tmp_path: Path) -> None:
+        path = tmp_path / "one.csv"
+        path.write_text("id,R500,R1000,L500,L1000\nAnn,10,20,,\n")
+        both = audiogram_named(f"{path}:Ann")
+        assert both["left"].threshold_db_hl(1000.0) == 20.0
+        assert not both["left"].knows(1000.0)
+        assert both["right"].knows(1000.0)
+        assert any("nothing is known of the left ear" in line for line in remarks_on(f"{path}:Ann"))
+
+    @pytest.mark.parametrize("name", ["N3", "S2,N1", "island", "island:2"])
+    def test_nothing_of_it_is_said_of_audiograms_by_name(self, name: str) -> None:
+        assert remarks_on(name) == []
+        assert audiogram_named(name)["right"].knows(1000.0)
+
+
+def test_gaps_are_those_of_both_columns_where_both_were_heard(tmp_path: Path) -> None:
+    path = tmp_path / "bone.csv"
+    path.write_text("t500,b500,t1000,b1000,t2000,b2000\n40,10,50,NR,>90,20\n")
+    gap = gaps_named(f"{path}:1")["right"]
+    assert isinstance(gap, Audiogram)
+    assert gap.threshold_db_hl(500.0) == gap.threshold_db_hl(2000.0) == 30.0
+    assert gaps_named("N3") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("t500,t1000,t2000,t4000\n10,20,30,110\n", 110.0), ("patient,hz,left\nA,500,15\n", 15.0),
+        ('{"left": {"500": 25}}', 25.0),
+    ],
+)  # fmt: skip
+def test_every_shape_of_table_can_be_simulated(tmp_path: Path, name: str, wanted: float) -> None:
+    path = tmp_path / "table"
+    path.write_text(name)
+    assert audiogram_named(f"{path}:1")["left"].thresholds_db_hl[-1] == wanted

@@ -317,6 +317,22 @@ def test_what_is_too_much_for_a_cable_waits_and_is_not_lost() -> None:
 
 
 @pytest.mark.thorough
+def test_what_a_table_lacks_is_said_before_the_test(tmp_path: Path) -> None:
+    table = tmp_path / "ears.csv"
+    table.write_text("SEQN,AUXU500R,AUXU1K1R,AUXU2KR,mode\n1,15,25,888,auto\n")
+    words = ["workbench", "--audiogram", f"{table}:1", "--speed", "100", "--data", tmp_path / "d"]
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *map(str, words)], cwd=REPO, input="", text=True,
+        capture_output=True, timeout=WAIT_S_MAX, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert f"{table}: passed over, as nothing is known of them: columns mode" in done.stderr
+    assert f"{table}, row 1, right ear: not known at 2000 Hz; what is heard" in done.stderr
+    assert f"{table}:1: nothing is known of the left ear" in done.stderr
+
+
+@pytest.mark.thorough
 def test_by_hand_with_a_cable_as_the_workbench_says(tmp_path: Path) -> None:
     """The four lines, each a process: no other program is needed."""
     run = [sys.executable, "-m"]
