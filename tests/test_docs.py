@@ -36,7 +36,8 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
 
 def test_there_is_an_example_of_what_researchers_bring() -> None:
     names = {path.stem for path in EXAMPLES}
-    assert {"own_loop", "own_method", "own_prior", "figures_of_the_paper"} <= names
+    brought = {"own_loop", "own_method", "own_prior", "fleet_as_data_frame", "fit_of_a_table"}
+    assert brought | {"figures_of_the_paper"} <= names
 
 
 def write_site(site: Path, body: str) -> Path:
