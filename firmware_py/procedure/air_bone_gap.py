@@ -11,35 +11,42 @@ gap of 15 dB and more at 0.5, 1 and 2 kHz.
 
 The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
 independent: where one was made from the other the gap is surer than is said here. The SD of a mean
-over frequencies is taken as if the thresholds of a route were all off by the same. Where the gap at
-one of the three frequencies may be none it counts as none: what is a mean of 15 dB even then is at
-least that.
+over frequencies is taken as if the thresholds of a route were all off by the same.
+
+Where the gap at one of the three frequencies may be none, for the other ear may have heard the
+vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone
+conduction has no number, for the skin may have felt it or it lies beyond the vibrator, the gap is
+inferred from those that were measured (`inferred_gap.py`), and is called if it is 15 dB and more
+more likely than not; it is said which were inferred. That there is none is not inferred.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, Final
 
+from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.grades import Spread
+from firmware_py.procedure.inferred_gap import MeasuredGap, infer_sum
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound, Outcome
 from firmware_py.procedure.reading import BEYOND, Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import BONE, EARS, Route
+from firmware_py.procedure.route import BONE, BY_AIR, EARS, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 from firmware_py.procedure.statements import may_compare
 
 GAP_DB: Final = 15.0
 NORMAL_BONE_DB_HL: Final = 20.0
 TYPE_HZ: Final = (500, 1000, 2000)
+_ALSO_TELLS_HZ: Final = 4000  # of the gaps there, if they are not measured
 CALLED: Final = 0.5  # so likely a gap is called one
 # A conductive loss cannot be larger: beyond it sound reaches the cochlea through the skull.
 LARGEST_DB: Final = 60.0
-# Where the skin may have felt the tones by bone, the 95 % band reaches up to where that begins; so
-# much lower, at most, lies the threshold.
-FELT_BELOW_DB: Final = 8.0
+# Of a threshold that perhaps lies above a limit, or above the level from which on the skin may feel
+# tones by bone, the 95 % band reaches up to there; so much lower, at most, it lies.
+PERHAPS_BELOW_DB: Final = 8.0
 LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
 TYPE_SOURCE: Final = "Mazzoli et al. 2003"
 EXAMINATION_SOURCE: Final = "21 CFR 801.420"
@@ -114,7 +121,9 @@ class EarGaps:
         }
 
 
-def gaps_of(result: SessionResult, convention: str = FIFTY_PERCENT) -> list[EarGaps]:
+def gaps_of(
+    result: SessionResult, convention: str = FIFTY_PERCENT, gap_prior: GapPrior | None = None
+) -> list[EarGaps]:
     """Return the gaps of each ear with valid tests by air and by bone, the right one first.
 
     Parameters
@@ -123,12 +132,14 @@ def gaps_of(result: SessionResult, convention: str = FIFTY_PERCENT) -> list[EarG
         As it may be told.
     convention : str
         Of its thresholds.
+    gap_prior : GapPrior, optional
+        What people have; by default what is shipped.
     """
     is_clinical = convention == CLINICAL_ASCENDING
     by_route = (result if is_clinical else in_convention(result, CLINICAL_ASCENDING)).by_route
     pairs = ((by_route.get(Route(ear)), by_route.get(Route(ear, BONE))) for ear in EARS)
     return [
-        _of_ear(air, bone)
+        _of_ear(air, bone, gap_prior)
         for air, bone in pairs
         if air is not None and bone is not None and may_compare(air, bone)
     ]
@@ -142,16 +153,21 @@ class _Level:
     at_least: bool  # it lies above, surely or because the other ear may have heard the tones
     at_most: bool
 
+    @property
+    def largest_db(self) -> float:
+        """Return the level that it is at most; infinity: it lies beyond a limit."""
+        return inf if self.at_least else self.db_hl
 
-def _level(found: ThresholdResult) -> _Level | None:
+
+def _level(found: ThresholdResult, *, by_air: bool) -> _Level | None:
     """Return what is known of a threshold; None: nothing, or not on which side of a limit."""
     reading = read(found)
     if reading.kind in BEYOND and found.limit_db_hl is not None:
         bound = BEYOND[reading.kind]
         at_least = bound == Bound.AT_LEAST or reading.doubtful
         return _Level(found.limit_db_hl, 0.0, at_least, bound == Bound.AT_MOST)
-    if reading.kind == Kind.PERHAPS_ABOVE and _may_be_felt(found):
-        return _Level((found.limit_db_hl or 0.0) - FELT_BELOW_DB, 0.0, at_least=True, at_most=False)
+    if reading.kind == Kind.PERHAPS_ABOVE and (by_air or _may_be_felt(found)):
+        return _Level((found.limit_db_hl or 0.0) - PERHAPS_BELOW_DB, 0.0, True, False)
     if found.mark not in WITH_NUMBERS or reading.level_db_hl is None or found.sd_db is None:
         return None
     at_least = reading.limit == Bound.AT_LEAST or reading.doubtful
@@ -168,7 +184,8 @@ def _levels(ear: EarResult) -> dict[int, tuple[_Level, bool]]:
     """Return by frequency what is known of an ear, and whether that was inferred."""
     found = {}
     for place, each in enumerate(ear.thresholds):
-        level, inferred = _level(each), each.mark == Outcome.INFERRED
+        level = _level(each, by_air=ear.route.kind is BY_AIR)
+        inferred = each.mark == Outcome.INFERRED
         if level is not None:
             doubtful = inferred and _is_beside_doubt(ear.thresholds, place)
             found[each.frequency_hz] = (
@@ -186,7 +203,7 @@ def _is_beside_doubt(thresholds: Sequence[ThresholdResult], place: int) -> bool:
     return any(read(thresholds[i]).doubtful for i in below + above)
 
 
-def _of_ear(air: EarResult, bone: EarResult) -> EarGaps:
+def _of_ear(air: EarResult, bone: EarResult, gap_prior: GapPrior | None) -> EarGaps:
     by_air, by_bone = _levels(air), _levels(bone)
     both = [f for f in by_air if f in by_bone]
     inferred = {f for f in both if by_air[f][1] or by_bone[f][1]}
@@ -202,12 +219,84 @@ def _of_ear(air: EarResult, bone: EarResult) -> EarGaps:
             return mean
         some_hz = [f for f in TYPE_HZ if f in both and _is_some(by_air[f][0], by_bone[f][0])]
         least = gap_over(TYPE_HZ, some_hz) if some_hz else None
-        return least if least is not None and least.is_called else mean
+        if least is not None and least.is_called:
+            return least
+        probable = _mean_with_inferred(bone, by_air, by_bone, gap_prior)
+        return probable if probable is not None and probable.is_called else mean
 
     gaps = tuple(gap for f in both if (gap := gap_over((f,), (f,))) is not None)
     mean = mean_gap()
     bone_levels = [by_bone[f][0] if f in by_bone else None for f in TYPE_HZ]
     return EarGaps(air.route.ear, gaps, mean, _loss_type(mean, bone_levels))
+
+
+def _mean_with_inferred(
+    bone: EarResult,
+    by_air: dict[int, tuple[_Level, bool]],
+    by_bone: dict[int, tuple[_Level, bool]],
+    gap_prior: GapPrior | None,
+) -> Gap | None:
+    """Return the mean gap, inferred where bone conduction of this ear tells no number.
+
+    There the skin may have felt the tones, or the threshold lies beyond the vibrator. Where the
+    other ear may have heard them the gap counts as none. None: there is nothing to infer, or
+    nothing that was measured tells of this ear.
+    """
+    measured: dict[int, MeasuredGap] = {
+        f: MeasuredGap(a.db_hl - b.db_hl, sqrt(a.sd_db**2 + b.sd_db**2), a.at_least or b.at_most)
+        for f in (*TYPE_HZ, _ALSO_TELLS_HZ)
+        if f in by_air and f in by_bone
+        for (a, by_others), (b, also_by_others) in [(by_air[f], by_bone[f])]
+        if not by_others and not also_by_others and _is_some(a, b)
+    }
+    most_db = {
+        f: by_air[f][0].largest_db - lowest_db_hl
+        for f, lowest_db_hl in _hidden_db_hl(bone).items()
+        if f in by_air and not by_air[f][0].at_most
+    }
+    if not measured or not most_db:
+        return None
+    some_hz = [
+        f for f in TYPE_HZ
+        if f not in most_db and f in by_air and f in by_bone
+        and _is_some(by_air[f][0], by_bone[f][0])
+    ]  # fmt: skip
+    count = len(TYPE_HZ)
+    levels = [[known[f][0] for f in some_hz] for known in (by_air, by_bone)]
+    told_db = sum(a.db_hl - b.db_hl for a, b in zip(*levels, strict=True))
+    told_sd_db = sqrt(sum(sum(each.sd_db for each in of) ** 2 for of in levels))
+    hidden = infer_sum(measured, most_db, gap_prior or GapPrior.usual())
+    spread = Spread(
+        tuple(
+            (weight, (told_db + db) / count, sqrt(told_sd_db**2 + sd_db**2) / count)
+            for weight, db, sd_db in hidden.parts
+        )
+    )
+    beyond = any(by_air[f][0].at_least for f in (*some_hz, *most_db))
+    at_least = beyond or len(some_hz) + len(most_db) < count
+    low_db, high_db = spread.band_db_hl()
+    inferred_hz = {f for f in some_hz if by_air[f][1] or by_bone[f][1]} | {*most_db}
+    return _make_gap(
+        TYPE_HZ,
+        spread.mean_db_hl,
+        low_db,
+        None if at_least else high_db,
+        spread.above(GAP_DB),
+        Bound.AT_LEAST if at_least else Bound.NONE,
+        (*sorted(inferred_hz),),
+    )
+
+
+def _hidden_db_hl(bone: EarResult) -> dict[int, float]:
+    """Return, of `TYPE_HZ`, where bone conduction tells no number, and what it is at least."""
+    found = {}
+    for each in bone.thresholds:
+        reading = read(each)
+        beyond = reading.kind in (Kind.ABOVE, Kind.PERHAPS_ABOVE) and not reading.doubtful
+        if each.frequency_hz in TYPE_HZ and beyond and each.limit_db_hl is not None:
+            below_db = PERHAPS_BELOW_DB if reading.kind == Kind.PERHAPS_ABOVE else 0.0
+            found[each.frequency_hz] = each.limit_db_hl - below_db
+    return found
 
 
 def _is_some(air: _Level, bone: _Level) -> bool:

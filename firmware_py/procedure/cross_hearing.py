@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 
 from firmware_py.procedure import masking
 from firmware_py.procedure.asked import is_at
-from firmware_py.procedure.crossing import Crossing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Why
+from firmware_py.procedure.own_bone import OwnBone
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.threshold_estimates import Estimate, Unmasked
+from firmware_py.procedure.threshold_estimates import Estimate
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,8 @@ class Verdict:
     air_bone_gap_db: float | None = None
 
 
-class CrossHearing(Crossing):
-    """Both ears of a session, and what lies between them: what is sure of each.
-
-    Attributes
-    ----------
-    asked_again : dict of Route to bool
-        Those that were asked again with noise.
-    """
+class CrossHearing(OwnBone):
+    """Both ears of a session, and what lies between them: what is sure of each."""
 
     def __init__(
         self,
@@ -53,24 +47,23 @@ class CrossHearing(Crossing):
         person: Person = UNKNOWN,
     ) -> None:
         super().__init__(settings, ears, earphones, person)
-        # Routes that were asked again with noise, and whether bone conduction of the other ear was
-        # known then: with it, an ear is judged once more.
-        self.asked_again: dict[Route, bool] = {}
         self._plateaus = {route: Plateau() for route in ears if not route.by_bone}
 
     def cover(self, route: Route, presentation: Presentation) -> Cover:
         """Return the noise that a tone needs; none while nothing is known of the other ear."""
         if presentation.purpose == Purpose.PLATEAU:
-            return self._cover_of_check(route)
+            return self._cover_of_check(route, presentation)
         # By bone either cochlea may answer at first; what matters is asked again with noise.
         at_first = route.by_bone and route not in self.asked_again
         return NO_COVER if at_first else self.needed_cover(route, presentation)
 
-    def _cover_of_check(self, route: Route) -> Cover:
-        check = self._plateaus[route].due
-        assert check is not None, "it is under way"
+    def _cover_of_check(self, route: Route, tone: Presentation) -> Cover:
         if not self.can_mask:
             return Cover(why=reason(Code.NO_NOISE))
+        if route.by_bone:
+            return self.enough_noise(route, tone)
+        check = self._plateaus[route].due
+        assert check is not None, "it is under way"
         return Cover(
             check.noise_db_hl, reason(Code.CHECKED, ear=str(route.noise), gap_db=check.gap_db)
         )
@@ -89,42 +82,15 @@ class CrossHearing(Crossing):
         crossed = self.crossed_answers(route)
         forgotten = [o for o in crossed if near(o.presentation.frequency_hz, uncertain_hz)]
         if not forgotten:
+            if route.by_bone:
+                self.want_behind_noise(route, uncertain_hz)
             return False
-        self.asked_again[route] = informed
         if route.by_bone:
-            # One answer of the other ear would be wrong for all: noise goes with every tone.
-            self.bone.keep(route)
-            self._limit_to_masked(route)
-            self.ears[route].ask_again(self.suspects(route), self.bone.own(route))
+            self.ask_own(route)
             return True
+        self.asked_again[route] = informed
         self.ears[route].ask_again(forgotten)
         return True
-
-    def _limit_to_masked(self, route: Route) -> None:
-        """Ask nothing that no noise would mask which the other ear may have: it tells nothing.
-
-        Nor where only levels could be masked that are softer than what was heard without noise.
-        """
-        levels = self.ears[route].levels
-        for each in self.ears[route].audiogram.estimates():
-            f = each.frequency_hz
-            wanted = range(math.floor(levels.limit_db_hl(f)), math.floor(levels.floor_db_hl), -1)
-            tones = (Presentation(Purpose.MEASURE, f, float(level)) for level in wanted)
-            sure = next((t.level_db_hl for t in tones if self.can_be_sure(route, t)), -math.inf)
-            if sure <= each.mean_db_hl:
-                levels.left_out_hz.append(f)
-                self._keep_unmasked(route, each)
-            else:
-                levels.lower_limit(f, sure)
-
-    def _keep_unmasked(self, route: Route, found: Estimate) -> None:
-        """Keep what was heard without noise where none masks: whose it is cannot be told."""
-        frequency_hz, levels = found.frequency_hz, self.ears[route].levels
-        level_db_hl = min(math.floor(found.mean_db_hl) + 1.0, levels.limit_db_hl(frequency_hz))
-        cover = self.needed_cover(route, Presentation(Purpose.MEASURE, frequency_hz, level_db_hl))
-        heard = found.mark not in (Outcome.INFERRED, Outcome.NO_RESPONSE)
-        if heard and cover.noise_db_hl is None and cover.why is not None:
-            self.ears[route].audiogram.unmasked[frequency_hz] = Unmasked(found, cover.why)
 
     def crossed_answers(self, route: Route) -> list[Observation]:
         """Return the answers that the other ear may have given, to tones that can have noise."""
@@ -175,8 +141,9 @@ class CrossHearing(Crossing):
 
     def next_check(self) -> tuple[Route, Presentation] | None:
         """Return a tone to be asked with more noise in the other ear, and by which route."""
-        if not self.watched or not self.can_mask or self.bone.under_way:
-            return None
+        behind = self.next_behind_noise()
+        if behind is not None or not self.watched or not self.can_mask or self.bone.under_way:
+            return behind
         for route, plateau in self._plateaus.items():
             if plateau.due is None:
                 plateau.due = self._check(route, plateau)
@@ -189,8 +156,12 @@ class CrossHearing(Crossing):
     def take_check(
         self, route: Route, tone: Presentation, heard: bool | None, cover: Cover
     ) -> None:
-        """Take the answer to a tone that `next_check` named; None: the listener was unsure."""
+        """Take the answer to a tone that one of these two named; None: the listener was unsure."""
         self.ears[route].levels.note_tone(tone)
+        if route.by_bone:
+            whys = {f: each.why for f, each in self._by_noise(route).items()}
+            self.take_behind_noise(route, tone, heard is True, cover, whys)
+            return
         self._plateaus[route].take_answer(heard is True, cover.noise_db_hl is not None)
 
     def _check(self, route: Route, plateau: Plateau) -> Check | None:
@@ -226,7 +197,9 @@ class CrossHearing(Crossing):
         frequency_hz = estimate.frequency_hz
         audiogram = self.ears[route].audiogram
         if audiogram.is_unmasked(estimate):
-            return Verdict(MaskingMark.UNCERTAIN, audiogram.unmasked[frequency_hz].why)
+            open_for = audiogram.unmasked[frequency_hz].why
+            mark = MaskingMark.UNCERTAIN if open_for else MaskingMark.NOT_MASKED
+            return Verdict(mark, open_for)
         other = self.other(route, frequency_hz) or masking.UNKNOWN
         level_db_hl = min(estimate.mean_db_hl, self.ears[route].levels.limit_db_hl(frequency_hz))
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)

@@ -1,5 +1,6 @@
 """Which tones reach the other cochlea, and what noise they need there."""
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -75,14 +76,35 @@ class Crossing:
         if not self.can_mask:
             return Cover(why=reason(Code.NO_NOISE))
         try:
-            level_db_hl = self._noise(route, presentation, other)
+            noise_db_hl = self._noise(route, presentation, other)
         except masking.UnmaskableError as error:
             return Cover(why=error.why)
+        return self._cover(route, presentation, noise_db_hl, other)
+
+    def enough_noise(self, route: Route, tone: Presentation) -> Cover:
+        """Return the least noise that keeps the other ear from a tone by bone, whatever it hides.
+
+        None if it is not known, or above the limit of the noise.
+        """
+        frequency_hz, level_db_hl = tone.frequency_hz, tone.level_db_hl
+        other = self.other(route, frequency_hz)
+        if other is None:
+            return NO_COVER
+        occlusion_db = self.earphones.occlusion_db(frequency_hz)
+        least = math.ceil(masking.least_bone_noise_db_hl(level_db_hl, occlusion_db, other))
+        if least > self.highest_noise_db_hl(route, frequency_hz):
+            return Cover(why=reason(Code.NOISE_LIMIT))
+        return self._cover(route, tone, float(least), other)
+
+    def _cover(
+        self, route: Route, tone: Presentation, noise_db_hl: float, other: masking.Threshold
+    ) -> Cover:
+        crossing_db_hl = self.crossing_db_hl(route, tone.frequency_hz, tone.level_db_hl)
         return Cover(
-            level_db_hl,
+            noise_db_hl,
             reason(
                 Code.CROSSES,
-                level_db_hl=presentation.level_db_hl,
+                level_db_hl=tone.level_db_hl,
                 ear=str(route.noise),
                 crossing_db_hl=crossing_db_hl,
                 cochlea_db_hl=other.cochlea_db_hl,

@@ -18,7 +18,7 @@ from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.levels import Highest, no_limit
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
-from firmware_py.procedure.next_ear import let_begin, next_again, next_beside_air, next_route
+from firmware_py.procedure.next_ear import let_begin, next_before_bone, next_beside_air
 from firmware_py.procedure.objective import Objective, objective_of
 from firmware_py.procedure.outcomes import Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
@@ -242,18 +242,17 @@ class HearingTest:
         """Go on with what is next; `since_us`: the board's time of the answer before."""
         if self.ear_check.under_way:
             return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
-        told: list[Action] = []
-        route = next_route(self.settings, self.ears.values())
-        if route is None and (route := next_again(self.cross_hearing)) is not None:
-            told = [tells.EarAgainTold(route, _CROSS_HEARD)]
-        silent, check = None, None if route else self.cross_hearing.next_check()
+        route, again, check = next_before_bone(self.settings, self.cross_hearing)
+        told: list[Action] = [tells.EarAgainTold(route, _CROSS_HEARD)] if route and again else []
+        silent = None
         if check is not None:
             route, _ = check
         elif route is None:
             route, silent = next_beside_air(self.cross_hearing)
         if route is None:
             return self._finish(SessionOutcome.COMPLETE)
-        if self.placing.wait_for(route, noise=route in self.cross_hearing.asked_again):
+        noise = check is not None or route in self.cross_hearing.asked_again
+        if self.placing.wait_for(route, noise):
             return [*told, tells.PlacingTold(self.placing.why), *self.presenter.pause()]
         if check is not None:
             return self._present(now_us, *check, since_us)

@@ -190,10 +190,25 @@ def bone_noise_db_hl(
     UnmaskableError
         If what masks enough would mask the tone itself, or is above the limit.
     """
+    least = least_bone_noise_db_hl(level_db_hl, occlusion_db, other)
+    return _between(least, level_db_hl + attenuation_db - OWN_MARGIN_DB, highest_db_hl)
+
+
+def least_bone_noise_db_hl(level_db_hl: float, occlusion_db: float, other: Threshold) -> float:
+    """Return the level of noise from which on the other ear cannot hear a tone by bone.
+
+    Parameters
+    ----------
+    level_db_hl : float
+        Of the tone.
+    occlusion_db : float
+        By how much better the other ear hears the tone for the earphone on it.
+    other : Threshold
+        Of the ear that shall not hear the tone.
+    """
     # What a conductive loss keeps out, it keeps in as well: by so much the ear is occluded less.
     louder_db = max(occlusion_db, other.gap_db)
-    least = max(other.high_db_hl, level_db_hl - SKULL_DB + louder_db + HIDDEN_DB)
-    return _between(least, level_db_hl + attenuation_db - OWN_MARGIN_DB, highest_db_hl)
+    return max(other.high_db_hl, level_db_hl - SKULL_DB + louder_db + HIDDEN_DB)
 
 
 def _between(least: float, most: float, highest_db_hl: float) -> float:

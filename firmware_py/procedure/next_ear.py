@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import BETTER, Settings
 
@@ -43,6 +44,21 @@ def next_again(hearing: CrossHearing) -> Route | None:
     routes = [route for route in hearing.ears if by_bone_over or not route.by_bone]
     by_bone_first = sorted(routes, key=lambda route: not route.by_bone)
     return next(filter(hearing.ask_again, by_bone_first), None)
+
+
+def next_before_bone(
+    settings: Settings, hearing: CrossHearing
+) -> tuple[Route | None, bool, tuple[Route, Presentation] | None]:
+    """Return a route by air or one to be asked again, if it is that, and else a check with noise.
+
+    What is asked by bone behind noise comes as long as the vibrator is where it was.
+    """
+    route = next_route(settings, hearing.ears.values())
+    check = None if route else hearing.next_behind_noise()
+    if route is not None or check is not None:
+        return route, False, check
+    again = next_again(hearing)
+    return again, again is not None, None if again else hearing.next_check()
 
 
 def next_confirmed(ears: Iterable[EarTest]) -> Route | None:

@@ -48,7 +48,7 @@ class Unmasked:
     """What was found without noise at a frequency where no noise keeps the other ear from it."""
 
     found: Estimate
-    why: Reason
+    why: Reason | None  # why it is uncertain whose it is; None: both ears would explain the same
 
 
 class ThresholdEstimates:

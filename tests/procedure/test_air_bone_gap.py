@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from firmware_py.procedure.air_bone_gap import (
+    GAP_DB,
     TYPE_HZ,
     LossType,
     gaps_of,
@@ -129,14 +130,31 @@ def test_what_may_lie_on_either_side_is_not_known() -> None:
     both = session(
         beyond(air({0: 50.0}), 1000, deaf, 100.0), beyond(bone({0: 33.0}), 1000, deaf, 75.0)
     )
-    perhaps = session(beyond(air({0: 50.0}), 1000, Outcome.INCOMPLETE, 100.0), bone({0: 33.0}))
 
-    for result in (both, perhaps):
-        (found,) = gaps_of(result)
-        assert 1000 not in {gap.frequencies_hz[0] for gap in found.gaps}
-        assert found.mean is None
-        assert found.loss == LossType.UNKNOWN
-        assert not found.wants_examination
+    (found,) = gaps_of(both)
+
+    assert 1000 not in {gap.frequencies_hz[0] for gap in found.gaps}
+    assert found.mean is None
+    assert found.loss == LossType.UNKNOWN
+    assert not found.wants_examination
+
+
+def test_what_perhaps_lies_beyond_a_limit_by_air_is_a_bound_below_it() -> None:
+    perhaps = beyond(air({0: 50.0}), 1000, Outcome.INCOMPLETE, 100.0)
+
+    (found,), (small,) = (gaps_of(session(perhaps, bone({0: level}))) for level in (33.0, 50.0))
+
+    (gap,) = (each for each in found.gaps if each.frequencies_hz == (1000,))
+    least_db = 100.0 - 8.0 - (33.0 + OFFSET_DB)
+    assert gap.bound == Bound.AT_LEAST
+    assert gap.db == pytest.approx(least_db, abs=1e-3)
+    assert found.mean is not None
+    assert found.mean.bound == Bound.AT_LEAST
+    assert found.mean.db == pytest.approx((17.0 + 17.0 + least_db) / 3.0, abs=1e-3)
+    assert found.mean.is_called
+    assert small.mean is not None
+    assert not small.mean.is_called, "13 dB at least"
+    assert small.loss == LossType.UNKNOWN
 
 
 def test_what_the_skin_may_have_felt_is_a_bound_below_which_it_began() -> None:
@@ -207,6 +225,47 @@ def test_conductive_or_mixed_is_told_where_bone_lies_on_one_side_of_20_db_only()
     assert loss(beyond(bone({0: 45.0}), 500, hears_all, -10.0)) == LossType.UNKNOWN, "26 and less"
     beyond_vibrator = beyond(bone({0: 5.0}), 500, Outcome.INCOMPLETE, 100.0)
     assert loss(beyond_vibrator) == LossType.UNKNOWN, "nothing is known of it at 500 Hz"
+
+
+def test_a_gap_where_tones_may_be_felt_is_inferred_from_the_others() -> None:
+    """With 20 dB elsewhere, 500 Hz alone would have to have less than 5."""
+    felt = beyond(bone({0: 30.0}), 500, Outcome.INCOMPLETE, 40.0)
+
+    (found,), (none,), (known,) = (
+        gaps_of(session(air({0: 51.0, 4000: 60.0}), each), gap_prior=gaps)
+        for each, gaps in (
+            (felt, None),
+            (beyond(bone({0: 50.0}), 500, Outcome.INCOMPLETE, 40.0), None),
+            (mark(felt, 2000, masking=MaskingMark.UNCERTAIN), None),
+        )
+    )
+
+    assert found.mean is not None
+    assert found.mean.is_called
+    assert found.mean.bound == Bound.NONE
+    assert found.mean.inferred_hz == (500,)
+    assert GAP_DB < found.mean.db < 21.0
+    assert found.mean.low_db is not None
+    assert found.mean.high_db is not None
+    assert found.mean.low_db < found.mean.db < found.mean.high_db
+    assert 500 not in {hz for gap in found.gaps if gap.inferred_hz for hz in gap.frequencies_hz}
+    assert none.mean is not None
+    assert not none.mean.is_called
+    assert none.mean.inferred_hz == (), "what is at most something is told as that"
+    assert known.mean is not None
+    assert not known.mean.is_called, "where the other ear may have heard it, it counts as none"
+
+
+def test_nothing_is_inferred_of_an_ear_whose_own_bone_was_measured_nowhere() -> None:
+    felt = beyond(bone({0: 20.0}), 500, Outcome.INCOMPLETE, 40.0)
+    for hz in felt.route.kind.frequencies_hz[2:]:
+        felt = mark(felt, hz, masking=MaskingMark.UNCERTAIN)
+
+    (found,) = gaps_of(session(air({0: 90.0}), felt))
+
+    assert found.mean is not None
+    assert found.mean.bound == Bound.AT_MOST
+    assert not found.mean.is_called
 
 
 def test_what_was_inferred_is_named() -> None:

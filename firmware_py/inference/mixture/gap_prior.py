@@ -57,6 +57,11 @@ class GapPrior:
         """
         return self.classes[0].mean_db[self.frequencies_hz.index(frequency_hz)]
 
+    @staticmethod
+    def usual() -> "GapPrior":
+        """Return the one that comes with the firmware."""
+        return shipped_gap_prior()
+
     def to_json(self) -> str:
         """Return the text of a file of gaps; one class a paragraph."""
         head = {

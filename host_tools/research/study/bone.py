@@ -9,9 +9,10 @@ import numpy as np
 
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import SimulatedListener
+from device.simulator.operator import Operator
 from firmware_py.procedure import tells
 from firmware_py.procedure.air_bone_gap import gaps_of
-from firmware_py.procedure.events import Action, Finish
+from firmware_py.procedure.events import OPERATOR, Action, Finish
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import Route
@@ -118,7 +119,8 @@ def run_test(unit: Unit) -> Measured:
         seed=seed,
         head=person.head,
     )
-    test = SimulatedTest(Settings(routes="air, bone", seed=seed), listener)
+    settings = Settings(routes="air, bone", seed=seed)
+    test = SimulatedTest(settings, listener, operator=Operator(hears=OPERATOR))
     test.test.cross_hearing.bone.gaps = person.gaps
     watch = _Watch(test)
     test.run_until(watch.is_over)
@@ -129,7 +131,7 @@ def run_test(unit: Unit) -> Measured:
 
 
 def _ears(person: Person, result: SessionResult, watch: _Watch) -> Iterable[EarFound]:
-    called = {gap.ear: gap.mean for gap in gaps_of(result)}
+    called = {gap.ear: gap.mean for gap in gaps_of(result, gap_prior=person.gaps)}
     for ear in result.ears:
         if ear.route.by_bone:
             mean = called.get(ear.route.ear)
