@@ -10,7 +10,7 @@ import pytest
 from device.simulator.audiogram import Audiogram
 from device.simulator.earphones import PLACE_US
 from device.simulator.head import Head
-from firmware_py.inference.mixture.gap_prior import shipped_gap_prior
+from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
 from firmware_py.procedure.air_bone_gap import EarGaps
 from firmware_py.procedure.results import EarResult, SessionResult
 from host_tools.errors import HostError
@@ -149,7 +149,8 @@ def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatc
     seen: list[SessionResult] = []
     module = "host_tools.research.study.bone.gaps_of"
 
-    def look(result: SessionResult) -> list[EarGaps]:
+    def look(result: SessionResult, gap_prior: GapPrior) -> list[EarGaps]:
+        assert gap_prior is FLAT.gaps
         seen.append(result)
         return []
 
