@@ -5,16 +5,18 @@ its threshold is that of the better cochlea; where that leaves open whose it is,
 again with noise in the other one, and the threshold is its own (`cross_hearing.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.inference.curves import Curves
+from firmware_py.inference.elementary import exp
 from firmware_py.inference.mixture import bone_prior
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.placing import Placing
+from firmware_py.procedure.presentation import Observation, without
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, Estimate
 
@@ -96,16 +98,30 @@ class BoneConduction:
         kept = self._of_either.get(ear.route)
         return ear.estimator.curves_at_knots() if kept is None else kept
 
-    def own(self, route: Route) -> Curves:
-        """Return what is known of the ear's own threshold, whatever the other cochlea hears.
+    def own(self, route: Route, suspects: Sequence[Observation]) -> Curves:
+        """Return what is known of the ear's own threshold, by air and by its answers without noise.
 
         What was found without noise was the one's or the other's. If it was this one's, that is its
         threshold, within what the skull takes away: a cochlea that is little worse than the other
-        one answers nearly as early. Else it is what air tells of it.
+        one answers nearly as early. Else it is what air tells of it, and what is its own of the
+        answers: silences are. Either way each of them counts once, here, and must not be given to
+        the estimator again. (When they were, bands were too narrow by a quarter.)
+
+        Parameters
+        ----------
+        route : Route
+            By bone; what was found without noise has been kept.
+        suspects : sequence of Observation
+            The answers that the other cochlea may have given.
         """
+        measurement = self._ears[route].measurement
         knots_hz = self._ears[route].estimator.knots_hz
         by_air = bone_prior.cochlea(self._by_air(route.ear, knots_hz), knots_hz, self.gaps)
-        return bone_prior.other_side(self._of_either[route]).or_else(by_air, OWN_SHARE)
+        own_answers = without(measurement.tones(), suspects)
+        not_heard, log_evidence = measurement.would_tell(by_air, own_answers)
+        # The less likely they are by what air tells, the more it was this ear that answered.
+        share = OWN_SHARE / (OWN_SHARE + (1.0 - OWN_SHARE) * min(exp(log_evidence), 1.0))
+        return bone_prior.other_side(self._of_either[route]).or_else(not_heard, share)
 
     def of(self, ear: str) -> "EarTest | None":
         """Return the test of an ear by bone; None if it is not measured, or not to be trusted."""

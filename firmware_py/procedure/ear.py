@@ -267,7 +267,7 @@ class EarTest(EarParts):
         """
         self.rule.ask_again()
         if own is not None:
-            self.measurement.expect_threshold(own)
+            self.measurement.expect_own(own)
         self.forget(observations)
         self.outcome, self.why = Outcome.INCOMPLETE, ()
         self.ask_for(Why.MOST_INFORMATIVE)

@@ -1,5 +1,6 @@
 """The measurement of one ear: which tone tells most next, until the stopping rule says enough."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from firmware_py.inference.curves import Curves
@@ -53,6 +54,7 @@ class Measurement:
         self.again_hz: tuple[float, ...] = ()  # what is asked again with noise
         self.doubted_tones = 0
         self.evidence: list[Observation | bool] = []
+        self._told: list[Observation] = []  # what is expected of the threshold rests on these
 
     @property
     def observations(self) -> list[Observation]:
@@ -64,17 +66,19 @@ class Measurement:
         # seem as informative as before.
         at_bound = self._asked.all_silent_at_limit() + self._asked.all_heard_at_floor()
         exhausted_hz = [f for f, count in at_bound.items() if count >= SAME_TONE_MAX]
-        kind = self._levels.route.kind
-        exhausted_hz += self._levels.left_out_hz
+        kind, known_hz = self._levels.route.kind, self._estimator.candidate_frequencies_hz
+        never_hz = [*self._levels.left_out_hz]
         if kind.follows_air and not self._settings.ask_all:
-            exhausted_hz += kind.inter_octave_hz
+            never_hz += kind.inter_octave_hz
+        exhausted_hz += never_hz
         if self.again_hz:
-            known_hz = self._estimator.candidate_frequencies_hz
             exhausted_hz += [f for f in known_hz if not near(f, self.again_hz)]
         elif self._settings.profile in HONEST_PROFILES:
             # Its bands can be trusted to say that a frequency needs no more tones; the others are
             # too sure of themselves, and choose by information alone.
             exhausted_hz += self.settled_hz()
+        if {*exhausted_hz} >= {*known_hz}:
+            exhausted_hz = never_hz  # once more at a bound: what is left out tells nothing
         stimulus = best_within_reach(objective, self._estimator, self._levels, exhausted_hz)
         tone = self._levels.tone(Purpose.MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)
@@ -120,10 +124,28 @@ class Measurement:
         self._estimator.expect_threshold(expected)
         self._give_anew(self.evidence)
 
+    def would_tell(self, expected: Curves, answers: Sequence[Observation]) -> tuple[Curves, float]:
+        """Return what these answers alone would tell, and the log evidence of them.
+
+        `expected`: what is known before them. It is what is expected from here on.
+        """
+        self._estimator.reset()
+        self._estimator.expect_threshold(expected)
+        self._give_anew(answers)
+        return self._estimator.curves_at_knots(), self._estimator.log_evidence
+
+    def expect_own(self, expected: Curves) -> None:
+        """Begin with what is known of this very ear, by the answers so far among others.
+
+        They count there, and not once more as answers to the estimator.
+        """
+        self._told += self.tones()
+        self.evidence = without(self.evidence, self._told)
+        self.expect_threshold(expected)
+
     def most_doubted(self) -> Presentation:
         """Return the tone whose answer is the most ambiguous."""
-        tones = [each.presentation for each in self.observations if not _is_catch(each)]
-        return tones[int(self._estimator.doubts.argmax())]
+        return self.tones()[int(self._estimator.doubts.argmax())].presentation
 
     def forget(self, observations: list[Observation]) -> None:
         """Measure again without these answers: the other ear's, or given without attention.
@@ -134,7 +156,7 @@ class Measurement:
         self.again_hz = tuple(each.presentation.frequency_hz for each in observations)
         self.bracketing.begin_again()
         pauses = [each for each in self.evidence if isinstance(each, bool)]
-        self.evidence = [*pauses, *self.observations]
+        self.evidence = [*pauses, *without(self.observations, self._told)]
         self._give_anew(self.evidence)
 
     def tones(self) -> list[Observation]:
@@ -162,7 +184,7 @@ class Measurement:
             found.append(self._estimator.log_evidence)
         return found
 
-    def _give_anew(self, evidence: list[Observation | bool]) -> None:
+    def _give_anew(self, evidence: Sequence[Observation | bool]) -> None:
         self._estimator.reset()
         for each in evidence:
             give(self._estimator, each)
@@ -179,7 +201,7 @@ class Measurement:
         place = places[tones] if tones < len(places) else len(self.evidence)
         dropped = [each for each in self.evidence[place:] if isinstance(each, Observation)]
         self.evidence = self.evidence[:place]
-        self._asked.observations = [e for e in self.evidence if isinstance(e, Observation)]
+        self._asked.observations = without(self.observations, dropped)
         self.bracketing.begin_again()
         self._give_anew(self.evidence)
         return dropped, [each for each in self.evidence if isinstance(each, bool)]

@@ -9,7 +9,6 @@ import math
 from collections.abc import Container, Mapping
 from dataclasses import replace
 
-from firmware_py.inference.curves import Curves
 from firmware_py.procedure import masking
 from firmware_py.procedure.behind_noise import TIMES, BehindNoise
 from firmware_py.procedure.crossing import Crossing
@@ -17,7 +16,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN
-from firmware_py.procedure.presentation import Cover, Observation, Presentation
+from firmware_py.procedure.presentation import Cover, Presentation
 from firmware_py.procedure.reasons import Reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
@@ -47,15 +46,14 @@ class OwnBone(Crossing):
 
     def ask_own(self, route: Route) -> None:
         """Ask an ear by bone again, with noise: one answer of the other would be wrong for all."""
-        suspects, own = self._begin_with_own(route)
+        self._begin_with_own(route)
         self._limit_to_masked(route)
-        self.ears[route].ask_again(suspects, own)
+        suspects = self.suspects(route)
+        self.ears[route].ask_again(suspects, self.bone.own(route, suspects))
 
-    def _begin_with_own(self, route: Route) -> tuple[list[Observation], Curves]:
-        """Return what to forget of an ear by bone, and what is expected of it alone from now on."""
+    def _begin_with_own(self, route: Route) -> None:
         self.asked_again[route] = True
         self.bone.keep(route)
-        return self.suspects(route), self.bone.own(route)
 
     def _limit_to_masked(self, route: Route) -> None:
         """Ask nothing that no noise would mask which the other ear may have: it tells nothing.
@@ -147,8 +145,9 @@ class OwnBone(Crossing):
                 f = found.frequency_hz
                 if found.mark != Outcome.INFERRED:
                     audiogram.unmasked[f] = Unmasked(found, whys[f])
-            suspects, own = self._begin_with_own(route)
-            measurement.expect_threshold(own)
+            self._begin_with_own(route)
+            suspects = self.suspects(route)
+            measurement.expect_own(self.bone.own(route, suspects))
             measurement.forget(suspects)
         for each in answers:
             measurement.observe(each)

@@ -142,6 +142,9 @@ class StoppingRule:
         least = 0 if self._levels.route.kind.follows_air else s.tones_min
         if self._tally.tones < min(least, self._tones_max - self._kept):
             return ()
+        asked_hz = self._audiogram.silent_up_to_limits_hz()
+        if self._levels.left_out_hz and asked_hz:
+            return (_no_response(self._levels.limits_db_hl(asked_hz)),)
         widest = self._audiogram.widest()
         if widest.half_width_db <= self._audiogram.wanted_half_width_db(widest.frequency_hz):
             return (_band(Code.NARROW_ENOUGH, widest),)

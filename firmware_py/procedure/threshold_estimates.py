@@ -145,6 +145,16 @@ class ThresholdEstimates:
         ]
         return inside or estimates
 
+    def silent_up_to_limits_hz(self) -> list[int]:
+        """Return where nothing was heard, if it is certain that all bands which decide lie there.
+
+        Nothing, if one of them does not.
+        """
+        deciding = self.deciding_estimates(self.estimates())
+        if any(each.side != Outcome.NO_RESPONSE for each in deciding):
+            return []
+        return [each.frequency_hz for each in deciding if each.mark == Outcome.NO_RESPONSE]
+
     def wanted_half_width_db(self, frequency_hz: float) -> float:
         """Return how far the band may reach to either side at a frequency."""
         factor = ROUGH if self.is_rough else 1.0
