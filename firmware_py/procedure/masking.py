@@ -139,7 +139,11 @@ UNKNOWN: Final = Threshold(AIR_BONE_GAP_DB, 0.0, math.inf)  # perhaps young and 
 
 
 def noise_db_hl(
-    level_db_hl: float, attenuation_db: float, other: Threshold, highest_db_hl: float
+    level_db_hl: float,
+    attenuation_db: float,
+    other: Threshold,
+    highest_db_hl: float,
+    own_gap_db: float = AIR_BONE_GAP_DB,
 ) -> float:
     """Return the level of the noise that a tone by air needs in the other ear, whole dB.
 
@@ -153,6 +157,8 @@ def noise_db_hl(
         Of the ear that shall not hear the tone.
     highest_db_hl : float
         Limit of the noise.
+    own_gap_db : float
+        The air-bone gap of the ear that hears the tone: what crosses to it is not kept out by that.
 
     Raises
     ------
@@ -160,7 +166,7 @@ def noise_db_hl(
         If what masks enough would mask the tone itself, or is above the limit.
     """
     least = max(other.high_db_hl, level_db_hl - attenuation_db + other.gap_db)
-    return _between(least, level_db_hl + attenuation_db - AIR_BONE_GAP_DB, highest_db_hl)
+    return _between(least, level_db_hl + attenuation_db - own_gap_db, highest_db_hl)
 
 
 def bone_noise_db_hl(

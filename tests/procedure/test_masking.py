@@ -162,6 +162,22 @@ def test_the_noise_a_tone_needs(
 
 
 @pytest.mark.parametrize(
+    ("own_gap_db", "noise"),
+    [
+        (0.0, 105.0),  # least 95, and most 120 in place of 105: 10 of safety
+        (15.0, 100.0),
+        (25.0, 95.0),  # what crosses 40 dB is as loud as the tone behind such a gap
+    ],
+)
+def test_a_gap_of_the_tested_ear_lets_noise_in(own_gap_db: float, noise: float) -> None:
+    other = Threshold(90.0, 85.0, 95.0)
+    assert noise_db_hl(80.0, 40.0, other, 110.0, own_gap_db) == noise
+    assert noise - 40.0 <= 80.0 - own_gap_db
+    with pytest.raises(UnmaskableError):
+        noise_db_hl(80.0, 40.0, other, 110.0, 26.0)
+
+
+@pytest.mark.parametrize(
     ("high", "limit", "code"),
     [
         (106.0, 120.0, Code.DILEMMA),
