@@ -147,13 +147,12 @@ def _age(columns: Columns, row: Row) -> float:
 
 
 def _sex(columns: Columns, row: Row) -> str:
-    told, column = columns.cell(row, Role.SEX), columns.of(Role.SEX)
-    text = told.upper()
+    text, column = columns.cell(row, Role.SEX).upper(), columns.of(Role.SEX)
     if column and column[0].text.upper() == nhanes.SEX:
         text = _CODES.get(text.removesuffix(".0"), text)
     if text not in _SEXES:
         raise AudiogramError(
-            f"{columns.grid.place(row)}, column {column[0].text}: {show(told)}, allowed are F, M "
+            f"{columns.grid.place(row)}, column {column[0].text}: {show(text)}, allowed are F, M "
             "and an empty cell"
         )
     return _SEXES[text]

@@ -23,7 +23,7 @@ from device.speech import FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import printable
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.commands.prescribe.ear_prescription import HELD_DB
 from host_tools.errors import HostError
 
@@ -70,8 +70,15 @@ class TablePrescription:
     @property
     def without_limit_hz(self) -> tuple[float, ...]:
         """Return where there was no response, up to a limit that the table does not tell."""
-        known = self.found.by_air.items()
-        return tuple(f for f, each in known if not each.heard and each.limit_db_hl is None)
+        return tuple(
+            f for f, each in self.found.by_air.items()
+            if not each.heard and each.limit_db_hl is None and f <= HIGHEST_HZ
+        )  # fmt: skip
+
+    @property
+    def too_high_hz(self) -> tuple[float, ...]:
+        """Return where the table knows something, and an aid has no band."""
+        return tuple(f for f in self.found.by_air if f > HIGHEST_HZ)
 
     @property
     def left_out_hz(self) -> tuple[float, ...]:
@@ -100,6 +107,7 @@ class TableFit:
     fit: Fit
 
 
+HIGHEST_HZ: Final = float(AUDIOGRAM_FREQUENCIES_HZ[-1])  # above it no aid has a band
 # Of parts of a name, where there are two.
 _IN_ORDER: Final = (RIGHT, LEFT)
 
@@ -214,7 +222,10 @@ def _check(found: TableEar, side: str, *, uncalibrated: bool) -> None:
 
 def _known_hz(found: TableEar) -> list[float]:
     """Return where a rule can be given something: a level, or a limit without a response."""
-    return [f for f, r in found.by_air.items() if r.heard or r.limit_db_hl is not None]
+    return [
+        f for f, r in found.by_air.items()
+        if (r.heard or r.limit_db_hl is not None) and f <= HIGHEST_HZ
+    ]  # fmt: skip
 
 
 def _prescription(

@@ -113,6 +113,8 @@ def _of_ear(ear: TablePrescription) -> Iterator[str]:
             f"no response at {_list(ear.without_limit_hz)} Hz, and the table does not tell up to "
             "which level: there is no gain for it; in the table the limit is written >110"
         )
+    if ear.too_high_hz:
+        yield f"{_list(ear.too_high_hz)} Hz is left out: an aid has no band there"
     if ear.left_out_hz:
         yield (
             f"{_list(ear.left_out_hz)} Hz is left out, as it is not known of the other ear, and "

@@ -179,7 +179,7 @@ class TestRefusals:
             ("subject,t500\n,10\n", "column subject: is empty, allowed is anything that tells"),
             ("t500,age\n10,old\n", "row 1, column age: 'old' is not a number of years"),
             ("t500,age\n10,200\n", "200 years, allowed are 0 to 130"),
-            ("t500,sex\n10,q\n", "column sex: 'q', allowed are F, M and an empty cell"),
+            ("t500,sex\n10,q\n", "column sex: 'Q', allowed are F, M and an empty cell"),
             ("t500,route\n10,up\n", "column route: 'up', allowed are AC and BC, or air and bone"),
             ("t500,no_response\n10,500\n", "column t500: 10 dB HL, and listed in column no_resp"),
             ("t500,no_response\n,700\n", "'700' is no frequency of the table, allowed are 500"),

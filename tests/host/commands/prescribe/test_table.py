@@ -101,6 +101,16 @@ def test_a_mean_that_lacks_a_frequency_says_so(gp_pta: GpPta, clinic: Path) -> N
     )
 
 
+def test_what_is_above_every_band_of_an_aid_is_left_out_and_said(
+    gp_pta: GpPta, clinic: Path
+) -> None:
+    clinic.write_text("ear,t500,t1000,t2000,t8000,t12500,t16000\nR,30,40,50,60,70,NR\n")
+    figures = figures_of(gp_pta, f"{clinic}:1")
+    assert [*bands_of(figures, "right")] == [500, 1000, 2000, 8000]
+    assert "right ear: 12500, 16000 Hz is left out: an aid has no band there" in figures["remarks"]
+    assert figures["ears"][0]["left_out_hz"] == []
+
+
 def test_files_for_aids_say_where_the_numbers_are_from(
     gp_pta: GpPta, refusal_of: Refused, clinic: Path, tmp_path: Path
 ) -> None:
