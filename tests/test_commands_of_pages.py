@@ -22,7 +22,7 @@ from firmware_py import main as firmware
 from firmware_py.journal import read_journal
 from host_tools.main import COMMANDS, main, parser
 from tests.host.journals import GOLDEN, write_again
-from tests.own_priors import write_prior
+from tests.host.place_of_pages import write_place
 from tests.test_pages import PAGES, ROOT, name
 
 # The commands of `gp-pta` that a page shows are run, or only parsed, for a reason.
@@ -283,7 +283,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = ROOT / "host_tools" / "commands" / "report" / "README.md"
     (heading,) = [block for language, block in BLOCK.findall(page.read_text()) if language]
     (place / "person.toml").write_text(heading)
-    write_prior(place / "prior.json")
+    write_place(place)
     return place
 
 

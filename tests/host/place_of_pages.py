@@ -17,7 +17,7 @@ ROUTES_HZ: Final = (500, 1000, 2000, 4000)
 
 def write_place(place: Path) -> None:
     """Write tables of ears by air and of both routes, a prior, and the page's own classes."""
-    for name in ("ears.csv", "nhanes_audiograms.csv"):
+    for name in ("ears.csv", "clinic.csv", "nhanes_audiograms.csv"):
         (place / name).write_text(_table_of_ears(), encoding="utf-8")
     for name in ("air_bone.csv", "both.csv", "ohhr_air_bone_ucl.csv"):
         (place / name).write_text(_table_of_routes(), encoding="utf-8")
