@@ -124,12 +124,9 @@ class Crossing:
         other = self.ears.get(route.noise)
         if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
             return None
-        return self._threshold_of(other, route, frequency_hz)
-
-    def _threshold_of(self, air: EarTest, by: Route, frequency_hz: float) -> masking.Threshold:
-        mean_db_hl, _ = air.estimator.threshold([frequency_hz])
-        low_db_hl, high_db_hl = air.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
-        bone_db_hl = self.bone.lowest_db_hl(air.route.ear, by, frequency_hz)
+        mean_db_hl, _ = other.estimator.threshold([frequency_hz])
+        low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
+        bone_db_hl = self.bone.lowest_db_hl(route.noise.ear, route, frequency_hz)
         return masking.Threshold(
             float(mean_db_hl[0]), float(low_db_hl[0]), float(high_db_hl[0]), bone_db_hl
         )
@@ -149,10 +146,27 @@ class Crossing:
             return masking.bone_noise_db_hl(
                 tone.level_db_hl, attenuation_db, occlusion_db, other, highest_db_hl
             )
-        own_gap_db = self._threshold_of(self.ears[route], route, frequency_hz).gap_db
         return masking.noise_db_hl(
-            tone.level_db_hl, attenuation_db, other, highest_db_hl, own_gap_db
+            tone.level_db_hl,
+            attenuation_db,
+            other,
+            highest_db_hl,
+            self._own_gap_db(route, frequency_hz),
         )
+
+    def _own_gap_db(self, route: Route, frequency_hz: float) -> float:
+        """Return the air-bone gap of an ear that is reckoned with when noise crosses to it.
+
+        As bone conduction was told, of whichever cochlea that is. The attenuation of the head has
+        room for its error.
+        """
+        bone = self.bone.of(route.ear)
+        told = [] if bone is None else bone.audiogram.told_estimates()
+        levels_db_hl = [each.mean_db_hl for each in told if each.frequency_hz == frequency_hz]
+        if not levels_db_hl:
+            return masking.AIR_BONE_GAP_DB
+        mean_db_hl, _ = self.ears[route].estimator.threshold([frequency_hz])
+        return min(max(float(mean_db_hl[0]) - levels_db_hl[0], 0.0), masking.GAP_MAX_DB)
 
     def highest_noise_db_hl(self, route: Route, frequency_hz: float) -> float:
         """Return the limit of the noise for a tone in this ear."""
