@@ -1,6 +1,7 @@
 """`python -m device.image.build`: images of the firmware, one for each kind of machine."""
 
 import argparse
+import ast
 import gzip
 import hashlib
 import io
@@ -22,6 +23,7 @@ from firmware_py.platform.program import run_program
 
 DEVICES: Final = [target.name for target in TARGETS.values() if target.is_for_devices]
 STACK_BYTES_MAX: Final = 8192  # half of the smallest stack that a thread may have
+KERNELS: Final = "inference"  # the library of kernels knows these sources by their check sum
 PAGE: Final = "operator.html"
 LAUNCHER: Final = """\
 #!/usr/bin/env python3
@@ -61,6 +63,9 @@ def assemble(
         directory / "firmware_py",
         ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.md", "*.svg", "*.pyi"),
     )
+    for path in sorted((directory / "firmware_py").rglob("*.py")):
+        if KERNELS not in path.parts:
+            path.write_text(empty_docstrings(path.read_text("utf-8")), "utf-8")
     shutil.copy(ROOT / "LICENSE", directory)
     if page is not None:
         shutil.copyfile(page, directory / PAGE)
@@ -73,6 +78,25 @@ def assemble(
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "ascii")
     _write_checksums(directory)
     return _pack(directory)
+
+
+def empty_docstrings(source: str) -> str:
+    """Return a module with docstrings of no words, so that it takes less room and memory.
+
+    Each line stays where it is: an error names the line of the source.
+    """
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        if ast.get_docstring(node) is None:
+            continue
+        first = node.body[0]
+        end = first.end_lineno or first.lineno
+        line = lines[first.lineno - 1]
+        lines[first.lineno - 1] = line[: len(line) - len(line.lstrip())] + '""\n'
+        lines[first.lineno : end] = ["\n"] * (end - first.lineno)
+    return "".join(lines)
 
 
 def _files(directory: Path) -> list[Path]:

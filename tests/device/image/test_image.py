@@ -1,5 +1,6 @@
 """What an image is: small, self-contained, described, and the same bytes every time."""
 
+import ast
 import hashlib
 import json
 import re
@@ -26,7 +27,7 @@ from firmware_py import __version__
 from firmware_py.inference import library as library_module
 from firmware_py.inference.library import Library, LibraryError, source_digest
 from tests.device.image.elf import undefined_symbols
-from tests.device.image.image import PAGE_TEXT, Image
+from tests.device.image.image import PAGE_TEXT, ROOT, Image
 
 
 @pytest.mark.thorough
@@ -97,6 +98,32 @@ def test_the_checksums_are_those_of_all_files(small_image: Image) -> None:
     assert told == found
     prior = "firmware_py/inference/mixture/nhanes_prior.json"
     assert {prior, "gp-pta-device", "LICENSE", PAGE} <= set(told)
+
+
+def statements_of(module: Path) -> list[tuple[int, str]]:
+    """Return the statements of a module that are no docstrings, each with its line."""
+    tree = ast.parse(module.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = node.body[ast.get_docstring(node) is not None :]
+    return [(node.lineno, ast.dump(node)) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+
+
+def test_a_module_does_on_the_same_lines_what_it_does_here_and_has_no_docstrings(
+    small_image: Image,
+) -> None:
+    """But for those whose check sum the library of kernels has: they are the same bytes."""
+    emptied = 0
+    for module in sorted((small_image.directory / "firmware_py").rglob("*.py")):
+        here = ROOT / module.relative_to(small_image.directory)
+        if "inference" in module.parts:
+            assert module.read_bytes() == here.read_bytes()
+            continue
+        assert statements_of(module) == statements_of(here), module
+        documented = ast.parse(module.read_text("utf-8"))
+        assert not ast.get_docstring(documented), module
+        emptied += here.stat().st_size - module.stat().st_size
+    assert emptied > 100_000
 
 
 def test_the_image_carries_the_operators_page_as_it_is(small_image: Image) -> None:
