@@ -81,9 +81,10 @@ def assemble(
 
 
 def empty_docstrings(source: str) -> str:
-    """Return a module with docstrings of no words, so that it takes less room and memory.
+    """Return a module with docstrings of one space, so that it takes less room and memory.
 
-    Each line stays where it is: an error names the line of the source.
+    Each line stays where it is: an error names the line of the source. A data class without any
+    docstring makes itself one, of its signature.
     """
     lines = source.splitlines(keepends=True)
     for node in ast.walk(ast.parse(source)):
