@@ -49,16 +49,21 @@ def print_prescription(
         show(screen, remark, "yellow", soft_wrap=True)
 
 
-def _table(ear: EarPrescription, fit: Fit) -> "Table":
+def empty_table(ear: str, calibrated: bool, columns: Sequence[str]) -> "Table":
+    """Return a table of an ear at a terminal, whose rows begin with frequency and threshold."""
     from rich.table import Table
 
     table = Table(
-        title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False,
-        collapse_padding=True,
-    )  # fmt: skip
-    unit = unit_words(WORDS.catalogue, nominal=not ear.calibrated).replace(" ", "\n", 1)
-    for heading in ("Hz", unit, *COLUMNS):
+        title=f"{ear} ear", title_justify="left", box=None, pad_edge=False, collapse_padding=True
+    )
+    unit = unit_words(WORDS.catalogue, nominal=not calibrated).replace(" ", "\n", 1)
+    for heading in ("Hz", unit, *columns):
         table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _table(ear: EarPrescription, fit: Fit) -> "Table":
+    table = empty_table(ear.ear, ear.calibrated, COLUMNS)
     limited_from_db_spl = fit.of_ear(ear.ear).limited_from_db_spl
     for k, (frequency_hz, from_db_spl) in enumerate(
         zip(ear.frequencies_hz, limited_from_db_spl, strict=True)

@@ -11,8 +11,8 @@ from device.hearing_aid.rules import rule_named, within_publication
 from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, SOFT_DB_SPL
 from firmware_py.procedure.settings import FIFTY_PERCENT
 from host_tools.catalogue import ENGLISH
-from host_tools.catalogue.remarks import unit_words
 from host_tools.commands.prescribe import exports, librepods
+from host_tools.commands.prescribe.screen import empty_table
 from host_tools.commands.prescribe.table_fit import TableFit, TablePrescription, fit_of_table
 from host_tools.commands.prescribe.words import (
     HELD_SIGN,
@@ -25,7 +25,7 @@ from host_tools.files import check_name, write_text
 from host_tools.terminal import say, say_aside, show
 
 if TYPE_CHECKING:
-    from rich.table import Table as ScreenTable
+    from rich.table import Table
 
 # What is made of a table: paper and equalisers rest on bands, and a table has none.
 ENDINGS: Final = (".json", *exports.AID_ENDINGS)
@@ -229,16 +229,8 @@ def _print(made: TableFit, said: Sequence[str]) -> None:
         show(screen, remark, "yellow", soft_wrap=True)
 
 
-def _table(ear: TablePrescription) -> "ScreenTable":
-    from rich.table import Table
-
-    table = Table(
-        title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False,
-        collapse_padding=True,
-    )  # fmt: skip
-    unit = unit_words(WORDS.catalogue, nominal=not ear.calibrated).replace(" ", "\n", 1)
-    for heading in ("Hz", unit, *COLUMNS):
-        table.add_column(heading, justify="right", no_wrap=True)
+def _table(ear: TablePrescription) -> "Table":
+    table = empty_table(ear.ear, ear.calibrated, COLUMNS)
     within, gains = ear.prescribed.limits, ear.fitted.gain_of_speech_db
     for k, frequency_hz in enumerate(ear.frequencies_hz):
         sign = SIGNS["no-response"] if ear.silent[k] else ""
