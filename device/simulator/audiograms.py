@@ -100,6 +100,10 @@ def _both_named(name: str) -> dict[Ear, Audiogram]:
     if name in ODD_EARS:
         return dict.fromkeys(EARS, odd_ear(name))
     file_name, colon, row = name.rpartition(":")
+    if not colon and Path(name).is_file():
+        raise AudiogramError(
+            f"audiogram {name!r} is a table; allowed is a row of it, such as {name}:1"
+        )
     if not colon:
         raise AudiogramError(
             f"no audiogram is called {name!r}, allowed are "

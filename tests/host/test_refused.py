@@ -55,6 +55,8 @@ report LEFT
     -o there.html => -o 'there.html' is there already; it is not overwritten without
 demo
     --audiogram X9 => no audiogram is called 'X9', allowed are N1, N2
+    --audiogram there.txt => audiogram 'there.txt' is a table; allowed is a row of it, such as \
+there.txt:1
     --audiogram none.csv:1 => none.csv: cannot be read: No such file or directory
     --seed -1 => seed is -1, allowed are 0 to
     --speed 0 => --speed is 0; allowed is 0.1 to 1000

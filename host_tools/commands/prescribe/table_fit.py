@@ -136,7 +136,9 @@ def ears_named(named: str, ear: str | None) -> tuple[tuple[Table, ...], dict[str
     for k, part in enumerate(parts):
         file_name, colon, row = part.rpartition(":")
         if not colon:
-            raise HostError(f"--audiogram is {named!r}; allowed is FILE:ROW, a row of a table")
+            raise HostError(
+                f"--audiogram is {named!r}; allowed is FILE:ROW, a row of a table, such as {part}:1"
+            )
         tables.append(Table.read(file_name))
         wanted = _IN_ORDER[k] if len(parts) > 1 else ear
         ears.update(_ears_of(tables[-1].ears(row), wanted, part))

@@ -238,7 +238,7 @@ def _table(ear: TablePrescription) -> "Table":
         marks += "" if _is_published(ear, frequency_hz) else UNPUBLISHED_SIGN
         table.add_row(
             f"{frequency_hz:g}",
-            f"{'>' if sign else ''}{ear.threshold_db_hl[k]:g}",
+            f"{'>' if sign else ''}{round(ear.threshold_db_hl[k], 1):g}",
             f"{sign}{ear.gain_db[k]:.0f}{marks}",
             *(f"{gains(level)[k]:.0f}" for level in (SOFT_DB_SPL, LOUD_DB_SPL)),
             f"{within.gain_max_db[k]:.0f}",

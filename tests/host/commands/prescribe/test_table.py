@@ -142,7 +142,7 @@ def test_two_rows_are_right_and_left_ear_of_one_person(gp_pta: GpPta, clinic: Pa
 @pytest.mark.parametrize(
     ("table", "arguments", "words"),
     [
-        ("t500\n10\n", ["{}"], "allowed is FILE:ROW, a row of a table"),
+        ("t500\n10\n", ["{}"], "allowed is FILE:ROW, a row of a table, such as "),
         ("t500\n10\n", ["{}:1,{}:1,{}:1"], "has 3 rows; allowed are one, or right,left"),
         ("t500\n10\n", ["{}:2"], "row 2 is not there, allowed are 1 to 1"),
         ("t500\n10\n", ["{}:1"], "does not say which ear it is; say it with --ear left or"),
