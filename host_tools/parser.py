@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import takewhile
-from typing import Final, NamedTuple, NoReturn, Protocol, cast
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, cast
 
 from firmware_py import __version__
 
@@ -51,6 +51,7 @@ class Command(NamedTuple):
         return cast(CommandModule, import_module(self.path))
 
 
+_NUMBERS: Final[dict[object, str]] = {float: "a number", int: "a whole number"}
 USAGE: Final = "usage: gp-pta COMMAND ...   (gp-pta COMMAND --help: its options, with examples)"
 
 
@@ -150,6 +151,16 @@ class CommandParser(argparse.ArgumentParser):
                 meant = _guess(name, known)
                 if meant:
                     self.error(f"{name} is no option{meant}")
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Refuse what is no number as values are refused that are none of the choices."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError:
+            if action.type not in _NUMBERS:
+                raise
+        name = action.option_strings[-1] if action.option_strings else action.dest
+        self.error(f"{name} is {arg_string!r}; allowed is {_NUMBERS[action.type]}")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Refuse a value that is none of the choices."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.audiograms import audiogram_named, remarks_on
+from device.simulator.audiograms import audiogram_named
 from device.simulator.head import Head
 from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
@@ -107,8 +107,6 @@ def run(arguments: argparse.Namespace) -> int:
     screen = _screen(arguments.picture)
     check_board(arguments)
     by_air, head = audiogram_named(arguments.audiogram), head_of(vars(arguments))
-    for remark in remarks_on(arguments.audiogram):
-        screen.print(remark, style="yellow", markup=False, soft_wrap=True)
     if arguments.kill < 0:
         raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     check_test(arguments, _settings(arguments))

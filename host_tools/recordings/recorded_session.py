@@ -216,6 +216,10 @@ def good_records(path: Path) -> tuple[Recovered, str]:
     HostError
         It has none that could be replayed.
     """
+    if path.is_dir():
+        raise HostError(
+            f"{path} is a directory; allowed is a journal in it: gp-pta sessions {path} lists them"
+        )
     try:
         return read_journal(path), ""
     except JournalDamagedError as error:

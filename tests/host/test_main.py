@@ -338,6 +338,8 @@ def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
         ("cable /dev/ttyS0", " cable", "unrecognized arguments: /dev/ttyS0"),
         ("report x --convention 75", " report",
          "argument --convention: convention is '75'; allowed are 50 and clinical"),
+        ("demo --age old", " demo", "--age is 'old'; allowed is a number"),
+        ("demo --kill 1.5", " demo", "--kill is '1.5'; allowed is a whole number"),
         ("xyzzy", "", f"xyzzy is no command; commands are {', '.join(NAMES)}"),
     ],
 )  # fmt: skip
