@@ -7,12 +7,13 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from firmware_py import Stimulus
+from firmware_py import InferenceError, Stimulus
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
 from firmware_py.procedure.objective import Objective
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 
 __all__ = [
+    "FAILURES",
     "Array",
     "Banded",
     "Method",
@@ -27,6 +28,9 @@ __all__ = [
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
+# A method that cannot go on raises one of these; anything else is a bug.
+FAILURES: Final = (ArithmeticError, InferenceError)
+
 RESPONSE_NOISE_LIMITS_DB: Final = (0.1, 30.0)
 SEED_MAX: Final = 2**64 - 1
 TONES_MAX: Final = 1000  # three hours and more: nobody listens for so long
@@ -36,7 +40,8 @@ class Method(Protocol):
     """A way of measuring the threshold curve of one ear, tone by tone.
 
     A method is made from a `Task`, has no clock, and is deterministic: the same task and the same
-    answers give the same tones, to the bit.
+    answers give the same tones, to the bit. Where it cannot go on, a method raises an
+    `ArithmeticError` (or `InferenceError`): its session counts as failed.
     """
 
     def next_stimulus(self) -> Stimulus | None:

@@ -21,8 +21,9 @@ from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.cast import Cast, Patterns, learn_patterns
 from host_tools.research.methods.de_vries import DeVries, Mixture, learn_mixture
 from host_tools.research.methods.gp_pta import GpPta
-from host_tools.research.methods.interface import Method, Stimulus, Task
+from host_tools.research.methods.interface import FAILURES, Method, Task
 from host_tools.research.methods.names import METHODS, METHODS_LEARNED
+from host_tools.research.methods.own_method import own_method
 from host_tools.research.methods.per_frequency import Quest
 from host_tools.research.methods.population import Population
 from host_tools.research.methods.song_gp import SCHLITTENLACHER, SongGp
@@ -94,8 +95,7 @@ def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Me
     With nothing learned, CAST and de Vries begin with the ten standard audiograms.
     """
     if name not in _MAKERS:
-        own: Method = class_named(name, GROUP, WANTED)(task)
-        return own
+        return own_method(name, class_named(name, GROUP, WANTED), task)
     return _MAKERS[name](task, learned)
 
 
@@ -157,18 +157,17 @@ def _check_name(name: str) -> None:
         allowed = ", ".join([*METHODS, *names_in(GROUP), "package.module:Class"])
         raise HostError(f"--methods has {name!r}; allowed are {allowed}")
     try:
-        tone = make_method(name, Task()).next_stimulus()
-    except OwnCodeError as error:
-        raise HostError(f"--methods has {error}") from None
-    except TypeError as error:
+        task = Task()
+        method = make_method(name, task)
+        method.next_stimulus()
+        method.threshold(task.audiogram_frequencies_hz)
+    except (OwnCodeError, HostError) as error:
+        raise HostError(f"--methods has {error}") from error
+    except FAILURES as error:
+        words = f"{type(error).__name__}: {error}"
         raise HostError(
-            f"--methods has {name!r}: it cannot be made of a Task and asked for a tone: {error}"
+            f"--methods has {name!r}, which fails before the first tone: {words}"
         ) from error
-    if not isinstance(tone, Stimulus | None):
-        raise HostError(
-            f"--methods has {name!r}: next_stimulus returned {tone!r}; allowed are a Stimulus and "
-            "None"
-        )
 
 
 def learn(names: Iterable[str], population: Population) -> Learned:

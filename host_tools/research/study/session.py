@@ -13,11 +13,10 @@ from typing import Final
 import numpy as np
 
 from device.simulator.listener import response_time_s
-from firmware_py.inference.estimator import InferenceError
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import BRISK, Settings
-from host_tools.research.methods.interface import Array, Banded, Method, Task
+from host_tools.research.methods.interface import FAILURES, Array, Banded, Method, Task
 from host_tools.research.methods.registry import Learned, make_method, objective_named
 from host_tools.research.study.listener import (
     Answering,
@@ -81,9 +80,6 @@ METRICS: Final = (
 )
 WIDE: Final = 0.95
 NARROW: Final = 0.5
-
-# A method that cannot go on raises one of these; anything else is a bug.
-FAILURES: Final = (ArithmeticError, InferenceError)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """A method, an objective and a listener of one's own: the page's examples run, the rest is told."""
 
 import json
+import re
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from device.simulator import own_code
 from device.simulator.kinds import KindError, kind_named
 from firmware_py.platform.own_prior import OwnPrior
+from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.methods.interface import Task
-from host_tools.research.methods.registry import make_method, objective_named
+from host_tools.research.methods.registry import NOTHING_LEARNED, make_method, objective_named
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import plan_study
 from host_tools.research.study.session import run_session
@@ -111,6 +113,9 @@ def test_a_study_goes_on_only_with_the_same_code(here: Path) -> None:
 
 
 WRONG = """\
+import numpy as np
+from host_tools.research.methods.interface import Stimulus
+
 class Nothing: pass
 
 class NoTask:
@@ -122,6 +127,50 @@ class NoTask:
 class NoTone(NoTask):
     def __init__(self, task): pass
     def next_stimulus(self): return 1000.0
+
+class Usual(NoTask):
+    def __init__(self, task): self.asked = 0
+    def threshold(self, f): return np.zeros(len(f)), np.ones(len(f))
+    def next_stimulus(self):
+        self.asked += 1
+        return Stimulus(1000.0, 40.0)
+
+class RaisesAtOnce(Usual):
+    def threshold(self, f): raise KeyError("a key")
+
+class DividesByNothing(Usual):
+    def __init__(self, task): 1 / 0
+
+class OneMean(Usual):
+    def threshold(self, f): return [0.0], [1.0]
+
+class NoMean(Usual):
+    def threshold(self, f): return np.full(len(f), np.nan), np.ones(len(f))
+
+class NegativeSd(Usual):
+    def threshold(self, f): return np.zeros(len(f)), -np.ones(len(f))
+
+class UpsideDown(Usual):
+    def threshold_band(self, f, probability): return np.ones(len(f)), np.zeros(len(f))
+
+class NoLevel(Usual):
+    def next_stimulus(self): return Stimulus(1000.0, float("nan"))
+
+class TooLoud(Usual):
+    def next_stimulus(self):
+        tone = super().next_stimulus()
+        return tone if self.asked < 3 else Stimulus(1000.0, 200.0)
+
+class NanLater(Usual):
+    def threshold(self, f):
+        mean, sd = super().threshold(f)
+        return (mean if self.asked < 2 else mean * np.nan), sd
+
+class RaisesLater(Usual):
+    def observe(self, *_): raise IndexError("no such place")
+
+class Fails(Usual):
+    def observe(self, *_): raise ArithmeticError("no posterior")
 
 class NoMoment:
     def __init__(self, start): pass
@@ -140,7 +189,13 @@ class NoObjective:
             "'wrong:Noth': wrong has no class 'Noth'; its classes are",
         ),
         ("--methods wrong:Nothing", "Nothing lacks next_stimulus, observe, threshold; wanted are"),
-        ("--methods wrong:NoTask", "it cannot be made of a Task and asked for a tone"),
+        ("--methods wrong:NoTask", "'wrong:NoTask': making it of a Task raised TypeError: "),
+        ("--methods wrong:RaisesAtOnce", "threshold raised KeyError: 'a key' (wrong.py, line 22)"),
+        ("--methods wrong:DividesByNothing", "fails before the first tone: ZeroDivisionError"),
+        ("--methods wrong:OneMean", "returned arrays of (1,) and (1,) for 10 frequencies"),
+        ("--methods wrong:NoMean", "threshold returned the means [nan nan"),
+        ("--methods wrong:NegativeSd", "threshold returned the SDs [-1. -1."),
+        ("--methods wrong:NoLevel", "a tone whose level_db_hl is nan; allowed is -10 to 120"),
         ("--methods wrong:NoTone", "next_stimulus returned 1000.0; allowed are a Stimulus and"),
         ("--methods not_there:X", "there is no module 'not_there', neither installed nor in"),
         ("--methods wrong_import:X", "wrong_import imports numpyy, which is missing"),
@@ -181,6 +236,30 @@ def test_what_is_wrong_is_said_before_anything_runs(
 
     assert told in refusal_of("study", "--audiograms", "bisgaard", *out, *SMALL[:2], *words.split())
     assert not (here / "study").exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("TooLoud", "next_stimulus returned a tone whose level_db_hl is 200.0; allowed is -10 to"),
+        ("NanLater", "threshold returned the means [nan nan"),
+        ("RaisesLater", "observe raised IndexError: no such place (wrong.py, line "),
+        ("UpsideDown", "threshold_band returned [1. 1."),
+    ],
+)
+def test_what_a_method_does_wrong_later_ends_the_study(here: Path, method: str, told: str) -> None:
+    (here / "wrong.py").write_text(WRONG)
+    with pytest.raises(HostError, match=re.escape(f"'wrong:{method}': {told}")):
+        session_of(f"wrong:{method}")
+
+
+def test_a_method_that_cannot_go_on_has_failed_and_keeps_what_it_knew(here: Path) -> None:
+    (here / "wrong.py").write_text(WRONG)
+    usual, failed = session_of("wrong:Usual"), session_of("wrong:Fails")
+    assert failed == usual == [usual[0]] * 9
+    planned = plan_study(Options("bisgaard", ("wrong:Fails",), seeds=1, trials=8))
+    session = run_session(planned.chunk(0, None).jobs[0], planned.setting, NOTHING_LEARNED)  # type: ignore[arg-type]
+    assert (session.failed, session.ended_after) == (True, 0)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *points: tuple[str, str, str]) -> None:

@@ -1,0 +1,124 @@
+"""A method of somebody's own, held to the interface: what it does wrong is said, never counted."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from host_tools.errors import HostError
+from host_tools.research.methods.interface import (
+    FAILURES,
+    Array,
+    Method,
+    Stimulus,
+    Task,
+    checked_number,
+)
+
+Returned = TypeVar("Returned")
+ALLOWED: Final = "allowed are two of numbers, one for each frequency"
+
+
+class OwnMethod:
+    """A method of somebody's own; it gives what the method gives, or refuses it.
+
+    Parameters
+    ----------
+    name : str
+        Of the method, for messages.
+    make : callable
+        Makes it of a task.
+    task : Task
+
+    Raises
+    ------
+    HostError
+        From every method: theirs raised something else than one of `FAILURES`, or returned what the
+        interface does not allow.
+    """
+
+    def __init__(self, name: str, make: Callable[[Task], Any], task: Task) -> None:
+        self._name, self._task = name, task
+        self._method = self._call("making it of a Task", make, task)
+
+    def next_stimulus(self) -> Stimulus | None:
+        """Return its next tone, which may be asked by the task."""
+        tone: Any = self._call("next_stimulus", self._method.next_stimulus)
+        if not isinstance(tone, Stimulus | None):
+            raise self._refusal(f"next_stimulus returned {tone!r}; allowed are a Stimulus and None")
+        if tone is not None:
+            try:
+                checked_number("frequency_hz", tone.frequency_hz, *self._task.frequency_range_hz)
+                checked_number("level_db_hl", tone.level_db_hl, *self._task.level_limits_db_hl)
+            except (TypeError, ValueError) as error:
+                raise self._refusal(f"next_stimulus returned a tone whose {error}") from None
+        return tone
+
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
+        """Give it an answer."""
+        self._call("observe", self._method.observe, frequency_hz, level_db_hl, heard)
+
+    def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
+        """Return its means, which are finite, and its SDs, which are NaN or not negative."""
+        wanted_hz = np.array([*frequencies_hz])
+        returned: Any = self._call("threshold", self._method.threshold, wanted_hz)
+        mean_db_hl, sd_db = self._pair("threshold", returned, len(wanted_hz))
+        if not np.isfinite(mean_db_hl).all():
+            raise self._refusal(f"threshold returned the means {mean_db_hl}; allowed are dB HL")
+        if (sd_db < 0.0).any():
+            raise self._refusal(f"threshold returned the SDs {sd_db}; allowed is 0 or more, or NaN")
+        return mean_db_hl, sd_db
+
+    def _pair(self, of: str, returned: Any, length: int) -> tuple[Array, Array]:
+        try:
+            first, second = (np.asarray(each, dtype=np.float64) for each in returned)
+        except (TypeError, ValueError):
+            raise self._refusal(f"{of} returned {returned!r}; {ALLOWED}") from None
+        if first.shape != (length,) or second.shape != (length,):
+            raise self._refusal(
+                f"{of} returned arrays of {first.shape} and {second.shape} for {length} "
+                f"frequencies; {ALLOWED}"
+            )
+        return first, second
+
+    def _call(self, doing: str, function: Callable[..., Returned], *given: Any) -> Returned:
+        try:
+            return function(*given)
+        except FAILURES:
+            raise
+        except Exception as error:
+            place = extract_tb(error.__traceback__)[-1]
+            raise self._refusal(
+                f"{doing} raised {type(error).__name__}: {error} "
+                f"({Path(place.filename).name}, line {place.lineno})"
+            ) from error
+
+    def _refusal(self, words: str) -> HostError:
+        return HostError(f"{self._name!r}: {words}")
+
+
+class OwnBandedMethod(OwnMethod):
+    """The same of a method with bands of its own."""
+
+    def threshold_band(
+        self, frequencies_hz: Iterable[float] | Array, probability: float
+    ) -> tuple[Array, Array]:
+        """Return its band (low, high), whose ends are in order."""
+        wanted_hz = np.array([*frequencies_hz])
+        returned: Any = self._call(
+            "threshold_band", self._method.threshold_band, wanted_hz, probability
+        )
+        low_db_hl, high_db_hl = self._pair("threshold_band", returned, len(wanted_hz))
+        if not (low_db_hl <= high_db_hl).all():
+            raise self._refusal(
+                f"threshold_band returned {low_db_hl} and {high_db_hl}; allowed is low, then high"
+            )
+        return low_db_hl, high_db_hl
+
+
+def own_method(name: str, found: Callable[[Task], Any], task: Task) -> Method:
+    """Make a method of somebody's own for one ear, and hold it to the interface."""
+    banded = callable(getattr(found, "threshold_band", None))
+    return (OwnBandedMethod if banded else OwnMethod)(name, found, task)
