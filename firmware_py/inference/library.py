@@ -195,7 +195,10 @@ class Library:
         try:
             function = self._functions[name]
         except AttributeError:
-            raise LibraryError(f"the library of kernels has no {name}") from None
+            raise LibraryError(
+                f"the library of kernels has no {name}; with GP_PTA_KERNELS=jit in the environment "
+                "Numba compiles it, as a study needs it"
+            ) from None
         *arguments, result = annotations
         (function.restype,) = converters_of(result)
         function.argtypes = [of for argument in arguments for of in converters_of(argument)]

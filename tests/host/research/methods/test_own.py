@@ -190,7 +190,7 @@ class NoObjective:
         ),
         ("--methods wrong:Nothing", "Nothing lacks next_stimulus, observe, threshold; wanted are"),
         ("--methods wrong:NoTask", "'wrong:NoTask': making it of a Task raised TypeError: "),
-        ("--methods wrong:RaisesAtOnce", "threshold raised KeyError: 'a key' (wrong.py, line 22)"),
+        ("--methods wrong:RaisesAtOnce", "threshold raised KeyError: 'a key' (wrong.py, line 24)"),
         ("--methods wrong:DividesByNothing", "fails before the first tone: ZeroDivisionError"),
         ("--methods wrong:OneMean", "returned arrays of (1,) and (1,) for 10 frequencies"),
         ("--methods wrong:NoMean", "threshold returned the means [nan nan"),
