@@ -15,13 +15,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from device.simulator import courses
 from device.simulator.courses import NUMBERS_MAX, Asked, Moment, Moments, Start
 from device.simulator.own_code import OwnCodeError, class_named, digest_of_source, is_own
 from device.simulator.traces import TraceError, Traces, read_traces
 
+# A listener of somebody's own is asked so many tones before a test: most faults are found here.
+CHECKED_TONES: Final = 40
 # From the first press to a tone to the second one, of those who press twice.
 TWICE_S: Final = (0.3, 0.6)
 
@@ -233,15 +235,21 @@ def _own_form(name: str) -> Form:
 def _check_own(name: str) -> None:
     """Refuse a class that is no kind of listener."""
     try:
-        moment = Course(Kind(name, name), 1, 2.0).at(0)
+        course = Course(Kind(name, name), 1, 2.0)
+        moments: list[Any] = [course.at(number) for number in range(CHECKED_TONES)]
     except OwnCodeError as error:
         raise KindError(f"listener {error}") from None
     except TypeError as error:
         raise KindError(
             f"listener {name!r} cannot be made of a Start and called with an Asked: {error}"
         ) from None
-    if not isinstance(moment, Moment):
-        raise KindError(f"listener {name!r} returns {moment!r}; allowed is a Moment")
+    except Exception as error:  # whatever somebody's own class may raise
+        raise KindError(f"listener {name!r} {OwnCodeError.of(error)}") from error
+    for moment in moments:
+        if not isinstance(moment, Moment):
+            raise KindError(f"listener {name!r} returns {moment!r}; allowed is a Moment")
+        if not all(map(math.isfinite, (moment.criterion_db, moment.response_noise_db or 0.0))):
+            raise KindError(f"listener {name!r} returns {moment!r}; allowed are finite numbers")
 
 
 def _values(text: str, said: str, form: Form) -> tuple[float, ...]:

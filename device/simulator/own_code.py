@@ -8,7 +8,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from inspect import getsourcefile
 from pathlib import Path
-from typing import Any, Final
+from traceback import extract_tb
+from typing import Any, Final, Self
 
 from firmware_py.platform.named_file import content_of
 
@@ -18,6 +19,13 @@ SOURCE_BYTES_MAX: Final = 2**24
 
 class OwnCodeError(ValueError):
     """A name that leads to no class, or to one that lacks something; the message says which."""
+
+    @classmethod
+    def of(cls, error: Exception) -> Self:
+        """Return what says that a class of somebody's own raised this, and on which line."""
+        place = extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        return cls(f"raised {type(error).__name__}: {error} ({where})")
 
 
 def names_in(group: str) -> list[str]:

@@ -1,12 +1,11 @@
 """A method of somebody's own, held to the interface: what it does wrong is said, never counted."""
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from traceback import extract_tb
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from device.simulator.own_code import OwnCodeError
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import (
     FAILURES,
@@ -89,11 +88,7 @@ class OwnMethod:
         except FAILURES:
             raise
         except Exception as error:
-            place = extract_tb(error.__traceback__)[-1]
-            raise self._refusal(
-                f"{doing} raised {type(error).__name__}: {error} "
-                f"({Path(place.filename).name}, line {place.lineno})"
-            ) from error
+            raise self._refusal(f"{doing} {OwnCodeError.of(error)}") from error
 
     def _refusal(self, words: str) -> HostError:
         return HostError(f"{self._name!r}: {words}")

@@ -118,6 +118,22 @@ def objective_named(name: str) -> type[Objective]:
     return found
 
 
+def check_objective(name: str) -> None:
+    """Refuse an objective of somebody's own that cannot choose a first tone.
+
+    Raises
+    ------
+    HostError
+        As `objective_named` says; it raised something, or chose a tone that there is not.
+    """
+    method = GpPta(Task(objective=objective_named(name)))
+    try:
+        tone = method.next_stimulus()
+        method.observe(tone.frequency_hz, tone.level_db_hl, heard=True)
+    except Exception as error:  # whatever somebody's own class may raise
+        raise HostError(f"--objective {name!r} {OwnCodeError.of(error)}") from error
+
+
 def sources(methods: Iterable[str], objective: str) -> dict[str, str]:
     """Return a digest of the file that each class of somebody's own stands in."""
     found = {name: class_named(name, GROUP, WANTED) for name in methods if name not in _MAKERS}

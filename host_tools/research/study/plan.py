@@ -27,7 +27,7 @@ from host_tools.research.methods.registry import (
     NOTHING_LEARNED,
     Learned,
     check_method_names,
-    objective_named,
+    check_objective,
     sources,
 )
 from host_tools.research.study.ears import (
@@ -266,7 +266,7 @@ def read_prior(path: Path | None) -> OwnPrior | None:
 def _check_uses(options: Options, methods: Sequence[str]) -> None:
     """Refuse a prior or an objective that no method makes use of."""
     if options.objective:
-        objective_named(options.objective)
+        check_objective(options.objective)
     own = [name for name in methods if name not in METHODS]
     for option, users in (("--prior", USERS_OF_PRIOR), ("--objective", USERS_OF_OBJECTIVE)):
         if getattr(options, option[2:]) and not own and not {*users} & {*methods}:

@@ -5,7 +5,7 @@ import json
 
 from firmware_py.procedure.settings import CONDUCTS
 from host_tools.errors import HostError
-from host_tools.research.methods.registry import objective_named
+from host_tools.research.methods.registry import check_objective
 from host_tools.research.study.ears import other_ears
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.options import Options
@@ -36,7 +36,7 @@ def seconds(arguments: argparse.Namespace, options: Options, workers: int) -> in
     own, objective = read_prior(options.prior), options.objective
     prior = None if own is None else own.prior
     if objective:
-        objective_named(objective)
+        check_objective(objective)
     measured = ears_measured(options)
     people = people_of(measured) if BOTH in tested else []
     alone = [(ear.stratum, (ear,)) for ear in measured.ears]

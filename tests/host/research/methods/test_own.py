@@ -113,7 +113,10 @@ def test_a_study_goes_on_only_with_the_same_code(here: Path) -> None:
 
 
 WRONG = """\
+from dataclasses import replace
 import numpy as np
+from device.simulator.courses import Moment
+from firmware_py.procedure.objective import Objective
 from host_tools.research.methods.interface import Stimulus
 
 class Nothing: pass
@@ -178,6 +181,21 @@ class NoMoment:
 
 class NoObjective:
     choose = worth = lambda *_: None
+
+class Sleeper:
+    def __init__(self, start): pass
+    def __call__(self, asked):
+        if asked.number == 9: raise KeyError("asleep")
+        return Moment()
+
+class NoNumber(Sleeper):
+    def __call__(self, asked): return Moment(criterion_db=float("nan"))
+
+class NoIdea(Objective):
+    def choose(self, *_, **__): raise ValueError("none")
+
+class NoTarget(Objective):
+    def choose(self, *a, **k): return replace(super().choose(*a, **k), level_db_hl=float("nan"))
 """
 
 
@@ -190,7 +208,7 @@ class NoObjective:
         ),
         ("--methods wrong:Nothing", "Nothing lacks next_stimulus, observe, threshold; wanted are"),
         ("--methods wrong:NoTask", "'wrong:NoTask': making it of a Task raised TypeError: "),
-        ("--methods wrong:RaisesAtOnce", "threshold raised KeyError: 'a key' (wrong.py, line 24)"),
+        ("--methods wrong:RaisesAtOnce", "threshold raised KeyError: 'a key' (wrong.py, line 27)"),
         ("--methods wrong:DividesByNothing", "fails before the first tone: ZeroDivisionError"),
         ("--methods wrong:OneMean", "returned arrays of (1,) and (1,) for 10 frequencies"),
         ("--methods wrong:NoMean", "threshold returned the means [nan nan"),
@@ -217,6 +235,10 @@ class NoObjective:
         ("--methods gp-pta --prior wrong.py", "--prior wrong.py: is not JSON"),
         ("--methods gp-pta --listener wrong:NoMoment", "returns 3; allowed is a Moment"),
         ("--methods gp-pta --listener wrong:Nothing", "Nothing lacks __call__"),
+        ("--methods gp-pta --listener wrong:Sleeper", "raised KeyError: 'asleep' (wrong.py, line"),
+        ("--methods gp-pta --listener wrong:NoNumber", "allowed are finite numbers"),
+        ("--methods gp-pta --objective wrong:NoIdea", "NoIdea' raised ValueError: none (wrong.py"),
+        ("--methods gp-pta --objective wrong:NoTarget", "level_db_hl is nan; allowed is -10 to"),
         (
             "--robustness --objective my_objectives:AtThreshold",
             "--objective does not go with",
