@@ -1,6 +1,6 @@
 """The columns of a table: which mean what, which are passed over, and what is refused of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -198,8 +198,3 @@ def list_names(names: Sequence[str]) -> str:
     """Return names for a message, not too many of them."""
     told = ", ".join(names[:NAMED_MAX])
     return told if len(names) <= NAMED_MAX else f"{told} and {len(names) - NAMED_MAX} more"
-
-
-def of_route(columns: Sequence[Column], route: str) -> Iterator[float]:
-    """Yield the frequencies that columns of thresholds have by a route."""
-    return (c.heading.frequency_hz for c in columns if c.heading.route == route)

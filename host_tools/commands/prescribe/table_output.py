@@ -88,7 +88,7 @@ def remarks_on(made: TableFit) -> Iterator[str]:
         yield from map(f"{ear.ear} ear: {{}}".format, _of_ear(ear))
     yield from _of_frequencies(ears[0])
     yield from WORDS.for_whom([ear.ear for ear in ears], fit.for_whom)
-    if any(True for ear in ears for f in ear.frequencies_hz if not _is_published(ear, f)):
+    if not all(_is_published(ear, f) for ear in ears for f in ear.frequencies_hz):
         yield WORDS.say("unpublished")
     if any(ear.held.any() for ear in ears):
         yield WORDS.say("held")
