@@ -53,7 +53,7 @@ HOW_WRITTEN: Final = {
     "rows",
     "what `gp-pta export` writes": "all of it: CSV in its three forms, JSON, FHIR, Parquet",
     "who": "`subject`, `person`, `id`, `name`, `patient` or `SEQN`; `session`, `visit` or `date`; "
-    "`age`; `sex`, F or M; `source`",
+    "`age`; `sex`, F or M; `source`. Ears, age, sex and frequency in German and Dutch, too",
     "no response": "`NR`, or up to a limit `>110` or `110+`; 666; or an empty cell and its "
     "frequency in `no_response`, as `4000;8000`",
     "not known": "an empty cell, `-`, `NA`, `NT`, `CNT`, 888",

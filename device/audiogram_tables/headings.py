@@ -69,12 +69,34 @@ SUBJECTS: Final = (
 _ROLES: Final = {
     **dict.fromkeys(SUBJECTS, Role.SUBJECT),
     **dict.fromkeys(("session", "journal", "visit", "date"), Role.SESSION),
-    **dict.fromkeys(("ear", "side", "earside", "testear", "laterality"), Role.EAR),
+    **dict.fromkeys(
+        ("ear", "side", "earside", "testear", "laterality", "ohr", "seite", "oor", "oído", "oido"),
+        Role.EAR,
+    ),
     **dict.fromkeys(("route", "conduction", "acbc", "airbone"), Role.ROUTE),
-    **dict.fromkeys(("frequency", "freq", "hz", "frequencyhz", "freqhz"), Role.FREQUENCY),
+    **dict.fromkeys(
+        (
+            "frequency",
+            "freq",
+            "hz",
+            "frequencyhz",
+            "freqhz",
+            "frequenz",
+            "frequenzhz",
+            "frequentie",
+            "frequentiehz",
+            "frecuencia",
+            "frecuenciahz",
+        ),
+        Role.FREQUENCY,
+    ),
     **dict.fromkeys(("khz", "frequencykhz", "freqkhz"), Role.FREQUENCY),
-    **dict.fromkeys(("age", "ageyears", nhanes.AGE_YEARS.lower()), Role.AGE),
-    **dict.fromkeys(("sex", "gender", nhanes.SEX.lower()), Role.SEX),
+    **dict.fromkeys(
+        ("age", "ageyears", "alter", "alterjahre", "leeftijd", "edad", nhanes.AGE_YEARS.lower()),
+        Role.AGE,
+    ),
+    # Not "sexo": an M below it is a man or a woman.
+    **dict.fromkeys(("sex", "gender", "geschlecht", "geslacht", nhanes.SEX.lower()), Role.SEX),
     "source": Role.SOURCE,
     "mark": Role.MARK,
     "limitdbhl": Role.LIMIT,
@@ -83,8 +105,8 @@ _ROLES: Final = {
     "thresholdconvention": Role.CONVENTION,
 }
 _SIDES: Final = {
-    **dict.fromkeys(("right", "r", "re", "rt", "rechts"), RIGHT),
-    **dict.fromkeys(("left", "l", "le", "lt", "links"), LEFT),
+    **dict.fromkeys(("right", "r", "re", "rt", "rechts", "derecho", "derecha"), RIGHT),
+    **dict.fromkeys(("left", "l", "le", "lt", "links", "izquierdo", "izquierda"), LEFT),
 }
 _ROUTES: Final = {
     **dict.fromkeys(("air", "ac", "a"), AIR),

@@ -49,9 +49,11 @@ def _text(path: str, content: bytes) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
         raise AudiogramError(
-            f"{path}: is not a CSV file in UTF-8: {error}; save it as CSV UTF-8"
-        ) from error
+            f"{path}: is not a CSV file in UTF-8: byte 0x{content[error.start]:02x} in line {line} "
+            "is of another encoding; save it as CSV UTF-8"
+        ) from None
 
 
 def _of_csv(path: str, text: str) -> Grid:

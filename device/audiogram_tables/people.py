@@ -15,7 +15,11 @@ from firmware_py.procedure.printable import show
 from firmware_py.procedure.route import AIR, RIGHT
 
 AGE_MAX_YEARS: Final = 130.0
-_SEXES: Final = {"": "", "F": "F", "M": "M", "FEMALE": "F", "MALE": "M"}
+_SEXES: Final = {
+    "": "",
+    **dict.fromkeys(("F", "FEMALE", "W", "WEIBLICH", "FRAU", "V", "VROUW", "VROUWELIJK"), "F"),
+    **dict.fromkeys(("M", "MALE", "MÄNNLICH", "MANN", "MAN", "MANNELIJK"), "M"),
+}
 _CODES: Final = {code: sex for sex, code in nhanes.SEXES.items()}
 _MUST: Final = ("subject", "person")  # columns that have to tell one person from another
 DECIBELS: Final = "dbhl"

@@ -14,7 +14,7 @@ from firmware_py.inference.mixture.population_prior import (
     Sex,
     shipped_prior,
 )
-from firmware_py.inference.mixture.prior_reading import NamesFile
+from firmware_py.inference.mixture.prior_reading import NamesFile, in_short
 from firmware_py.inference.model import FREQUENCY_LIMITS_HZ, Model, Points, on_line, spread
 from firmware_py.inference.profiles import LaplaceProfile, Listener, MixtureProfile
 from firmware_py.inference.scales import Scale
@@ -150,7 +150,8 @@ def prior_given(
         return prior
     if not isinstance(prior, str | NamesFile):
         raise ValueError(
-            f"prior is {prior!r}; allowed is a PopulationPrior, or None, or the path of its file"
+            f"prior is {in_short(prior)}; allowed are a PopulationPrior, as of its from_json, the "
+            "path of its file, and None"
         )
     return PopulationPrior.from_file(prior)
 

@@ -322,7 +322,9 @@ def chosen_library() -> Library | None:
         return Library(Path(told or BESIDE))
     except LibraryError as error:
         if told:
-            raise
+            raise LibraryError(
+                f"{VARIABLE}: {error}; allowed are {JIT}, for Numba, and the path of a library"
+            ) from None
         if find_spec("numba") is None:
             raise LibraryError(f"{error}; {REMEDY}") from None
         print(f"gp-pta: {error}; Numba is used instead", file=sys.stderr)

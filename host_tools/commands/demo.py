@@ -1,6 +1,7 @@
 """`gp-pta demo`: a whole hearing test of a simulated listener, as an operator would run it."""
 
 import argparse
+import itertools
 import json
 import math
 import random
@@ -8,6 +9,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
@@ -32,6 +34,8 @@ from host_tools.devices.live import (
 from host_tools.devices.processes import FirmwareProcess
 from host_tools.devices.simulation import (
     EMULATED,
+    SIMULATED,
+    SPEED,
     add_board_arguments,
     add_speed_argument,
     check_board,
@@ -75,6 +79,8 @@ INSTALL_MINUTES: Final = 0.5
 
 PICTURE_COLUMNS: Final = 120  # of a terminal that has them, and of a pipe
 BOTH_ROUTES: Final = f"{AIR},{BONE}"  # as it is typed
+TONE_S_USUAL: Final = 1.5  # median time from answer to answer at the usual speed
+TONE_S_MAX: Final = 4.0
 PLACE_S: Final = 10.0  # of the test, to put the vibrator behind an ear
 PLACE_S_MAX: Final = 1.0  # of whoever watches
 
@@ -130,6 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
         screen.print(_bone_words(bone))
     show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
+    if slow := lag_words(session.trials, arguments.speed):
+        screen.print(slow)
     fitting = _fitting(arguments, journal, data, screen) if arguments.fit else None
     if arguments.picture is not None:
         write_text(arguments.picture, _picture(screen), for_all=True)
@@ -295,6 +303,22 @@ def seconds_by(trials: Iterable[Trial]) -> dict[str, float]:
         spent[by] = spent.get(by, 0.0) + (trial.at_us - before_us) / 1e6
         before_us = trial.at_us
     return spent
+
+
+def lag_words(trials: Sequence[Trial], speed: float) -> str:
+    """Say that the machine was too slow for the speed, which no result is to be blamed on.
+
+    While the firmware computes, the listener's time goes on, so many times faster. In silences that
+    long a button is pressed by chance, and a press comes after its window has closed.
+    """
+    gaps_s = [(then.at_us - trial.at_us) / 1e6 for trial, then in itertools.pairwise(trials)]
+    if not gaps_s or speed <= SPEED[SIMULATED] or (s := median(gaps_s)) <= TONE_S_MAX:
+        return ""
+    return (
+        f"This machine is too slow for speed {speed:g}: a tone took {s:.0f} s of the listener's "
+        f"time, and {TONE_S_USUAL:g} at speed {SPEED[SIMULATED]:g}. What is said of the listener "
+        "may come from that."
+    )
 
 
 def _bone(

@@ -36,7 +36,7 @@ page
     -o operator.txt => allowed is a name in .html
     -o there.html => is there already
 export
-    => no journal is named
+    => --format is missing; allowed are csv, json, fhir, parquet
 export BOTH
     => --format is missing; allowed are csv, json, fhir, parquet
     --format parquet => parquet is no text

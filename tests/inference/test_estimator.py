@@ -507,7 +507,7 @@ DEFAULT_REFUSES: list[tuple[str, Any, str]] = [
     *(("age_years", v, "allowed is 0 to 120") for v in (-1, 120.5, NAN, "45", True, [45.0])),
     *(("sex", v, "allowed are 'F', 'M' and None")
       for v in ("f", "m", "", 0, "FM", "female", True, ["F"])),
-    *(("prior", v, "allowed is a PopulationPrior, or None") for v in (0, {"a": 1}, object)),
+    *(("prior", v, "allowed are a PopulationPrior, as of") for v in (0, {"a": 1}, object)),
 ]  # fmt: skip
 LAPLACE_REFUSES: list[tuple[str, Any, str]] = [
     *(("lapse_rate", v, "allowed is None or 0") for v in (0.02, -0.1, 1.0, NAN, "0", False)),

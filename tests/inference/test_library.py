@@ -275,5 +275,6 @@ def test_a_library_that_was_asked_for_and_is_not_there_is_not_replaced() -> None
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == (
-        "gp-pta-device: /nowhere/kernels.so cannot be read: No such file or directory\n"
+        "gp-pta-device: GP_PTA_KERNELS: /nowhere/kernels.so cannot be read: No such file or "
+        "directory; allowed are jit, for Numba, and the path of a library\n"
     )

@@ -66,11 +66,13 @@ class PriorReader:
 
     def names(self, place: str, found: Any, allowed: set[str]) -> None:
         """Check that an object has exactly these fields."""
-        names = set(found) if isinstance(found, dict) else set()
-        if names != allowed:
-            odd = ", ".join(sorted(names ^ allowed))
+        if not isinstance(found, dict):
+            raise self.wrong(place, found, f"an object with {', '.join(sorted(allowed))}")
+        faults = [f"has an unknown {name!r}" for name in sorted({*found} - allowed)]
+        faults += [f"has no {name!r}" for name in sorted(allowed - {*found})]
+        if faults:
             raise PriorError(
-                f"{self.name}: {place} misses or does not know {odd}; allowed are exactly "
+                f"{self.name}: {place} {' and '.join(faults)}; allowed are exactly "
                 f"{', '.join(sorted(allowed))}"
             )
 
@@ -91,9 +93,13 @@ class PriorReader:
 
     def wrong(self, place: str, found: Any, allowed: str) -> PriorError:
         """Return the error that says what stands there and what is allowed."""
-        shown = repr(found)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        return PriorError(f"{self.name}: {place} is {shown}; allowed is {allowed}")
+        return PriorError(f"{self.name}: {place} is {in_short(found)}; allowed is {allowed}")
+
+
+def in_short(value: object) -> str:
+    """Return a value as a message shows it."""
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def positive_definite(a: Sequence[Sequence[float]], sd_min: float) -> bool:

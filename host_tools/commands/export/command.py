@@ -19,12 +19,13 @@ from host_tools.extras import need
 from host_tools.files import check_name, write_bytes, write_text
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.doubles import without_doubles
+from host_tools.recordings.newest import add_journals_argument, journals_or_newest
 from host_tools.terminal import say, say_aside
 
 EXAMPLE = """\
 examples:
-  gp-pta export sessions/session-000001.journal --format csv
-  gp-pta export sessions/*.journal -o thresholds.csv --tidy
+  gp-pta export --format csv
+  gp-pta export sessions -o thresholds.csv --tidy
   gp-pta export sessions/*.journal -o sessions.csv --decimal comma
   gp-pta export sessions/*.journal -o sessions.parquet
   gp-pta export sessions/session-000001.journal --format fhir -o P-17.json
@@ -48,7 +49,7 @@ NEEDS: Final = {
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    p.add_argument("journals", type=Path, nargs="*", metavar="JOURNAL", help="of a session")
+    add_journals_argument(p)
     p.add_argument(
         "--format",
         choices=tuple(FORMATS),
@@ -72,13 +73,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.schema:
         _write_schema(out, arguments.force)
         return 0
-    if not arguments.journals:
-        raise HostError("no journal is named; gp-pta export --help shows an example")
     name = checked_format(arguments.format, out, "-o", arguments.force)
     encode = encoder(name, arguments)
-    _check_once(arguments.journals)
+    journals = journals_or_newest(arguments.journals)
+    _check_once(journals)
     examinations, code = [], 0
-    for path in arguments.journals:
+    for path in journals:
         try:
             examinations.append(read_examination(path, arguments.unfinished, arguments.convention))
         except NonsenseError as error:

@@ -17,6 +17,7 @@ from host_tools.research.methods.interface import (
 )
 
 Returned = TypeVar("Returned")
+SHOWN_MAX: Final = 8  # of the values in a message
 ALLOWED: Final = "allowed are two of numbers, one for each frequency"
 
 
@@ -65,16 +66,22 @@ class OwnMethod:
         returned: Any = self._call("threshold", self._method.threshold, wanted_hz)
         mean_db_hl, sd_db = self._pair("threshold", returned, len(wanted_hz))
         if not np.isfinite(mean_db_hl).all():
-            raise self._refusal(f"threshold returned the means {mean_db_hl}; allowed are dB HL")
+            raise self._refusal(
+                f"threshold returned the means {_in_a_line(mean_db_hl)}; allowed are dB HL"
+            )
         if (sd_db < 0.0).any():
-            raise self._refusal(f"threshold returned the SDs {sd_db}; allowed is 0 or more, or NaN")
+            raise self._refusal(
+                f"threshold returned the SDs {_in_a_line(sd_db)}; allowed is 0 or more, or NaN"
+            )
         return mean_db_hl, sd_db
 
     def _pair(self, of: str, returned: Any, length: int) -> tuple[Array, Array]:
         try:
             first, second = (np.asarray(each, dtype=np.float64) for each in returned)
         except (TypeError, ValueError):
-            raise self._refusal(f"{of} returned {returned!r}; {ALLOWED}") from None
+            raise self._refusal(
+                f"{of} returned {' '.join(repr(returned).split())}; {ALLOWED}"
+            ) from None
         if first.shape != (length,) or second.shape != (length,):
             raise self._refusal(
                 f"{of} returned arrays of {first.shape} and {second.shape} for {length} "
@@ -107,9 +114,8 @@ class OwnBandedMethod(OwnMethod):
         )
         low_db_hl, high_db_hl = self._pair("threshold_band", returned, len(wanted_hz))
         if not (low_db_hl <= high_db_hl).all():
-            raise self._refusal(
-                f"threshold_band returned {low_db_hl} and {high_db_hl}; allowed is low, then high"
-            )
+            band = f"{_in_a_line(low_db_hl)} and {_in_a_line(high_db_hl)}"
+            raise self._refusal(f"threshold_band returned {band}; allowed is low, then high")
         return low_db_hl, high_db_hl
 
 
@@ -117,3 +123,9 @@ def own_method(name: str, found: Callable[[Task], Any], task: Task) -> Method:
     """Make a method of somebody's own for one ear, and hold it to the interface."""
     banded = callable(getattr(found, "threshold_band", None))
     return (OwnBandedMethod if banded else OwnMethod)(name, found, task)
+
+
+def _in_a_line(values: Array) -> str:
+    """Return numbers in one line, the first ones of many."""
+    few = " ".join(f"{value:g}" for value in values[:SHOWN_MAX])
+    return f"[{few}{' ...' if len(values) > SHOWN_MAX else ''}]"

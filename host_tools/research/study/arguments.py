@@ -12,6 +12,7 @@ SEEDS_USUAL: Final = 20  # an ear
 TRIALS_USUAL: Final = 40
 RESPONSE_TIME_S_USUAL: Final = 0.4
 RETEST_DRIFT_USUAL: Final = "2.3/1"  # dB, NHANES; octaves, ours
+WORKERS_MAX: Final = 512
 FIGURES: Final = ("posterior-evolution", "mean-bald")
 
 
@@ -28,7 +29,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--ears",
         type=int,
         metavar="N",
-        help="of a FILE, per degree of loss, 0: all; of an ODD family (default: 40)",
+        help="so many of each degree of loss in a FILE (normal, mild ...), 0: all; or so many of "
+        "an ODD family (default: 40)",
     )
     p.add_argument(
         "--part",

@@ -16,6 +16,7 @@ from host_tools.research.study.as_published_table import (
     published_lines,
     table_lines,
 )
+from host_tools.research.study.ears import Tables
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import ears_measured
 from host_tools.research.study.work import all_done, one_thread
@@ -47,7 +48,9 @@ def drift_named(text: str) -> Drift:
     return Drift(sd_db, octaves)
 
 
-def as_published(arguments: argparse.Namespace, options: Options, workers: int) -> int:
+def as_published(
+    arguments: argparse.Namespace, options: Options, tables: Tables, workers: int
+) -> int:
     """Run the tests, and print the tables."""
     if options.audiograms in ODD_EARS:
         raise HostError(
@@ -56,7 +59,7 @@ def as_published(arguments: argparse.Namespace, options: Options, workers: int) 
         )
     drift = drift_named(arguments.retest_drift)
     answering = replace(options.answering, kind=kind_named(LISTENER))
-    measured = ears_measured(options)
+    measured = ears_measured(options, tables)
     if FIRST_FREQUENCY_HZ not in measured.ears[0].frequencies_hz:
         raise HostError(
             f"--audiograms {options.audiograms!r} has no thresholds at {FIRST_FREQUENCY_HZ:g} Hz, "

@@ -2,10 +2,7 @@
 
 import argparse
 import json
-from pathlib import Path
-from typing import Final
 
-from host_tools.errors import HostError
 from host_tools.research.study.bone import (
     NOISES_DB,
     RATE,
@@ -15,19 +12,12 @@ from host_tools.research.study.bone import (
     run_test,
     table_lines,
 )
-from host_tools.research.study.bone_people import people_of
-from host_tools.research.study.ears import EARS_MAX
+from host_tools.research.study.bone_people import Person
 from host_tools.research.study.work import all_done, one_thread
 
-PEOPLE_USUAL: Final = 40
 
-
-def bone(arguments: argparse.Namespace, workers: int) -> int:
+def bone(arguments: argparse.Namespace, people: list[Person], workers: int) -> int:
     """Run the tests, and print the table."""
-    count = PEOPLE_USUAL if arguments.ears is None else arguments.ears
-    if not 0 <= count <= EARS_MAX:
-        raise HostError(f"--ears is {count}; allowed are whole numbers 0 to {EARS_MAX}")
-    people = people_of(Path(arguments.audiograms), count)
     one_thread()
     units = [Unit(person, noise_db) for noise_db in NOISES_DB for person in people]
     by_noise: dict[float, list[Measured]] = {noise_db: [] for noise_db in NOISES_DB}

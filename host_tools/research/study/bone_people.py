@@ -20,8 +20,10 @@ from host_tools.research.learn_prior.gap_classes import gap_prior_of
 from host_tools.research.learn_prior.routes import gaps_of, learn_gaps, read_routes
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import Population
+from host_tools.research.study.ears import EARS_MAX
 from host_tools.research.study.listener import place_in_draw, uniforms
 
+PEOPLE_USUAL: Final = 40
 FOLDS: Final = 0.5  # the share of the first
 EARS_MIN: Final = 20  # of each fold
 SCORED_HZ: Final = (500, 1000, 2000, 4000)
@@ -53,6 +55,14 @@ class Person:
         """Return the mean gap over `SCORED_HZ`, above what ears without a conductive loss have."""
         over_db = [self.head.gap_db(ear, f) - self.gaps.usual_db(f) for f in SCORED_HZ]
         return sum(over_db) / len(over_db)
+
+
+def people_asked(name: str, count: int | None) -> list[Person]:
+    """Return the people of the options --audiograms and --ears; errors as of `people_of`."""
+    count = PEOPLE_USUAL if count is None else count
+    if not 0 <= count <= EARS_MAX:
+        raise HostError(f"--ears is {count}; allowed are whole numbers 0 to {EARS_MAX}")
+    return people_of(Path(name), count)
 
 
 def people_of(path: Path, count: int) -> list[Person]:

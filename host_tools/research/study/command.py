@@ -21,10 +21,12 @@ from host_tools.research.study.arguments import (
     RETEST_DRIFT_USUAL,
     SEEDS_USUAL,
     TRIALS_USUAL,
+    WORKERS_MAX,
 )
 from host_tools.terminal import progress
 
 if TYPE_CHECKING:  # these bring Numba and Arrow with them, which other commands do without
+    from host_tools.research.study.ears import Tables
     from host_tools.research.study.options import Options
     from host_tools.research.study.plan import Study
     from host_tools.research.study.store import Store
@@ -131,9 +133,12 @@ def _robustness(arguments: argparse.Namespace) -> int:
         raise HostError("--listener does not go with --robustness: its rows have their listeners")
     workers = _workers(arguments)
     need("gp-pta study --robustness", "numba", "threadpoolctl", use="study")
+    from host_tools.research.study.ears import real_table
+
+    table = None if arguments.audiograms is None else real_table(arguments.audiograms)
     from host_tools.research.study.robustness_command import robustness
 
-    return robustness(arguments, workers)
+    return robustness(arguments, table, workers)
 
 
 def _seconds(arguments: argparse.Namespace) -> int:
@@ -145,9 +150,10 @@ def _seconds(arguments: argparse.Namespace) -> int:
     workers = _workers(arguments)
     asked = _options(arguments, seeds=1, conduct=BRISK)
     need("gp-pta study --seconds", "numba", "threadpoolctl", use="study")
+    tables = _tables(asked)
     from host_tools.research.study.seconds_command import seconds
 
-    return seconds(arguments, asked, workers)
+    return seconds(arguments, asked, tables, workers)
 
 
 def _as_published(arguments: argparse.Namespace) -> int:
@@ -166,9 +172,10 @@ def _as_published(arguments: argparse.Namespace) -> int:
     workers = _workers(arguments)
     asked = _options(arguments, seeds=1, conduct=BRISK)
     need("gp-pta study --as-published", "numba", "pyarrow", "threadpoolctl", use="study")
+    tables = _tables(asked)
     from host_tools.research.study.as_published_command import as_published
 
-    return as_published(arguments, asked, workers)
+    return as_published(arguments, asked, tables, workers)
 
 
 def _bone(arguments: argparse.Namespace) -> int:
@@ -188,9 +195,12 @@ def _bone(arguments: argparse.Namespace) -> int:
             raise HostError(f"--{option.replace('_', '-')} does not go with --bone")
     workers = _workers(arguments)
     need("gp-pta study --bone", "numba", "threadpoolctl", use="study")
+    from host_tools.research.study.bone_people import people_asked
+
+    people = people_asked(arguments.audiograms, arguments.ears)
     from host_tools.research.study.bone_command import bone
 
-    return bone(arguments, workers)
+    return bone(arguments, people, workers)
 
 
 def _refuse(arguments: argparse.Namespace, mode: str, why: str) -> None:
@@ -234,7 +244,8 @@ def _refuse_times(arguments: argparse.Namespace, mode: str) -> None:
 
 def _study(arguments: argparse.Namespace) -> int:
     workers = _workers(arguments)
-    study = _plan(_options(arguments, SEEDS_USUAL, arguments.conduct))
+    asked = _options(arguments, SEEDS_USUAL, arguments.conduct)
+    study = _plan(asked, _tables(asked))
     need("gp-pta study", *LIBRARIES, use="study")
     from rich.console import Console
 
@@ -265,10 +276,16 @@ def _study(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _plan(asked: "Options") -> "Study":
+def _tables(asked: "Options") -> "Tables":
+    from host_tools.research.study.ears import Tables
+
+    return Tables.read(asked.audiograms, asked.train)
+
+
+def _plan(asked: "Options", tables: "Tables") -> "Study":
     from host_tools.research.study.plan import plan_study
 
-    return plan_study(asked)
+    return plan_study(asked, tables)
 
 
 def _options(arguments: argparse.Namespace, seeds: int, conduct: str) -> "Options":
@@ -298,8 +315,6 @@ def _options(arguments: argparse.Namespace, seeds: int, conduct: str) -> "Option
 
 
 def _workers(arguments: argparse.Namespace) -> int:
-    from host_tools.research.study.work import WORKERS_MAX
-
     if arguments.workers is None:
         return min(os.cpu_count() or 1, WORKERS_MAX)
     if arguments.dask is not None:

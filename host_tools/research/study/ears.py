@@ -98,13 +98,33 @@ def say_what_is_read(name: str, ears: Population, left_out: int = 0) -> None:
         )
 
 
-def checked_table(name: str) -> Path:
-    """Return the path of a table where nothing else is allowed."""
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of a study; None: there is none.
+
+    They are read before methods are imported, for those may have to be compiled, for minutes.
+    """
+
+    measured: Table | None
+    learned_from: Table | None
+
+    @classmethod
+    def read(cls, audiograms: str, train: Path | None) -> "Tables":
+        """Read those that are named; errors as of `read_table`."""
+        named = audiograms == BISGAARD or audiograms in ODD_EARS
+        return cls(
+            None if named else read_table(Path(audiograms), "--audiograms"),
+            None if train is None else read_table(train, "--train"),
+        )
+
+
+def real_table(name: str) -> Table:
+    """Return a table where nothing else is allowed; errors as of `read_table`."""
     if name == BISGAARD:
         raise HostError(
             f"--audiograms is {name}; with --robustness allowed is a table of real ears"
         )
-    return Path(name)
+    return read_table(Path(name), "--audiograms")
 
 
 def standard_ears() -> tuple[Ear, ...]:
@@ -152,7 +172,10 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
         members = sorted(np.flatnonzero(stratum == index), key=lambda i: place_in_draw(names[i]))
         chosen = members if per_stratum == ALL_EARS else members[:per_stratum]
         if len(chosen) < per_stratum:
-            remarks.append(f"only {len(chosen)} ears {stratum_name}, {per_stratum} were asked for")
+            remarks.append(
+                f"{stratum_name}: {len(chosen)} ears; --ears {per_stratum} asks for so many of "
+                "each degree of loss"
+            )
         drawn += [_ear(whole, int(i), names[i], stratum_name) for i in chosen]
     if not drawn:
         raise HostError("--audiograms: no ear is measured at every frequency; nothing was studied")

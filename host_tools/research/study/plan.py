@@ -39,9 +39,9 @@ from host_tools.research.study.ears import (
     JITTER_DB,
     TRAIN,
     Table,
+    Tables,
     ears_of,
     odd_ears,
-    read_table,
     standard_ears,
 )
 from host_tools.research.study.listener import Ear
@@ -151,63 +151,61 @@ class Measured:
     remarks: tuple[str, ...]
 
 
-def ears_measured(
-    options: Options,
-    table: Table | None = None,
-    train: Table | None = None,
-    learners: Sequence[str] = (),
-) -> Measured:
+def ears_measured(options: Options, tables: Tables, learners: Sequence[str] = ()) -> Measured:
     """Find the ears of the options.
 
     Parameters
     ----------
     options : Options
-    table : Table, optional
-        The one they name, where it was read before.
-    train : Table, optional
-        What `learners` learn from.
+    tables : Tables
+        Those that they name.
     learners : sequence of str
         Methods that learn from people.
 
     Raises
     ------
     HostError
-        The table cannot be read, or would be learned from.
+        The table has no ear that can be measured, or would be learned from.
     """
     count = EARS_PER_STRATUM if options.ears_per_stratum is None else options.ears_per_stratum
     if options.audiograms in ODD_EARS:
         return Measured(odd_ears(options.audiograms, count), 0.0, None, None, ())
-    if options.audiograms == BISGAARD:
+    table = tables.measured
+    if table is None:
         return Measured(standard_ears(), 0.0, None, None, ())
-    table = table or read_table(Path(options.audiograms), "--audiograms")
-    part = _part(options.part, table, train, learners, read_prior(options.prior))
+    prior = read_prior(options.prior)
+    part = _part(options.part, table, tables.learned_from, learners, prior)
     people = table.part(part)
     ears, remarks = ears_of(people, count)
     return Measured(ears, JITTER_DB if options.jitter else 0.0, people, part, tuple(remarks))
 
 
-def plan_study(options: Options) -> Study:
+def plan_study(options: Options, tables: Tables | None = None) -> Study:
     """Find the ears and the methods, and say what the study is.
+
+    Parameters
+    ----------
+    options : Options
+    tables : Tables, optional
+        Those that they name; None: they are read here.
 
     Raises
     ------
     HostError
         A file cannot be read, or an option does not fit another.
     """
+    tables = tables or Tables.read(options.audiograms, options.train)
+    table, train = tables.measured, tables.learned_from
     named = None if options.methods is None else check_method_names(options.methods)
-    standard = options.audiograms == BISGAARD
-    named_ears = standard or options.audiograms in ODD_EARS
-    table = None if named_ears else read_table(Path(options.audiograms), "--audiograms")
-    train = None if options.train is None else read_table(options.train, "--train")
     methods, remarks = _methods(named, learning=table is not None or train is not None)
     learners = [name for name in methods if name in METHODS_LEARNED]
-    if learners and named_ears and train is None:
+    if learners and table is None and train is None:
         raise HostError(
             f"--methods has {learners[0]!r}, which learns from people, and {options.audiograms} "
             "are none "
             "(it would be given the very ears it is to find); give it some with --train FILE"
         )
-    measured = ears_measured(options, table, train, learners)
+    measured = ears_measured(options, tables, learners)
     prior = read_prior(options.prior)
     _check_uses(options, methods)
     own = {"prior": prior and prior.digest, "own": sources(methods, options.objective) or None}
@@ -230,7 +228,7 @@ def plan_study(options: Options) -> Study:
         plan={
             "audiograms": options.audiograms if table is None else f"sha256:{table.sha256}",
             "part": measured.part,
-            "ears": None if standard else per_stratum,
+            "ears": None if options.audiograms == BISGAARD else per_stratum,
             "jitter_db": measured.jitter_db,
             "train": training_name,
             "methods": list(methods),

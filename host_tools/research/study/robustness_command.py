@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from host_tools.errors import HostError
-from host_tools.research.study.ears import EARS_MAX, checked_table
+from host_tools.research.study.ears import EARS_MAX, Table
 from host_tools.research.study.robustness import EARS_USUAL, SEEDS_USUAL, Case, Found, read_off
 from host_tools.research.study.robustness_cases import BY_NAME, CASES
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
@@ -15,11 +15,10 @@ from host_tools.terminal import markdown
 SEEDS_MAX = 10_000
 
 
-def robustness(arguments: argparse.Namespace, workers: int) -> int:
+def robustness(arguments: argparse.Namespace, table: Table | None, workers: int) -> int:
     """Run the cases, and print the table; exit status 0 whether the goals are met or not."""
     cases = cases_named(arguments.cases)
     count, seeds = _count(arguments)
-    table = None if arguments.audiograms is None else checked_table(arguments.audiograms)
     one_thread()
     units = [
         unit for case in cases for unit in units_of(case, ears_of_case(case, count, table), seeds)

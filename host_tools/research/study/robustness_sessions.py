@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -19,9 +18,9 @@ from host_tools.research.methods.interface import Task
 from host_tools.research.study.ears import (
     ALL,
     HELD_OUT,
+    Table,
     every_ear,
     odd_ears,
-    read_table,
     standard_ears,
 )
 from host_tools.research.study.listener import (
@@ -82,7 +81,7 @@ class Unit:
         return BY_NAME[self.case_name]
 
 
-def ears_of_case(case: Case, count: int, table: Path | None) -> tuple[Ear, ...]:
+def ears_of_case(case: Case, count: int, table: Table | None) -> tuple[Ear, ...]:
     """Return the ears of a case, fewer if there are no more; none if they need a table."""
     wanted = count * case.ears_factor
     if case.ears in {REAL, STEEP}:
@@ -255,21 +254,20 @@ def _flat(count: int) -> tuple[Ear, ...]:
     )
 
 
-def _unlearned_ears(path: Path) -> list[Ear]:
+def _unlearned_ears(table: Table) -> list[Ear]:
     """Return the ears of a table that the prior was not learned from."""
-    table = read_table(path, "--audiograms")
     part = HELD_OUT if prior_was_learned_from(table.sha256) else ALL
     return every_ear(table.part(part))
 
 
-def _real(path: Path, count: int) -> tuple[Ear, ...]:
-    ears = sorted(_unlearned_ears(path), key=lambda ear: place_in_draw(ear.name))
+def _real(table: Table, count: int) -> tuple[Ear, ...]:
+    ears = sorted(_unlearned_ears(table), key=lambda ear: place_in_draw(ear.name))
     return tuple(ear.jitter(1, STANDARD_JITTER_DB) for ear in ears[:count])
 
 
-def _steep(path: Path, count: int) -> tuple[Ear, ...]:
+def _steep(table: Table, count: int) -> tuple[Ear, ...]:
     """Return ears of a table with a steep step, the steepest first."""
-    steep = [ear for ear in _unlearned_ears(path) if _steepest_db(ear) >= STEP_DB]
+    steep = [ear for ear in _unlearned_ears(table) if _steepest_db(ear) >= STEP_DB]
     steep.sort(key=lambda ear: (-_steepest_db(ear), place_in_draw(ear.name)))
     return tuple(steep[:count])
 

@@ -6,7 +6,7 @@ import json
 from firmware_py.procedure.settings import CONDUCTS
 from host_tools.errors import HostError
 from host_tools.research.methods.registry import check_objective
-from host_tools.research.study.ears import other_ears
+from host_tools.research.study.ears import Tables, other_ears
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Measured, ears_measured, read_prior
@@ -25,7 +25,7 @@ ONE = "one"
 BOTH = "both"
 
 
-def seconds(arguments: argparse.Namespace, options: Options, workers: int) -> int:
+def seconds(arguments: argparse.Namespace, options: Options, tables: Tables, workers: int) -> int:
     """Run the tests, and print the table."""
     tested = _names_in("--tested", arguments.tested, (ONE, BOTH))
     hows = [
@@ -37,7 +37,7 @@ def seconds(arguments: argparse.Namespace, options: Options, workers: int) -> in
     prior = None if own is None else own.prior
     if objective:
         check_objective(objective)
-    measured = ears_measured(options)
+    measured = ears_measured(options, tables)
     people = people_of(measured) if BOTH in tested else []
     alone = [(ear.stratum, (ear,)) for ear in measured.ears]
     units = [

@@ -18,7 +18,6 @@ from host_tools.research.study.plan import Chunk, digest, program
 from host_tools.research.study.session import Session, run_session
 from host_tools.terminal import progress
 
-WORKERS_MAX: Final = 512
 WORKER_ENDED: Final = "a worker process was ended from outside (out of memory?)"
 WAITING_PER_WORKER: Final = 2  # chunks handed out: one in work, one to go on with
 

@@ -11,6 +11,7 @@ THRESHOLDS = {
     "L AC 500 Hz": ("left", "air", 500), "0.5kHz Right": ("right", "air", 500),
     "AC_R_500": ("right", "air", 500), "right_500_hz_db_hl": ("right", "air", 500),
     "Threshold at 4 kHz (left ear)": ("left", "air", 4000), "0,5 kHz rechts": ("right", "air", 500),
+    "Izquierdo 500 Hz": ("left", "air", 500),
     "AUXU1K1R": ("right", "air", 1000), "auxu8kl": ("left", "air", 8000),
     "b500": ("", "bone", 500), "bone500": ("", "bone", 500), "R BC 500": ("right", "bone", 500),
     "bcl500": ("left", "bone", 500), "t1000_retest": ("", "air", 1000),
@@ -33,7 +34,9 @@ def test_a_frequency_with_an_ear_and_a_route_is_a_column_of_thresholds(text: str
         ("Patient ID", "subject"), ("SEQN", "subject"), ("Name", "subject"), ("visit", "session"),
         ("Ear", "ear"), ("test ear", "ear"), ("Frequency (Hz)", "frequency"), ("kHz", "frequency"),
         ("Threshold (dB HL)", "level"), ("Left", "level"), ("Age (years)", "age"),
-        ("RIAGENDR", "sex"), ("Gender", "sex"), ("conduction", "route"),
+        ("RIAGENDR", "sex"), ("Gender", "sex"), ("conduction", "route"), ("Alter", "age"),
+        ("Geschlecht", "sex"), ("Leeftijd", "age"), ("Ohr", "ear"), ("Oído", "ear"),
+        ("Frequenz (Hz)", "frequency"), ("Links", "level"), ("Derecho", "level"),
     ],
 )  # fmt: skip
 def test_other_columns_are_known_by_their_words(text: str, role: str) -> None:

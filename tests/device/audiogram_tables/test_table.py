@@ -47,6 +47,12 @@ class TestAnEarARow:
         assert levels(ear) == {500.0: 10.0, 2000.0: math.inf}
         assert ear.unknown_hz == (1000.0,)
 
+    def test_age_and_sex_are_known_in_german_and_dutch(self) -> None:
+        german = ears_of("Name;Alter;Geschlecht;t500\nA;60;w;10\nB;61;m;10\n")
+        dutch = ears_of("Name;Leeftijd;Geslacht;t500\nA;60;Vrouw;10\nB;61;M;10\n")
+        for ears in (german, dutch):
+            assert [(ear.age_years, ear.sex) for ear in ears] == [(60.0, "F"), (61.0, "M")]
+
     def test_bone_is_beside_air_or_has_rows_of_its_own(self) -> None:
         (ear,) = ears_of("t500,b500,b1000\n30,10,15\n")
         assert (levels(ear), levels(ear, "bone")) == ({500.0: 30.0}, {500.0: 10.0, 1000.0: 15.0})
@@ -196,7 +202,7 @@ class TestRefusals:
             ("hz,level,NR\n500,10,yes\n", "10 dB HL, and yes in column NR; allowed is one of the"),
             (b"PK\x03\x04....", "is a workbook or an archive; save it as CSV"),
             (b"PAR1 and no more", "is no Parquet file that can be read"),
-            ("Zoë,t500\n".encode("latin-1"), "save it as CSV UTF-8"),
+            ("t500\n1\nZoë\n".encode("latin-1"), "byte 0xeb in line 3 is of another encoding"),
         ],
     )  # fmt: skip
     def test_names_place_value_and_cure(self, content: str | bytes, words: str) -> None:

@@ -201,6 +201,19 @@ def flat(level_db_hl: float) -> Audiogram:
     return Audiogram((1000.0,), (level_db_hl,))
 
 
+def test_a_machine_that_is_too_slow_for_the_speed_is_named_before_the_listener_is() -> None:
+    def every(seconds: float) -> list[Trial]:
+        return [
+            Trial(n, Route("right"), "measure", 1000.0, 40.0, True, int(n * seconds * 1e6), None)
+            for n in range(1, 20)
+        ]
+
+    lag_words = demo_module.lag_words
+    assert "too slow for speed 200: a tone took 9 s" in lag_words(every(8.8), 200.0)
+    assert lag_words(every(8.8), 40.0) == "", "a listener may take so long"
+    assert lag_words(every(2.3), 200.0) == lag_words([], 200.0) == ""
+
+
 def test_what_passes_before_an_answer_is_of_its_route() -> None:
     def answer(route: Route, at_us: int) -> Trial:
         return Trial(1, route, "measure", 1000.0, 30.0, True, at_us, None)

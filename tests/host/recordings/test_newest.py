@@ -14,7 +14,8 @@ from tests.host.journals import GOLDEN, LEFT_S2, Refused
 
 RECORDED: Final = LEFT_S2.read_bytes()
 SILENT: Final = (GOLDEN / "silent-ear.journal").read_bytes()
-COMMANDS: Final = ("replay", "report", "prescribe")
+COMMANDS: Final = ("replay", "report", "prescribe", "export")
+NEEDED: Final = {"prescribe": ["--uncalibrated"], "export": ["--format", "csv"]}
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,7 @@ def put(directory: Path, number: int = 1, content: bytes = RECORDED, at_s: int =
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_without_any_session_it_is_said_what_to_type(command: str, refusal_of: Refused) -> None:
-    assert refusal_of(command) == (
+    assert refusal_of(command, *NEEDED.get(command, [])) == (
         "gp-pta: no journal is named, and there is no session in 'sessions' here nor one of gp-pta "
         "demo; name one, as in sessions/session-000001.journal, or make one: gp-pta demo\n"
     )
@@ -52,7 +53,7 @@ def test_the_newest_session_is_taken_and_named(
     # Of an ear without tones that were heard a page is soon made.
     content = SILENT if command == "report" else RECORDED
     journal = put(elsewhere / "gp-pta-demo-1", content=content)
-    more = ["--uncalibrated"] if command == "prescribe" else []
+    more = NEEDED.get(command, [])
     assert main([command, *more]) == 0
     said = capsys.readouterr()
     assert said.err.splitlines()[0] == f"the newest session: {journal}"

@@ -109,9 +109,9 @@ def change(place: tuple[Any, ...], value: Any) -> dict[str, Any]:
         (("classes", 1, "covariance_db2"), [[1.0]], "class 2, covariance_db2 is [[1.0]]; allowed"),
         (("classes", 1, "covariance_db2", 0, 1), 9.0, "covariance_db2 is not the covariance of"),
         (("classes", 1, "covariance_db2", 0, 0), 0.001, "covariance_db2 is not the covariance of"),
-        (("classes", 0, "colour"), "red", "class 1 misses or does not know colour"),
+        (("classes", 0, "colour"), "red", "class 1 has an unknown 'colour'"),
         (("provenance",), "me", "provenance is 'me'; allowed is an object"),
-        (("more",), 1, "the prior misses or does not know more"),
+        (("more",), 1, "the prior has an unknown 'more'"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_place(

@@ -212,7 +212,7 @@ class NoTarget(Objective):
         ("--methods wrong:DividesByNothing", "fails before the first tone: ZeroDivisionError"),
         ("--methods wrong:OneMean", "returned arrays of (1,) and (1,) for 10 frequencies"),
         ("--methods wrong:NoMean", "threshold returned the means [nan nan"),
-        ("--methods wrong:NegativeSd", "threshold returned the SDs [-1. -1."),
+        ("--methods wrong:NegativeSd", "threshold returned the SDs [-1 -1"),
         ("--methods wrong:NoLevel", "a tone whose level_db_hl is nan; allowed is -10 to 120"),
         ("--methods wrong:NoTone", "next_stimulus returned 1000.0; allowed are a Stimulus and"),
         ("--methods not_there:X", "there is no module 'not_there', neither installed nor in"),
@@ -266,7 +266,7 @@ def test_what_is_wrong_is_said_before_anything_runs(
         ("TooLoud", "next_stimulus returned a tone whose level_db_hl is 200.0; allowed is -10 to"),
         ("NanLater", "threshold returned the means [nan nan"),
         ("RaisesLater", "observe raised IndexError: no such place (wrong.py, line "),
-        ("UpsideDown", "threshold_band returned [1. 1."),
+        ("UpsideDown", "threshold_band returned [1 1"),
     ],
 )
 def test_what_a_method_does_wrong_later_ends_the_study(here: Path, method: str, told: str) -> None:

@@ -1,11 +1,25 @@
 """What is read of a table is said: how much, what was passed over, what speaks against it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.research.study.ears import read_table, say_what_is_read
+
+ROOT: Final = Path(__file__).parents[4]
+AFTER_A_REFUSAL: Final = """\
+import sys
+from host_tools.main import main
+
+assert main(sys.argv[1:]) == 2
+assert "host_tools.research.methods.registry" not in sys.modules
+"""
 
 
 def test_how_much_a_table_has_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,3 +52,18 @@ def test_a_refusal_names_the_option(tmp_path: Path) -> None:
     path.write_text("t500,t8O00\n10,20\n")
     with pytest.raises(HostError, match=r"^--train: .*clinic.csv: column 't8O00' is nearly one"):
         read_table(path, "--train")
+
+
+@pytest.mark.thorough  # each takes a second or two to import Numba
+@pytest.mark.parametrize(
+    "mode", ["-o study", "--seconds", "--as-published", "--bone", "--robustness"]
+)
+def test_a_table_is_read_before_methods_are_imported_which_may_have_to_be_compiled(
+    mode: str,
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", AFTER_A_REFUSAL, "study", "--audiograms", "no.csv", *mode.split()],
+        cwd=ROOT, env={**os.environ, VARIABLE: JIT}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "'no.csv': No such file" in done.stderr

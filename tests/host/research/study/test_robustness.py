@@ -21,6 +21,7 @@ from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import Settings
 from host_tools.main import main
 from host_tools.research.study import robustness_exact
+from host_tools.research.study.ears import read_table
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import (
     ALL_HZ,
@@ -132,13 +133,13 @@ class TestEars:
         assert ears_of_case(named, 6, None) == ears[: 6 * named.ears_factor]
 
     def test_real_ears_are_drawn_from_a_table_and_moved_off_its_steps(self, tmp_path: Path) -> None:
-        path = write_table(tmp_path / "ears.csv")
+        table = read_table(write_table(tmp_path / "ears.csv"), "--audiograms")
         case = BY_NAME["perhaps-3-noise-2"]
 
-        ears = ears_of_case(case, 3, path)
+        ears = ears_of_case(case, 3, table)
 
         assert len({ear.name for ear in ears}) == len(ears) > 1
-        assert ears_of_case(case, 2, path) == ears[:2]
+        assert ears_of_case(case, 2, table) == ears[:2]
         assert all(level % 5.0 for ear in ears for level in ear.thresholds_db_hl)
 
     def test_steep_ears_are_those_of_a_table_with_a_step(self, tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ class TestEars:
         steep = [f"B,{n},R,10,10,10,{40 + n},{45 + n}," for n in range(5)]
         path.write_text("\n".join([*lines, *steep]) + "\n", encoding="utf-8")
 
-        ears = ears_of_case(BY_NAME["steep"], 2, path)
+        ears = ears_of_case(BY_NAME["steep"], 2, read_table(path, "--audiograms"))
 
         assert [ear.name for ear in ears] == [f"B/{n}/R" for n in (4, 3, 2, 1)]
         assert all(np.abs(np.diff(ear.thresholds_db_hl)).max() >= 30 for ear in ears)

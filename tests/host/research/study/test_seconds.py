@@ -13,6 +13,7 @@ from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.procedure.settings import Settings
 from host_tools import terminal
 from host_tools.main import main
+from host_tools.research.study.ears import Tables
 from host_tools.research.study.listener import Ear, session_seed
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import ears_measured
@@ -114,7 +115,8 @@ class TestTests:
 
     def test_people_are_those_with_two_ears_that_can_be_scored(self, tmp_path: Path) -> None:
         path = write_table(tmp_path / "ears.csv")
-        measured = ears_measured(Options(str(path), ears_per_stratum=5))
+        options = Options(str(path), ears_per_stratum=5)
+        measured = ears_measured(options, Tables.read(options.audiograms, None))
         drawn = {ear.name: ear for ear in measured.ears}
 
         people = people_of(measured)
