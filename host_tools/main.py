@@ -78,7 +78,14 @@ def _command(argv: Sequence[str] | None) -> int:
         return REFUSED
     if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may have bytes that are no text
         sys.stdout.reconfigure(errors="backslashreplace")
-    return run(parser().parse_args(argv))
+    try:
+        arguments = parser().parse_args(argv)  # imports the command
+    except Exception as error:
+        if not _is_of_user(error):
+            raise
+        say_aside(f"gp-pta: {error}")
+        return REFUSED
+    return run(arguments)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -359,3 +359,16 @@ def test_what_only_looks_like_an_option_is_none(capsys: pytest.CaptureFixture[st
     assert main(["replay", "--", "--foce"]) == 2
     assert "--foce" in capsys.readouterr().err
     assert parser().parse_args(["demo", "--audio", "S2"]).audiogram == "S2", "abbreviated"
+
+
+@pytest.mark.parametrize("command", ["demo", "replay none.journal"])
+def test_kernels_that_cannot_be_used_are_named_whichever_command_needs_them(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "host_tools.main", *command.split()],
+        cwd=PAGE.parents[1], env={**os.environ, "GP_PTA_KERNELS": "numba"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("gp-pta: GP_PTA_KERNELS: numba cannot be read"), line
+    assert line.endswith("allowed are jit, for Numba, and the path of a library")
