@@ -160,7 +160,7 @@ def test_kernels_that_cannot_be_used_are_a_fault(doctor: Doctor) -> None:
     findings = doctor.findings(GP_PTA_KERNELS="/none.so", code=2)
     assert findings["kernels"] == "cannot be used"
     (fault,) = findings["faults"]
-    assert fault.startswith("/none.so cannot be read: No such file or directory")
+    assert fault.startswith("GP_PTA_KERNELS: /none.so cannot be read: No such file or directory;")
 
 
 def test_without_a_library_and_without_numba_there_are_no_kernels(doctor: Doctor) -> None:
