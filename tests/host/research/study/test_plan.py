@@ -172,7 +172,7 @@ def test_ears_are_drawn_from_every_degree_of_loss_and_a_larger_draw_holds_the_sm
     ]
     everyone, _ = ears_of(population, 0)
     assert len(everyone) == 118
-    assert "only" in ears_of(population, 100)[1][1]
+    assert "--ears 100 asks for so many of each degree" in ears_of(population, 100)[1][1]
 
 
 def test_two_ears_of_one_name_are_told_apart(tmp_path: Path) -> None:
