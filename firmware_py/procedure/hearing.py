@@ -3,7 +3,7 @@
 It chooses the ear to go on with and asks it what to present; `presenter.py` presents it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -282,6 +282,7 @@ class HearingTest:
     def _take_answer(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.trial.presentation, self.ears[self.presenter.trial.route]
         assert presentation is not None
+        _note_beside(self.ears.values(), ear, presentation)
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
         self.boards.take_answer(ear.route)
@@ -337,6 +338,13 @@ class HearingTest:
         self.outcome = outcome
         silence = self.presenter.fall_silent(FINISHED)
         return [silence, tells.FinishTold(outcome, why), events.Finish(self.result())]
+
+
+def _note_beside(ears: Iterable[EarTest], asked: EarTest, tone: Presentation) -> None:
+    """Have the tests of the same ear by other routes know the tone that it was given."""
+    for each in ears:
+        if each.route.ear == asked.route.ear and each is not asked:
+            each.levels.note_beside(tone)
 
 
 def _ear_over(ear: EarTest) -> list[Action]:

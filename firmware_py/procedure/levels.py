@@ -40,6 +40,7 @@ class Levels:
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
         self.left_out_hz: list[float] = []  # nothing is asked at these
         self._last_db_hl: float | None = None
+        self._last_beside_db_hl = math.inf  # by the ear's other route since then
         self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
 
     def limit_db_hl(self, frequency_hz: float) -> float:
@@ -63,7 +64,8 @@ class Levels:
     def ceiling_db_hl(self, frequency_hz: float) -> float:
         """Return the highest level of the next tone if it is at this frequency.
 
-        Nothing is much louder than the tone before, or than what was presented nearby already.
+        Nothing is much louder than the tone before, or than what was presented nearby already. A
+        tone before by the other route is none to rise further from than from the last by this one.
         """
         limit_db_hl = self.limit_db_hl(frequency_hz)
         if self._last_db_hl is None:
@@ -73,7 +75,8 @@ class Levels:
             for known_hz, level_db_hl in self._loudest_db_hl.items()
             if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
         ]
-        return min(limit_db_hl, max([self._last_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
+        before_db_hl = min(self._last_db_hl, self._last_beside_db_hl)
+        return min(limit_db_hl, max([before_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
 
     def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Return a tone at this level, rounded to the audiometer's step, within every limit.
@@ -92,9 +95,14 @@ class Levels:
         """Remember a tone that was presented: the next ones may be louder by so much."""
         if tone.purpose == Purpose.CATCH:  # a silence has no level
             return
-        self._last_db_hl = tone.level_db_hl
+        self._last_db_hl, self._last_beside_db_hl = tone.level_db_hl, math.inf
         loudest_db_hl = self._loudest_db_hl.get(tone.frequency_hz, -math.inf)
         self._loudest_db_hl[tone.frequency_hz] = max(loudest_db_hl, tone.level_db_hl)
+
+    def note_beside(self, tone: Presentation) -> None:
+        """Remember a tone that this ear was given by its other route: it is the one before."""
+        if tone.purpose != Purpose.CATCH:
+            self._last_beside_db_hl = tone.level_db_hl
 
     def side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
         """Return whether a threshold lies within the limits, or beyond which of them."""

@@ -167,3 +167,23 @@ def test_tones_are_not_spent_where_nothing_new_can_be_learned(profile: str) -> N
 
     beyond = [p for p in driver.plays if highest(Route(p.route.ear), p.frequency_hz) < 45.0]
     assert len(beyond) <= len(driver.plays) / 2, "60 dB HL is far out of reach there"
+
+
+def test_after_the_other_route_a_tone_rises_from_the_quieter_of_both_tones_before() -> None:
+    levels = Levels(Route("left"), Settings(), lambda _route, _hz: 100.0)
+
+    def tone(frequency_hz: float, level_db_hl: float) -> Presentation:
+        return Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
+
+    for frequency_hz, level_db_hl in ((500.0, 25.0), (3000.0, 60.0)):
+        levels.note_tone(tone(frequency_hz, level_db_hl))
+    assert levels.ceiling_db_hl(500.0) == 80.0, "from the tone before"
+    levels.note_beside(tone(500.0, 33.0))
+    levels.note_beside(Presentation(Purpose.CATCH, 500.0, 0.0))
+    assert levels.ceiling_db_hl(500.0) == 53.0, "from the tone by bone"
+    assert levels.ceiling_db_hl(3000.0) == 80.0, "a tone so loud was presented there"
+    levels.note_beside(tone(500.0, 60.0))
+    levels.note_tone(tone(250.0, 10.0))
+    assert levels.ceiling_db_hl(500.0) == 45.0, "the tone by bone is none before any more"
+    levels.note_beside(tone(1000.0, 60.0))
+    assert levels.ceiling_db_hl(1000.0) == 30.0, "it is none to rise from, either"
