@@ -149,19 +149,22 @@ class Climb:
 
     def __init__(self) -> None:
         self._last: dict[Route, float] = {}
+        self._last_in_ear: dict[str, float] = {}
 
     def note_sound(self, route: Route, level: float) -> None:
         """Take in that a sound began."""
-        self._last[route] = level
+        self._last[route] = self._last_in_ear[route.ear] = level
 
     def limit(self, what: str, route: Route, first: float) -> dict[str, float]:
-        """Return the limit that the one before sets, or that of the first, by what sets it."""
+        """Return the limit that the one before sets, or that of the first, by what sets it.
+
+        Where that one came by the ear's other route, the quieter of it and of the last by this one.
+        """
         if route not in self._last:
             return {f"the first {what} in an ear": first}
-        return {
-            f"{STEP_UP_MAX_DB:g} dB above the {what} before": self._last[route] + STEP_UP_MAX_DB
-        }
+        before = min(self._last[route], self._last_in_ear[route.ear])
+        return {f"{STEP_UP_MAX_DB:g} dB above the {what} before": before + STEP_UP_MAX_DB}
 
     def forget(self) -> None:
         """Begin again: somebody else may wear the earphones."""
-        self._last = {}
+        self._last, self._last_in_ear = {}, {}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from firmware_py.board.sounds import ROUTE_MOST, TooLoudError, play_tone
+from firmware_py.board.sounds import ROUTE_MOST, Climb, TooLoudError, play_tone
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
-from firmware_py.procedure.route import ROUTES, Route
+from firmware_py.procedure.route import BONE, ROUTES, Route
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
@@ -20,3 +20,22 @@ def test_no_tone_is_louder_than_its_route_may_be(route: Route) -> None:
     assert not client.busy
     play_tone(client, CalibrationInForce(), tone, highest_db_hl, {})
     assert client.busy
+
+
+def test_the_next_sound_in_an_ear_rises_from_the_quieter_of_both_routes_before() -> None:
+    climb, air, bone = Climb(), Route("left"), Route("left", BONE)
+
+    def limit(route: Route) -> float:
+        (most,) = climb.limit("tone", route, 40.0).values()
+        return most
+
+    climb.note_sound(air, 60.0)
+    assert (limit(air), limit(bone), limit(Route("right"))) == (80.0, 40.0, 40.0)
+    climb.note_sound(bone, 15.0)
+    assert (limit(air), limit(bone)) == (35.0, 35.0)
+    climb.note_sound(bone, 35.0)
+    climb.note_sound(air, 10.0)
+    climb.note_sound(bone, 40.0)
+    assert limit(air) == 30.0, "louder by bone is none to rise from by air"
+    climb.forget()
+    assert limit(air) == limit(bone) == 40.0
