@@ -55,6 +55,11 @@ def _observe_and_choose(estimator: Any, answer: Answer) -> Any:
     return BITS.choose(estimator)
 
 
+def _observe_and_choose_by_scipy(reference: ReferenceEstimator, answer: Answer) -> Any:
+    reference.observe(*answer)
+    return reference.next_stimulus()
+
+
 @pytest.mark.parametrize("trials", TRIALS)
 @pytest.mark.parametrize("case", CASES)
 def test_firmware(benchmark: Any, case: str, trials: int) -> None:
@@ -89,7 +94,7 @@ def test_scipy_reference(benchmark: Any, profile: str, trials: int) -> None:
         return _reference_before(audiogram, profile, trials), answer
 
     name = f"SciPy reference, {profile}"
-    _measure(benchmark, name, trials, ROUNDS_OF_REFERENCE, _observe_and_choose, prepare)
+    _measure(benchmark, name, trials, ROUNDS_OF_REFERENCE, _observe_and_choose_by_scipy, prepare)
 
 
 def _mixture_after(audiogram: str, trials: int) -> Data:
