@@ -66,6 +66,10 @@ SUBJECTS: Final = (
     "subject", "person", "identifier", "seqn", "id", "subjectid", "personid", "patientid",
     "listenerid", "participantid", "patient", "participant", "listener", "name",
 )  # fmt: skip
+_FREQUENCY: Final = (
+    "frequency", "freq", "hz", "frequencyhz", "freqhz", "frequenz", "frequenzhz", "frequentie",
+    "frequentiehz", "frecuencia", "frecuenciahz",
+)  # fmt: skip
 _ROLES: Final = {
     **dict.fromkeys(SUBJECTS, Role.SUBJECT),
     **dict.fromkeys(("session", "journal", "visit", "date"), Role.SESSION),
@@ -74,22 +78,7 @@ _ROLES: Final = {
         Role.EAR,
     ),
     **dict.fromkeys(("route", "conduction", "acbc", "airbone"), Role.ROUTE),
-    **dict.fromkeys(
-        (
-            "frequency",
-            "freq",
-            "hz",
-            "frequencyhz",
-            "freqhz",
-            "frequenz",
-            "frequenzhz",
-            "frequentie",
-            "frequentiehz",
-            "frecuencia",
-            "frecuenciahz",
-        ),
-        Role.FREQUENCY,
-    ),
+    **dict.fromkeys(_FREQUENCY, Role.FREQUENCY),
     **dict.fromkeys(("khz", "frequencykhz", "freqkhz"), Role.FREQUENCY),
     **dict.fromkeys(
         ("age", "ageyears", "alter", "alterjahre", "leeftijd", "edad", nhanes.AGE_YEARS.lower()),
