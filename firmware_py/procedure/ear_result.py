@@ -10,7 +10,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.grades import mean_threshold
 from firmware_py.procedure.listening import DOUBTED, story_reason
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
-from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason, reason_by
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.supposed import suppose
 from firmware_py.procedure.threshold_estimates import Estimate
@@ -94,9 +94,9 @@ def _why_not_tested(ear: EarTest) -> Reasons:
     if ear.outcome == Outcome.UNRELIABLE:
         return ear.why
     if ear.heard_nothing and not ear.listening.equipment_heard_by:
-        return (reason(Code.NOTHING_HEARD),)
+        return (reason_by(ear.route, Code.NOTHING_HEARD),)
     story = ear.listening.likely()
-    return () if story is None else (story_reason(story, ear.measurement.tones()),)
+    return () if story is None else (story_reason(story, ear.measurement.tones(), ear.route),)
 
 
 def _why_doubtful(ear: EarTest) -> Iterator[Reason]:
@@ -110,10 +110,10 @@ def _doubted_stories(ear: EarTest) -> Iterator[Reason]:
     """Tell the stories that leave it in doubt if somebody listened, and the same person."""
     probable = ear.listening.probable(DOUBTED)
     if probable is not None:
-        yield story_reason(probable, ear.measurement.tones())
+        yield story_reason(probable, ear.measurement.tones(), ear.route)
     change = ear.listening.change
     if change is not None and change.probability >= DOUBTED:
-        yield story_reason(change, ear.measurement.tones())
+        yield story_reason(change, ear.measurement.tones(), ear.route)
 
 
 def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:

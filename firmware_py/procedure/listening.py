@@ -21,7 +21,8 @@ from firmware_py.procedure.levels import Levels, near
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import SILENCE, Observation, Presentation
-from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason, reason_by
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 
 LIKELY: Final = 0.95  # a story that is so probable breaks off the test
@@ -187,7 +188,7 @@ class Listening:
         """Begin a check; `tones` are those that the estimator has, in its order."""
         self.checks += 1
         self._check = check = self._familiar(story)
-        self.why = self.last_why = (story_reason(story, tones),)
+        self.why = self.last_why = (story_reason(story, tones, self._levels.route),)
         # What was heard before is heard again, if anybody listens; and it is no louder: what was
         # faint at another frequency may hurt at this one.
         before = [each.presentation for each in tones[: story.began] if each.heard is not False]
@@ -200,7 +201,7 @@ class Listening:
     def begin_with_equipment(self) -> None:
         """Begin with tones that somebody is to hear: the operator, or the listener's other ear."""
         self.equipment_asked, self._check = True, self._familiar(None)
-        self.why = (reason(Code.WHO_HEARS),)
+        self.why = (reason_by(self._levels.route, Code.WHO_HEARS),)
 
     def presentation(self) -> Presentation:
         """Return the next presentation of the check: a silence, or a tone that was heard before."""
@@ -217,18 +218,18 @@ class Listening:
         return story
 
 
-def story_reason(story: Told, tones: list[Observation]) -> Reason:
-    """Say what seems to have happened, and what to look after."""
+def story_reason(story: Told, tones: list[Observation], route: Route) -> Reason:
+    """Say what seems to have happened, and what to look after: by this route."""
     match story.story:
         case Story.SILENT if story.began:
             count = len(tones) - story.began
-            return reason(Code.FELL_SILENT_SINCE, count=count, began=story.began)
+            return reason_by(route, Code.FELL_SILENT_SINCE, count=count, began=story.began)
         case Story.SILENT:
-            return reason(Code.FELL_SILENT, count=len(tones))
+            return reason_by(route, Code.FELL_SILENT, count=len(tones))
         case Story.PRESSING if story.began:
             return reason(Code.PRESSES_ANYWAY_SINCE, began=story.began)
         case Story.PRESSING:
             return reason(Code.PRESSES_ANYWAY)
         case Story.CHANGED:
-            return reason(Code.ANOTHER_LISTENER, began=story.began + 1)
+            return reason_by(route, Code.ANOTHER_LISTENER, began=story.began + 1)
     return reason(Code.PRESSES_UNRELATED)

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.record_checks import number, one_of, refusal
-from firmware_py.procedure.route import ROUTE_NAMES, spell_routes
+from firmware_py.procedure.route import ROUTE_NAMES, Route, spell_routes
 
 NUMBER_MAX: Final = 2.0**53  # a wide bound, which only keeps nonsense out
 SEVERAL_MAX: Final = 100  # in one part
@@ -54,16 +54,21 @@ class Code(Enum):
     # What seems to have happened in place of listening.
     FELL_SILENT = "fell-silent", "count"
     FELL_SILENT_SINCE = "fell-silent-since", "count", "began"
+    FELL_SILENT_BONE = "fell-silent-bone", "count"
+    FELL_SILENT_SINCE_BONE = "fell-silent-since-bone", "count", "began"
     PRESSES_ANYWAY = "presses-anyway"
     PRESSES_ANYWAY_SINCE = "presses-anyway-since", "began"
     PRESSES_UNRELATED = "presses-unrelated"
     ANOTHER_LISTENER = "another-listener", "began"
+    ANOTHER_LISTENER_BONE = "another-listener-bone", "began"
     BROKEN_OFF = "broken-off", "ear", "checks", "why"
 
     # Why the test of an ear is no valid one, or is in doubt.
     NOT_BEGUN_YET = "not-begun-yet"
     NOTHING_HEARD = "nothing-heard"
+    NOTHING_HEARD_BONE = "nothing-heard-bone"
     WHO_HEARS = "who-hears"
+    WHO_HEARS_BONE = "who-hears-bone"
     ENDED_EARLY = "ended-early"
     EARS_CONTRADICTED = "ears-contradicted"
     SEVERAL_BOARDS = "several-boards", "boards"
@@ -162,6 +167,15 @@ class Code(Enum):
 
 
 CODES: Final[Mapping[str, Code]] = {code.word: code for code in Code}
+# Of these the words name what the operator is to look after: the vibrator, in place of earphones.
+# Journals of a test by bone had the others once, and are read as they are.
+OF_BONE: Final[Mapping[Code, Code]] = {
+    Code.FELL_SILENT: Code.FELL_SILENT_BONE,
+    Code.FELL_SILENT_SINCE: Code.FELL_SILENT_SINCE_BONE,
+    Code.ANOTHER_LISTENER: Code.ANOTHER_LISTENER_BONE,
+    Code.NOTHING_HEARD: Code.NOTHING_HEARD_BONE,
+    Code.WHO_HEARS: Code.WHO_HEARS_BONE,
+}
 
 # Decimals of numbers that are always written with so many; all others have two at most.
 DECIMALS: Final[Mapping[str, int]] = {
@@ -254,6 +268,17 @@ def reason(code: Code, **parts: Any) -> Reason:
         If a part is missing, or is not what its name says.
     """
     return Reason.from_record(code.word, {"code": code.word, **parts})
+
+
+def reason_by(route: Route, code: Code, **parts: Any) -> Reason:
+    """Return a reason of a test by a route: by bone its words name the vibrator.
+
+    Raises
+    ------
+    ResultError
+        If a part is missing, or is not what its name says.
+    """
+    return reason(OF_BONE.get(code, code) if route.by_bone else code, **parts)
 
 
 def reasons_at(place: str, value: object) -> Reasons:

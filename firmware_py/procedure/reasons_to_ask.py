@@ -38,7 +38,7 @@ class StoryInDoubt(ReasonToAsk):
         if story is None or ear.heard_nothing:
             return False
         if ear.listening.checks == CHECKS_MAX:
-            why = story_reason(story, ear.measurement.tones())
+            why = story_reason(story, ear.measurement.tones(), ear.route)
             look.end(Stop(Outcome.UNRELIABLE, (why,)))
             return False
         return self._begin(ear, story)

@@ -57,6 +57,11 @@ SENTENCES: Final[Mapping[str, str]] = {
         "none of {count} tones was answered, since tone {began}: check earphones, button and "
         "listener"
     ),
+    "fell-silent-bone": "none of {count} tones was answered: check vibrator, button and listener",
+    "fell-silent-since-bone": (
+        "none of {count} tones was answered, since tone {began}: check vibrator, button and "
+        "listener"
+    ),
     "presses-anyway": "the button is pressed whatever is played: explain the task again",
     "presses-anyway-since": (
         "the button is pressed whatever is played, since tone {began}: explain the task again"
@@ -66,15 +71,26 @@ SENTENCES: Final[Mapping[str, str]] = {
         "the answers since about tone {began} seem to be another person's, or the earphones "
         "moved: test this ear again"
     ),
+    "another-listener-bone": (
+        "the answers since about tone {began} seem to be another person's, or the vibrator "
+        "moved: test this ear again"
+    ),
     "broken-off": "{ear}: the test was broken off, checks: {checks}; {why}",
     # Why the test of an ear is no valid one, or is in doubt.
     "not-begun-yet": "no tone was played",
     "nothing-heard": (
         "nothing was heard: a deaf ear, an earphone, the button and the listener look the same"
     ),
+    "nothing-heard-bone": (
+        "nothing was heard: a deaf ear, the vibrator, the button and the listener look the same"
+    ),
     "who-hears": (
         "nothing was heard in this ear: hold its earphone to the listener's other ear, or to "
         "your own, and say who hears its tones"
+    ),
+    "who-hears-bone": (
+        "nothing was heard by bone: hold the vibrator to the bone behind the listener's other "
+        "ear, or behind your own, and say who hears its tones"
     ),
     "ended-early": "it was ended early",
     "ears-contradicted": (

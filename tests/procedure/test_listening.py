@@ -6,17 +6,23 @@ from typing import Any
 
 import pytest
 
+from firmware_py.inference.stories import Story, Told
 from firmware_py.procedure import events
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import near
-from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX, DOUBTED, LIKELY
+from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX, DOUBTED, LIKELY, story_reason
 from firmware_py.procedure.next_ear import next_route
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict, Why
 from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation
-from firmware_py.procedure.route import BY_AIR, Route
+from firmware_py.procedure.reasons import Code, as_json, reason
+from firmware_py.procedure.record_checks import object_of
+from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.route import BONE, BY_AIR, Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
+from firmware_py.procedure.words import say
 from tests.budget import quick
 from tests.procedure.driver import (
     REACTION_US,
@@ -198,6 +204,38 @@ def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() 
     assert found["left"]["verdict"] == found["right"]["verdict"] == Verdict.VALID
     remark = "left ear: nothing was heard; the equipment was heard by the operator"
     assert remark in each_said(driver.result["remarks"])
+
+
+def ask_by_bone(heard_until: int) -> EarTest:
+    """An ear by bone that hears from 20 dB HL on, but nothing after a tone."""
+    ear = EarTest(Route("left", BONE), Settings(routes="air, bone"))
+    while not ear.over:
+        tone = ear.next_presentation(ear.tally.tones + 1)
+        hears = tone.is_asked and tone.level_db_hl >= 20.0
+        ear.answer(tone, hears and ear.tally.tones < heard_until)
+        if ear.phase == Purpose.CHECK:
+            ear.end_check()
+    return ear
+
+
+def test_by_bone_it_is_the_vibrator_that_is_to_be_looked_after() -> None:
+    silent, gone = ask_by_bone(0), ask_by_bone(12)
+    silent.begin_equipment_check()
+    (who,) = silent.listening.why
+    (nothing,), (left,) = result_of(silent).reasons, result_of(gone).reasons
+
+    assert "hold the vibrator to the bone" in say(who)
+    assert "a deaf ear, the vibrator, the button" in say(nothing)
+    assert ": check vibrator, button and listener" in say(left)
+    assert say(gone.listening.last_why) == say(left)
+    changed = story_reason(Told(Story.CHANGED, 1.0, 9), [], silent.route)
+    assert "or the vibrator moved" in say(changed)
+
+
+def test_the_reasons_that_a_test_by_bone_once_had_are_read_as_they_are() -> None:
+    record = {**as_json(result_of(ask_by_bone(0))), "reasons": [{"code": "nothing-heard"}]}
+    read = object_of(EarResult)("ear", record)
+    assert (read.route, read.reasons) == (Route("left", BONE), (reason(Code.NOTHING_HEARD),))
 
 
 @pytest.mark.parametrize("word", [None, events.NOBODY])

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from firmware_py.procedure.reasons import DATES, Code
+from firmware_py.procedure.reasons import DATES, OF_BONE, Code
 from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.words import SENTENCES, say
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
@@ -162,6 +162,9 @@ def test_what_fills_a_place_is_no_sentence_of_its_own() -> None:
 
 # What the firmware recorded
 
+VIBRATORS: Final = {
+    "en": "vibrator", "nl": "beengeleider", "de": "Knochenleitungshörer", "es": "vibrador óseo",
+}  # fmt: skip
 MADE_ELSEWHERE: Final = ("sim 7",)  # of what a board or the hearing aid said
 
 
@@ -179,6 +182,15 @@ def test_each_reason_is_said_in_the_language_with_its_numbers(language: str) -> 
         if not set(code.parts) & set(DATES):
             numbers = sorted(re.findall(r"[0-9]+", english))
             assert sorted(re.findall(r"[0-9]+", said)) == numbers, code.word
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_said_of_a_test_by_bone_names_the_vibrator(language: str) -> None:
+    vibrator = VIBRATORS[language]
+    for by_air, by_bone in OF_BONE.items():
+        assert by_bone.parts == by_air.parts
+        said = [say_reasons(example(code), catalogue_of(language)) for code in (by_air, by_bone)]
+        assert [vibrator in each for each in said] == [False, True], by_bone.word
 
 
 @pytest.mark.xdist_group("recorded remarks")  # the sessions are read once
