@@ -2,8 +2,9 @@
 
 A tone by air is weakened by the air-bone gap of its ear, and reaches the other cochlea through the
 skull, weaker by the interaural attenuation. A tone by bone reaches the cochlea on the vibrator's
-side as it is, and the other one weaker by the skull's attenuation, which is little. An earphone on
-the other ear, for the noise, makes low tones by bone louder there: the occlusion effect.
+side as it is, and the other one weaker by the skull's attenuation, which is little. The earphone
+that brings noise to an ear makes low tones by bone louder there: the occlusion effect. Without
+noise both ears are open, and there is none.
 """
 
 import math
@@ -62,7 +63,8 @@ class Head:
     air_bone_gap_db: Mapping[str, GapDb] = field(default_factory=dict)
     interaural_attenuation_db: float = INTERAURAL_ATTENUATION_DB  # infinity: no ear helps the other
     skull_attenuation_db: GapDb = SKULL_ATTENUATION_DB
-    occluded: bool = False  # an earphone is on the other ear in a test by bone
+    # by how much louder a tone by bone is in an ear that has noise, and so an earphone on it
+    occlusion_db: GapDb = 0.0
     # tones by bone are felt from the levels of ISO 8253-1 on, and answered as if they were heard
     feels: bool = False
     vibrator: Vibrator = IN_PLACE
@@ -76,6 +78,8 @@ class Head:
               for gap_db in self.air_bone_gap_db.values() if not isinstance(gap_db, Audiogram)),
             *(("skull_attenuation_db", db, db >= 0.0, "is 0 and more")
               for db in (self.skull_attenuation_db,) if not isinstance(db, Audiogram)),
+            *(("occlusion_db", db, 0.0 <= db < math.inf, "is 0 and more")
+              for db in (self.occlusion_db,) if not isinstance(db, Audiogram)),
         ):  # fmt: skip
             if not allowed:
                 raise ValueError(f"{name} is {value}, allowed {words}")
@@ -84,16 +88,28 @@ class Head:
         """Return by how much better than by air an ear hears by bone."""
         return _at(self.air_bone_gap_db.get(ear, 0.0), frequency_hz)
 
-    def bone_db(self, ear: str, to: str, frequency_hz: float, number: int) -> float:
+    def bone_db(
+        self, ear: str, to: str, frequency_hz: float, number: int, covered: str | None = None
+    ) -> float:
         """Return by how much louder than it is a tone by bone reaches a cochlea.
 
-        `ear`: whose mastoid the vibrator is to be on; `number`: of the tone.
+        Parameters
+        ----------
+        ear : str
+            Whose mastoid the vibrator is to be on.
+        to : str
+            Whose cochlea it reaches.
+        frequency_hz : float
+        number : int
+            Of the tone.
+        covered : str or None
+            The ear that an earphone is on, for the noise; None: both ears are open.
         """
         is_beside = (to == ear) != self.vibrator.wrong_side
         way_db = 0.0 if is_beside else _at(self.skull_attenuation_db, frequency_hz)
         louder_db = 0.0
-        if self.occluded and to != ear:
-            effect_db = OCCLUSION_DB.threshold_db_hl(frequency_hz)
+        if to == covered:
+            effect_db = _at(self.occlusion_db, frequency_hz)
             louder_db = max(effect_db - max(self.gap_db(to, frequency_hz), 0.0), 0.0)
         return louder_db - way_db - self.vibrator.loss_db(number)
 

@@ -8,6 +8,7 @@ from device.simulator.audiograms import gaps_named
 from device.simulator.head import (
     IN_PLACE,
     INTERAURAL_ATTENUATION_DB,
+    OCCLUSION_DB,
     SKULL_ATTENUATION_DB,
     GapDb,
     Head,
@@ -40,7 +41,8 @@ HEAD_OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
     },
     "--occlusion": {
         "action": "store_true",
-        "help": "an earphone is on the other ear in a test by bone: low tones are louder there",
+        "help": "the earphone that brings noise makes low tones by bone louder in its ear, up to "
+        "15 dB, while there is noise; without it both ears are open",
     },
     "--vibrator": {
         "default": SITS,
@@ -65,7 +67,7 @@ def head_of(options: Mapping[str, Any]) -> Head:
         air_bone_gap_db=gaps_db,
         interaural_attenuation_db=options["interaural_attenuation"],
         skull_attenuation_db=SKULL_ATTENUATION_DB if skull_db is None else skull_db,
-        occluded=options["occlusion"],
+        occlusion_db=OCCLUSION_DB if options["occlusion"] else 0.0,
         vibrator=_vibrator(options["vibrator"]),
     )
 

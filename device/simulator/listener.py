@@ -220,9 +220,10 @@ class SimulatedListener:
         Or above what the skin feels, if that is more.
         """
         number = number_of(tone_id)
+        covered = None if noise is None else noise.ear
         heard_db = (
             level_db_hl
-            + self.head.bone_db(ear, to, frequency_hz, number)
+            + self.head.bone_db(ear, to, frequency_hz, number, covered)
             - self._threshold_db_hl(to, frequency_hz, noise)
             for to in EARS
         )

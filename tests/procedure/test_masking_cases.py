@@ -3,6 +3,7 @@
 The cases are those of textbooks on masking (unilateral and bilateral conductive losses, mixed ones,
 dead ears, asymmetries; Yacullo, Clinical Masking Procedures, 1996), with numbers of our own and the
 reason why each is a case. Heads let 50 dB of a tone by air through, and 3 dB less of one by bone.
+Three of them also with the largest occlusion effect: on the ear that has noise, and on no other.
 """
 
 import math
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.head import Head
+from device.simulator.head import GapDb, Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, Ear, SimulatedListener
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
@@ -95,11 +96,24 @@ QUICK: Final = (
 )  # fmt: skip
 
 
+# As large as it is told of any earphone: 20 dB at 500 Hz and 10 dB at 1000 Hz here.
+OCCLUSION_DB: Final = Audiogram(
+    (250.0, 500.0, 750.0, 1000.0, 1500.0), (30.0, 20.0, 15.0, 10.0, 0.0)
+)
+OCCLUDED: Final = (
+    "a plug of wax",  # the noise occludes the good ear, which has no gap that would do so before
+    "a dead ear, the other good",  # whatever is heard there is the occluded cochlea
+    "mixed, the other ear good",
+)
+
+
 def _at(curve: Curve) -> tuple[float, ...]:
     return curve if isinstance(curve, tuple) else (curve,) * len(HZ)
 
 
-def run(case: Case, seed: int, attenuation_db: float = 50.0) -> dict[Route, EarResult]:
+def run(
+    case: Case, seed: int, attenuation_db: float = 50.0, occlusion_db: GapDb = 0.0
+) -> dict[Route, EarResult]:
     truths: dict[Ear, Audiogram] = {"right": case.right.audiogram(), "left": case.left.audiogram()}
     gaps = {"right": case.right.gap, "left": case.left.gap}
     frequencies_hz = tuple(map(float, HZ))
@@ -107,6 +121,7 @@ def run(case: Case, seed: int, attenuation_db: float = 50.0) -> dict[Route, EarR
         {ear: Audiogram(frequencies_hz, _at(gap)) for ear, gap in gaps.items()},
         interaural_attenuation_db=attenuation_db,
         skull_attenuation_db=3.0,
+        occlusion_db=occlusion_db,
     )
     listener = SimulatedListener(truths, seed=seed, head=head)
     test = SimulatedTest(Settings(routes="air, bone", seed=seed), listener)
@@ -141,7 +156,20 @@ def test_there_are_twenty_five() -> None:
 @pytest.mark.parametrize("name", quick(CASES, *QUICK))
 def test_it_ends_right_or_in_the_dilemma(name: str, seed: int) -> None:
     case = CASES[name]
-    by_route = run(case, seed)
+    check(case, run(case, seed))
+
+
+@pytest.mark.parametrize("seed", quick(SEEDS, 1))
+@pytest.mark.parametrize("name", quick(OCCLUDED, OCCLUDED[0]))
+def test_it_does_so_too_where_noise_occludes(name: str, seed: int) -> None:
+    case = CASES[name]
+    by_route = run(case, seed, occlusion_db=OCCLUSION_DB)
+    assert by_route[Route("right", BONE)].tones_masked > 0, "nothing was occluded"
+    check(case, by_route)
+
+
+def check(case: Case, by_route: dict[Route, EarResult]) -> None:
+    """Check that what is told of both ears by both routes is right or open, and some of it told."""
     for ear, side in (("right", case.right), ("left", case.left)):
         by_air = side.audiogram()
         for route in (Route(ear), Route(ear, BONE)):

@@ -11,7 +11,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named, gaps_named
 from device.simulator.by_route import answer_of
 from device.simulator.earphones import Worn
-from device.simulator.head import SLIP_DB, Head, Vibrator
+from device.simulator.head import OCCLUSION_DB, SLIP_DB, Head, Vibrator
 from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
 from firmware_py.procedure.route import Route
@@ -108,21 +108,39 @@ def test_a_gap_of_the_masked_ear_weakens_the_noise() -> None:
     [(250.0, 0.0, 15.0), (1000.0, 0.0, 10.0), (2000.0, 0.0, 0.0), (250.0, 10.0, 5.0),
      (250.0, 40.0, 0.0)],
 )  # fmt: skip
-def test_an_earphone_on_the_other_ear_makes_low_tones_louder_there(
+def test_the_earphone_of_the_noise_makes_low_tones_louder_in_its_ear(
     frequency_hz: float, gap_db: float, louder_db: float
 ) -> None:
-    """Where the middle ear does not do that already."""
+    """Where the middle ear does not do that already. The noise is too weak to mask."""
     truths = ears(math.inf, gap_db)
+    without, noise = Head({"left": gap_db}), Noise("left", frequency_hz, -60.0)
+    occluded = Head({"left": gap_db}, occlusion_db=OCCLUSION_DB)
     open_db, covered_db = (
-        sensation_db(
-            truths, Head({"left": gap_db}, occluded=occluded), "right", 20.0,
-            frequency_hz=frequency_hz,
-        )
-        for occluded in (False, True)
-    )  # fmt: skip
+        sensation_db(truths, head, "right", 20.0, noise, frequency_hz)
+        for head in (without, occluded)
+    )
     assert covered_db - open_db == pytest.approx(louder_db)
     own = ears(0.0, math.inf)
-    assert sensation_db(own, Head(occluded=True), "right", 20.0) == pytest.approx(20.0)
+    assert sensation_db(own, occluded, "right", 20.0, noise) == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("frequency_hz", [250.0, 1000.0])
+def test_while_both_ears_are_open_none_is_occluded(frequency_hz: float) -> None:
+    truths = ears(math.inf, 0.0)
+    quiet_db = [
+        sensation_db(truths, Head(occlusion_db=db), "right", 20.0, frequency_hz=frequency_hz)
+        for db in (0.0, 30.0)
+    ]
+    assert quiet_db[0] == quiet_db[1] > 0.0
+
+
+def test_swapped_earphones_occlude_the_ear_that_is_asked() -> None:
+    """Noise for the left one comes to the right one, and so does the effect: 30 dB."""
+    truths, head = ears(40.0, math.inf), Head(occlusion_db=30.0)
+    someone = SimulatedListener(truths, lapse_rate=0.0, false_alarm_rate=0.0, head=head)
+    noise = Noise("left", HZ, -60.0)
+    assert someone.answer_by_bone("1-1", "right", HZ, 25.0, noise) is None
+    assert Worn(someone, swapped=True).answer_by_bone("1-1", "right", HZ, 25.0, noise)
 
 
 def test_a_vibrator_on_the_wrong_side_is_nearer_to_the_other_cochlea() -> None:
@@ -203,6 +221,8 @@ def test_a_board_plays_bone_past_the_gap(via: int, heard: bool) -> None:
         ({"air_bone_gap_db": {"left": math.inf}}, "air_bone_gap_db is inf, allowed is 0 and more"),
         ({"interaural_attenuation_db": 0.0}, "interaural_attenuation_db is 0"),
         ({"skull_attenuation_db": -1.0}, "skull_attenuation_db is -1"),
+        ({"occlusion_db": -1.0}, "occlusion_db is -1"),
+        ({"occlusion_db": math.inf}, "occlusion_db is inf"),
     ],
 )
 def test_what_no_head_has_is_refused(wrong: dict[str, Any], words: str) -> None:
@@ -261,11 +281,12 @@ def test_gaps_of_no_ear_are_refused(text: str) -> None:
 
 def test_the_vibrator_and_the_skull_are_as_said() -> None:
     head = someone_of("--vibrator", "slips:12", "--skull-attenuation", "7", "--occlusion").head
-    assert (head.vibrator, head.skull_attenuation_db, head.occluded) == (
+    assert (head.vibrator, head.skull_attenuation_db, head.occlusion_db) == (
         Vibrator(slips_at=12),
         7.0,
-        True,
+        OCCLUSION_DB,
     )
+    assert someone_of().head.occlusion_db == 0.0
     assert someone_of("--vibrator", "wrong-side").head.vibrator.wrong_side
     for wrong in ("slips", "slips:0", "nowhere"):
         with pytest.raises(HostError, match="--vibrator is"):
