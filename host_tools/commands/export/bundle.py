@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from firmware_py.console.wording import verdict_words, which_ear_words
-from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
 from firmware_py.procedure.convention import convention_words
-from firmware_py.procedure.outcomes import Bound, Outcome
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.route import AIR, BONE, BY_AIR
 from firmware_py.procedure.statements import has_thresholds, is_final, may_conclude
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
+from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_note
 
 Resource = dict[str, Any]
 
@@ -39,7 +39,6 @@ BEYOND: Final = {
     Kind.ABOVE: (">", (">", "Off scale high")),
     Kind.AT_MOST: ("<=", ("<", "Off scale low")),
 }
-COMPARATORS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">=", Bound.AT_MOST: "<="}
 INDETERMINATE: Final = ("IND", "Indeterminate")
 # Of what was not asked: it is derived, and its number stands under a name that no reader of
 # thresholds looks for.
@@ -141,7 +140,7 @@ class _Writer:
             if has_thresholds(ear)
         ]
         if transducer == BONE:
-            notes += map(_gap_words, gaps_of(result, self._of.convention))
+            notes += map(loss_note, self._of.gaps)
         verdicts = [f"{ear.route.words}: {verdict_words(ear)}" for ear in ears]
         name = "panel" if transducer == AIR else f"panel {transducer}"
         return {
@@ -268,7 +267,7 @@ class _Writer:
         """Return the numbers of these names; where they are limits of the test, each says so."""
         reading = read(found)
         signs = {
-            "level_db_hl": COMPARATORS[reading.limit],
+            "level_db_hl": BOUND_SIGNS[reading.limit],
             "low_db_hl": "<=" if reading.low_open else "",
             "high_db_hl": ">=" if reading.high_open else "",
         }
@@ -299,6 +298,9 @@ class _Writer:
             words.append(f"perhaps beyond the limit of {limit}")
         if read(found).kind in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
             words.append(say(ear.why))
+        gap = self._of.gap_at(ear.route.ear, found.frequency_hz) if ear.route.by_bone else None
+        if gap is not None:
+            words.append(gap_note(gap))
         if not may_conclude(ear):
             words.append(verdict_words(ear))
         return words
@@ -311,18 +313,6 @@ class _Writer:
         told += [f"earphones: {transducer}"] if transducer else []
         told += [convention_words(e, self._of.convention) for e in ears if has_thresholds(e)]
         return [*told, self._of.calibration.headline]
-
-
-def _gap_words(gaps: EarGaps) -> str:
-    """Say the type of loss of an ear, and the mean gap that it rests on."""
-    told = f"{gaps.ear} ear: type of loss by the air-bone gap: {gaps.loss}"
-    if gaps.mean is None:
-        return told
-    at_hz = ", ".join(map(str, gaps.mean.frequencies_hz))
-    sign = COMPARATORS[gaps.mean.bound]
-    low, high = ("" if e is None else f"{e:.0f}" for e in (gaps.mean.low_db, gaps.mean.high_db))
-    band = f"95 % band {low} to {high} dB"
-    return f"{told}; mean at {at_hz} Hz {sign}{gaps.mean.db:.0f} dB ({band})"
 
 
 def _absent(code: str, display: str) -> Resource:

@@ -5,8 +5,6 @@ from typing import Any, Final
 
 from device.audiogram_tables import nhanes
 from device.simulator.listener import EARS
-from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
-from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.route import BY_AIR, BY_BONE, ROUTES, Route
@@ -21,6 +19,7 @@ from host_tools.commands.export.cells import (
     with_what,
 )
 from host_tools.commands.export.examination import Examination, marks_of
+from host_tools.commands.export.gaps import gaps_cell
 
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
 # Of an ear with tests by air and by bone.
@@ -39,7 +38,6 @@ def code_column(ear: str, frequency_hz: int) -> str:
 
 # How a limit lies to the threshold.
 BEYOND_SIGNS: Final = {Kind.ABOVE: ">", Kind.AT_MOST: "<="}
-BOUND_SIGNS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">=", Bound.AT_MOST: "<="}
 POINTS: Final = Spelling()
 
 
@@ -148,20 +146,10 @@ def _rest(examination: Examination, spelling: Spelling) -> dict[str, Any]:
     row["threshold_convention"] = examination.convention
     for ear in examination.result.ears:
         row |= {f"{name}_{ear.route}": value for name, value in _of_ear(ear, spelling).items()}
-    for gaps in gaps_of(examination.result, examination.convention):
+    for gaps in examination.gaps:
         row[f"loss_{gaps.ear}"] = gaps.loss
-        row[f"air_bone_gap_db_{gaps.ear}"] = _gap_words(gaps, spelling)
+        row[f"air_bone_gap_db_{gaps.ear}"] = gaps_cell(gaps, spelling)
     return row
-
-
-def _gap_words(gaps: EarGaps, spelling: Spelling) -> str:
-    """Return such as "500 31.0 (20.1 to 41.9); 1000 >=25.0 (14.1 to )": with the 95 % bands."""
-    cell = spelling.cell
-    return "; ".join(
-        f"{gap.frequencies_hz[0]} {BOUND_SIGNS[gap.bound]}{cell(gap.db)} "
-        f"({cell(gap.low_db)} to {cell(gap.high_db)})"
-        for gap in gaps.gaps
-    )
 
 
 def _of_ear(ear: EarResult, spelling: Spelling) -> dict[str, Any]:

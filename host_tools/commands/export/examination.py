@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.procedure.air_bone_gap import EarGaps, Gap, gaps_of
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
@@ -64,6 +65,16 @@ class Examination:
         return self.header.is_simulated(self.result)
 
     @property
+    def gaps(self) -> list[EarGaps]:
+        """Return the air-bone gaps of each ear; none of nominal levels, which say nothing of it."""
+        return [] if self.calibration.nominal else gaps_of(self.result, self.convention)
+
+    def gap_at(self, ear: str, frequency_hz: int) -> Gap | None:
+        """Return the air-bone gap of an ear at a frequency; None: nothing is known of it."""
+        gaps = (gap for each in self.gaps if each.ear == ear for gap in each.gaps)
+        return next((gap for gap in gaps if gap.frequencies_hz == (frequency_hz,)), None)
+
+    @property
     def identity(self) -> Identity:
         """Return of whom it is, and with what it was recorded."""
         return self.header.identity()
@@ -72,6 +83,7 @@ class Examination:
         """Return all of it as JSON values, in the form of the schema."""
         header, calibration = self.header.to_record(), self.calibration
         found = result_as_json(self.result, self.header.settings, self.convention)
+        hidden = {"outcome", *(() if self.gaps else ("air_bone_gaps",))}
         return {
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
@@ -92,7 +104,7 @@ class Examination:
             },
             "settings": header["settings"],
             "prior": self.header.prior or None,
-            **{name: found[name] for name in found if name != "outcome"},
+            **{name: found[name] for name in found if name not in hidden},
         }
 
 

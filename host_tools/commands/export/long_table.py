@@ -9,6 +9,7 @@ from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.words import say
 from host_tools.commands.export.cells import Spelling, about, file_of, with_what
 from host_tools.commands.export.examination import Examination, marks_of
+from host_tools.commands.export.gaps import gap_columns, loss_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,10 +31,16 @@ COLUMNS: Final = {
     "inferred_low_db_hl": NUMBER, "inferred_high_db_hl": NUMBER,
     "masked": YES_OR_NO, "other_ear_may_have_heard": YES_OR_NO,
     "confirmed_db_hl": NUMBER, "confirmed_mark": TEXT, "marks": TEXTS,
+    # of a threshold by bone
+    "air_bone_gap_db": NUMBER, "air_bone_gap_low_db": NUMBER, "air_bone_gap_high_db": NUMBER,
+    "air_bone_gap_bound": TEXT, "air_bone_gap_inferred": YES_OR_NO,
+    "air_bone_gap_15_db_percent": NUMBER,
     # of the ear
     "verdict": TEXT, "reasons": TEXTS, "ear_outcome": TEXT, "tones": COUNT,
     "clinical_offset_db": NUMBER, "pta4_db_hl": NUMBER, "pta4_low_db_hl": NUMBER,
     "pta4_high_db_hl": NUMBER, "pta4_bound": TEXT, "pta4_inferred_hz": COUNTS,
+    # of an ear by bone
+    "loss": TEXT, "loss_15_db_percent": NUMBER, "loss_inferred_hz": COUNTS,
     # with what
     "calibration_words": TEXT, "calibration_digest": TEXT, "transducer": TEXT, "boards": TEXTS,
     "broken_off": TEXTS, "waited": TEXTS,
@@ -73,6 +80,7 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
         "threshold_convention": examination.convention,
         "calibration_words": examination.calibration.headline,
     }
+    losses = {each.ear: each for each in examination.gaps}
     for ear in examination.result.ears:
         mean = ear.pta4
         of_ear = {
@@ -91,12 +99,28 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
             "pta4_bound": mean and str(mean.bound),
             "pta4_inferred_hz": list(mean.inferred_hz) if mean else None,
         }
+        if ear.route.by_bone:
+            of_ear |= {
+                "transducer": _vibrator(examination),
+                **loss_columns(losses.get(ear.route.ear)),
+            }
         for found in ear.thresholds:
-            yield {**of_session, **of_ear, **_threshold(found, ear)}
+            row = {**of_session, **of_ear, **_threshold(found, ear)}
+            if ear.route.by_bone:
+                row |= gap_columns(examination.gap_at(ear.route.ear, found.frequency_hz))
+            yield row
+
+
+def _vibrator(examination: Examination) -> str | None:
+    """Return the name of the vibrator; None: none is calibrated."""
+    made = examination.calibration.calibration
+    return made.content.get("vibrator", {}).get("name") if made else None
 
 
 def _threshold(found: ThresholdResult, ear: EarResult) -> dict[str, Any]:
     told = threshold_as_json(found)
+    # A supposition about the other ear; in the column of this name is the gap of this one.
+    told.pop("air_bone_gap_db", None)
     numbers, reading = told.pop("inferred") or {}, told.pop("reading")
     inferred = {f"inferred_{name}": number for name, number in numbers.items()}
     again = next((c for c in ear.confirmed if c.frequency_hz == found.frequency_hz), None)

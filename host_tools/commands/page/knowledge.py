@@ -23,6 +23,7 @@ from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
 from host_tools.commands.export import bundle
+from host_tools.commands.export.gaps import BOUND_SIGNS
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 
 PLACE: Final = "page"
@@ -192,8 +193,8 @@ def _fhir() -> dict[str, Any]:
         "panels": bundle.PANELS,
         "codes": {kind.transducer: kind.loinc for kind in ROUTE_KINDS},
         "beyond": bundle.BEYOND,
-        "bounds": bundle.COMPARATORS,
-        "comparators": {SIGNS[bound]: sign for bound, sign in bundle.COMPARATORS.items()},
+        "bounds": BOUND_SIGNS,
+        "comparators": {SIGNS[bound]: sign for bound, sign in BOUND_SIGNS.items()},
         "indeterminate": bundle.INDETERMINATE,
         "not_asked": bundle.NOT_ASKED,
         "not_tested": bundle.NOT_TESTED,

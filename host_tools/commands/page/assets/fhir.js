@@ -111,7 +111,7 @@ class Writer {
     const { result } = this.session;
     const tested = ears.filter((ear) => ear.has_thresholds);
     const outcomes = tested.map((e) => `${earWords(e)}: ${e.outcome}${e.why.length ? `; ${inEnglish(e.why)}` : ""}`);
-    const gaps = transducer === BONE ? (result.air_bone_gaps ?? []).map((each) => this.gapWords(each)) : [];
+    const gaps = transducer === BONE ? this.gaps().map((each) => this.gapWords(each)) : [];
     const verdicts = ears.map((e) => `${earWords(e)}: ${verdictNote(e)}`);
     const remarks = result.remarks.map((each) => inEnglish([each]));
     const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...outcomes, ...gaps, ...remarks];
@@ -132,10 +132,32 @@ class Writer {
     if (!mean) {
       return told;
     }
-    const [low, high] = [mean.low_db, mean.high_db].map((end) => (end === null ? "" : end.toFixed(0)));
-    const level = `${this.terms.bounds[mean.bound]}${mean.db.toFixed(0)}`;
-    const at = mean.frequencies_hz.join(", ");
-    return `${told}; mean at ${at} Hz ${level} dB (95 % band ${low} to ${high} dB)`;
+    const at = `${mean.frequencies_hz.join(", ")} Hz ${this.gapLevel(mean)}`;
+    const inferred = mean.inferred_hz.length ? `, inferred at ${mean.inferred_hz.join(", ")} Hz` : "";
+    return `${told}; mean at ${at}${inferred}`;
+  }
+
+  gapLevel(gap) {
+    const [low, high] = [gap.low_db, gap.high_db].map((end) => (end === null ? "" : end.toFixed(0)));
+    const band = low && high ? `${low} to ${high}` : low ? `from ${low}` : `up to ${high}`;
+    return `${this.terms.bounds[gap.bound]}${gap.db.toFixed(0)} dB (95 % band ${band} dB)`;
+  }
+
+  /** Return the air-bone gap of an ear by bone at a frequency, as a note; none where nothing is known. */
+  gapNote({ ear, transducer }, hz) {
+    const of = this.gaps().find((each) => transducer === BONE && each.ear === ear);
+    const gap = of?.gaps.find((each) => each.frequencies_hz[0] === hz);
+    if (!gap) {
+      return [];
+    }
+    const level = this.gapLevel(gap);
+    return [gap.inferred_hz.length ? `inferred air-bone gap, not measured: ${level}` : `air-bone gap ${level}`];
+  }
+
+  /** Return the gaps of the ears; none of nominal levels, which say nothing of them. */
+  gaps() {
+    const { nominal, air_bone_gaps: gaps } = this.session.result;
+    return nominal ? [] : (gaps ?? []);
   }
 
   at(ear, hz) {
@@ -234,6 +256,7 @@ class Writer {
     if (["perhaps-above", "unknown"].includes(found.reading.kind) && ear.why.length) {
       words.push(inEnglish(ear.why));
     }
+    words.push(...this.gapNote(ear, found.frequency_hz));
     return ear.may_conclude ? words : [...words, verdictNote(ear)];
   }
 

@@ -209,6 +209,25 @@ def test_bone_has_observations_and_a_panel_of_its_own() -> None:
     assert not any("type of loss" in note["text"] for note in air["note"])
 
 
+def test_a_threshold_by_bone_has_its_gap_in_a_note() -> None:
+    resources = resources_of(session_with_bone())
+    notes = {
+        r["code"]["text"]: [n["text"] for n in r["note"] if "air-bone gap" in n["text"]]
+        for r in resources
+        if "code" in r and "hasMember" not in r
+    }
+    at = "Hearing threshold Ear - right by bone conduction --{} Hz".format
+    assert re.fullmatch(r"air-bone gap 30 dB \(95 % band \d+ to \d+ dB\)", *notes[at(1000)])
+    inferred = r"inferred air-bone gap, not measured: 30 dB \(95 % band \d+ to \d+ dB\)"
+    assert re.fullmatch(inferred, *notes[at(2000)])
+    assert re.fullmatch(r"air-bone gap <=-?\d+ dB \(95 % band up to -?\d+ dB\)", *notes[at(4000)])
+    assert len(notes) == 36
+    assert not any(said for name, said in notes.items() if "bone" not in name)
+    (panel,) = [r for r in resources if "hasMember" in r and "bone" in r["code"]["text"]]
+    said = next(n["text"] for n in panel["note"] if n["text"].startswith("right ear: type"))
+    assert said.endswith("dB), inferred at 2000 Hz"), "where the mean rests on what was not asked"
+
+
 def test_a_session_by_air_has_the_panel_that_it_had() -> None:
     panels = [r for r in resources_of(inferred_and_confirmed()) if "hasMember" in r]
 

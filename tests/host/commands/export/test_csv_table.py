@@ -17,13 +17,17 @@ import pytest
 
 from device.audiogram_tables.ears import AudiogramError
 from device.simulator.audiograms import audiogram_named
+from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
+from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
+from host_tools.commands.export.long_table import COLUMNS, as_parquet, as_tidy_csv
 from tests.budget import quick
+from tests.calibration.calibrations import MADE
+from tests.calibration.test_bone import of_bone
 from tests.host.commands.export.sessions import (
     JOURNALS,
     SILENT,
@@ -321,6 +325,78 @@ def test_bone_has_columns_of_its_own_where_it_was_tested() -> None:
     (first, second) = rows_of(without, with_it)
     assert [*first] == [*second] == [*both]
     assert {first[name] for name in added} == {""}
+
+
+def test_an_inferred_gap_stands_in_brackets_and_is_said_to_be() -> None:
+    (row,) = rows_of(session_with_bone())
+    told = dict(each.split(" ", 1) for each in row["air_bone_gap_db_right"].split("; "))
+
+    assert re.fullmatch(r"30\.0 \(\S+ to \S+\)", told["1000"])
+    assert re.fullmatch(r"\(30\.0\) \(\S+ to \S+\) inferred", told["2000"]), "no tone by bone"
+    assert [hz for hz in told if "inferred" in told[hz]] == ["2000"]
+    assert "inferred" not in row["air_bone_gap_db_left"]
+
+
+def test_a_row_by_bone_has_the_gap_and_the_type_of_loss() -> None:
+    examination = session_with_bone()
+    tidy = read(as_tidy_csv([examination], Spelling()))
+    table = pq.read_table(pa.BufferReader(as_parquet([examination]))).to_pylist()
+    found = {each.ear: each for each in gaps_of(examination.result, examination.convention)}
+    names = [name for name in COLUMNS if name.startswith(("air_bone_gap_", "loss"))]
+    assert len(names) == 9
+
+    seen = set()
+    for row, cells in zip(table, tidy, strict=True):
+        if row["conduction"] == "air":
+            assert {row[name] for name in names} == {None}
+            assert {cells[name] for name in names} == {""}
+            continue
+        of = found[row["side"]]
+        assert of.mean is not None
+        assert (row["loss"], cells["loss"]) == (of.loss, of.loss)
+        assert row["loss_inferred_hz"] == [*of.mean.inferred_hz]
+        assert row["loss_15_db_percent"] == pytest.approx(100.0 * of.mean.share)
+        gap = next(g for g in of.gaps if g.frequencies_hz == (row["frequency_hz"],))
+        assert row["air_bone_gap_db"] == gap.db
+        assert (row["air_bone_gap_low_db"], row["air_bone_gap_high_db"]) == (
+            gap.low_db,
+            gap.high_db,
+        )
+        assert row["air_bone_gap_bound"] == gap.bound
+        assert row["air_bone_gap_15_db_percent"] == pytest.approx(100.0 * gap.share)
+        assert row["air_bone_gap_inferred"] == bool(gap.inferred_hz)
+        assert cells["air_bone_gap_db"] == f"{gap.db:.1f}"
+        assert cells["air_bone_gap_inferred"] == ("yes" if gap.inferred_hz else "no")
+        seen.add((row["side"], row["air_bone_gap_inferred"], row["air_bone_gap_bound"]))
+    assert {("right", True, "none"), ("right", False, "none"), ("left", False, "none")} < seen
+    assert any(bound == "at-most" for _, _, bound in seen)
+
+
+def test_the_transducer_of_a_row_by_bone_is_the_vibrator() -> None:
+    examination = session_with_bone()
+    made = CalibrationOnFile(of_bone()).judge(MADE)
+    header = replace(examination.header, calibration=made)
+
+    def names_in(of: Examination) -> set[tuple[str, str]]:
+        rows = read(as_tidy_csv([of], Spelling()))
+        return {(row["conduction"], row["transducer"]) for row in rows}
+
+    with_vibrator = replace(examination, header=header)
+    assert names_in(with_vibrator) == {("air", "TDH39"), ("bone", "Radioear B71")}
+    assert names_in(examination) == {("air", "simulated"), ("bone", "")}, "none is calibrated"
+
+
+def test_nominal_levels_have_no_gap() -> None:
+    examination = session_with_bone()
+    nominal = replace(examination.header, calibration=CalibrationInForce())
+    examination = replace(examination, header=nominal)
+    (row,) = rows_of(examination)
+    tidy = read(as_tidy_csv([examination], Spelling()))
+
+    assert examination.calibration.nominal
+    assert (row["air_bone_gap_db_right"], row["loss_right"]) == ("", "")
+    assert {(each["air_bone_gap_db"], each["loss"]) for each in tidy} == {("", "")}
+    assert "air_bone_gaps" not in examination.as_json()
 
 
 def test_a_row_a_threshold_says_by_which_route() -> None:

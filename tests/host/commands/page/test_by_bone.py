@@ -86,9 +86,13 @@ def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export() -> None:
     def essence(bundle: dict[str, Any]) -> list[Any]:
         resources = [entry["resource"] for entry in bundle["entry"]]
         return [
-            (r["resourceType"], r.get("code"), len(r.get("hasMember", ())), r.get("valueQuantity"))
+            (
+                r["resourceType"], r.get("code"), len(r.get("hasMember", ())),
+                r.get("valueQuantity"),
+                [n["text"] for n in r.get("note", ()) if "air-bone gap" in n["text"]],
+            )
             for r in resources
-        ]
+        ]  # fmt: skip
 
     assert essence(saved) == essence(exported)
     (said,) = (

@@ -1,0 +1,87 @@
+"""The air-bone gaps of an ear: in the cell of a table, in columns, and in a note of FHIR.
+
+A gap is inferred where no tone was asked by air, or none by bone. Each of the forms says so.
+"""
+
+from typing import Any, Final
+
+from firmware_py.procedure.air_bone_gap import EarGaps, Gap
+from firmware_py.procedure.outcomes import Bound
+from host_tools.commands.export.cells import Spelling
+
+PERCENT_DIGITS: Final = 2  # as many as a share is recorded with
+BOUND_SIGNS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">=", Bound.AT_MOST: "<="}
+
+
+def gaps_cell(gaps: EarGaps, spelling: Spelling) -> str:
+    """Return the gaps with their 95 % bands; the number of an inferred one stands in brackets.
+
+    Such as "500 31.0 (20.1 to 41.9); 750 (30.0) (12.2 to 47.8) inferred; 1000 >=25.0 (14.1 to )".
+    """
+    return "; ".join(_in_cell(gap, spelling) for gap in gaps.gaps)
+
+
+def _in_cell(gap: Gap, spelling: Spelling) -> str:
+    cell = spelling.cell
+    level = f"{BOUND_SIGNS[gap.bound]}{cell(gap.db)}"
+    band = f"({cell(gap.low_db)} to {cell(gap.high_db)})"
+    told = f"({level}) {band} inferred" if gap.inferred_hz else f"{level} {band}"
+    return f"{gap.frequencies_hz[0]} {told}"
+
+
+def gap_columns(found: Gap | None) -> dict[str, Any]:
+    """Return the columns of a gap at a frequency; where it is a bound its band is open."""
+    if found is None:
+        return {}
+    return {
+        "air_bone_gap_db": found.db,
+        "air_bone_gap_low_db": found.low_db,
+        "air_bone_gap_high_db": found.high_db,
+        "air_bone_gap_bound": str(found.bound),
+        "air_bone_gap_inferred": bool(found.inferred_hz),
+        "air_bone_gap_15_db_percent": _percent(found),
+    }
+
+
+def loss_columns(found: EarGaps | None) -> dict[str, Any]:
+    """Return the columns of the type of loss of an ear, and how sure the mean gap makes it."""
+    if found is None:
+        return {}
+    mean = found.mean
+    return {
+        "loss": str(found.loss),
+        "loss_15_db_percent": mean and _percent(mean),
+        "loss_inferred_hz": list(mean.inferred_hz) if mean else None,
+    }
+
+
+def _percent(gap: Gap) -> float:
+    """Return how likely a gap is 15 dB and more, in percent."""
+    return round(100.0 * gap.share, PERCENT_DIGITS)
+
+
+def gap_note(gap: Gap) -> str:
+    """Return such as "air-bone gap 31 dB (95 % band 20 to 42 dB)", and whether it was inferred."""
+    if not gap.inferred_hz:
+        return f"air-bone gap {_level(gap)}"
+    return f"inferred air-bone gap, not measured: {_level(gap)}"
+
+
+def loss_note(gaps: EarGaps) -> str:
+    """Return the type of loss of an ear, and the mean gap that it rests on."""
+    told = f"{gaps.ear} ear: type of loss by the air-bone gap: {gaps.loss}"
+    mean = gaps.mean
+    if mean is None:
+        return told
+    told += f"; mean at {_hertz(mean.frequencies_hz)} Hz {_level(mean)}"
+    return f"{told}, inferred at {_hertz(mean.inferred_hz)} Hz" if mean.inferred_hz else told
+
+
+def _level(gap: Gap) -> str:
+    low, high = ("" if end is None else f"{end:.0f}" for end in (gap.low_db, gap.high_db))
+    band = f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
+    return f"{BOUND_SIGNS[gap.bound]}{gap.db:.0f} dB (95 % band {band} dB)"
+
+
+def _hertz(frequencies_hz: tuple[int, ...]) -> str:
+    return ", ".join(map(str, frequencies_hz))
