@@ -32,7 +32,7 @@ from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import ROUTES, Route
+from firmware_py.procedure.route import EAR, ROUTES, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, is_final
 from firmware_py.procedure.words import say
@@ -144,9 +144,9 @@ def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -
 
 
 def mean_words(result: SessionResult, header: SessionHeader) -> str:
-    """Return the mean thresholds of a result as JSON, and of which session."""
+    """Return the mean thresholds of a result by air as JSON, and of which session."""
     told = _result_as_set(result, header)
-    means = {ear["ear"]: ear["pta4"] for ear in told["ears"]}
+    means = {ear[EAR]: ear["pta4"] for ear in told["ears"] if "transducer" not in ear}
     about = {"session": header.session, "started": header.started}
     return json.dumps({"ears": means, "grade": told["grade"], **about})
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import read_journal
-from firmware_py.operator.replies import state_words
+from firmware_py.operator.replies import mean_words, state_words
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.finished import result_as_json
@@ -38,6 +39,7 @@ from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import examples
 from tests.firmware.device import Device, answers_to
 from tests.firmware.whole_sessions import a_listener, lines_of_session, result_of, run_session
+from tests.host.commands.export.sessions import session_with_bone
 from tests.host.journals import NONSENSE, write_nonsense
 from tests.host.judged import AWAY, DIFFERENT, NOBODY, SILENT, write_judged
 
@@ -392,6 +394,16 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
     of_ears = {each["ear"]: each["pta4"] for each in found["ears"]}
     whose = {"session": 1, "started": replayed.header.started}
     assert json.loads(means) == {"ears": of_ears, "grade": found["grade"], **whose}
+
+
+def test_bone_leaves_the_mean_thresholds_by_air_as_they_are() -> None:
+    examination = session_with_bone()
+    result, header = examination.result, examination.header
+    air = [ear for ear in result.ears if not ear.route.by_bone]
+    assert len(air) == 2 < len(result.ears)
+    told = mean_words(result, header)
+    assert told == mean_words(replace(result, ears=tuple(air)), header)
+    assert all(each["level_db_hl"] for each in json.loads(told)["ears"].values())
 
 
 def test_there_are_no_mean_thresholds_before_a_test(tmp_path: Path) -> None:
