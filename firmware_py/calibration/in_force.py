@@ -60,6 +60,11 @@ class CalibrationInForce:
             return board == simulated.BOARD
         return serial_of(board) == self.calibration.board_serial
 
+    def lacks(self, route: Route) -> str:
+        """Say that it was not measured by a route; "" of one by which it was, or if nominal."""
+        made = self.calibration
+        return "" if made is None or made.has(route) else made.lacks(route)
+
     def level_dbfs(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
         """Return what the tone generator is told for a level in dB HL; nominal if not measured."""
         if self.calibration is None or not self.calibration.has(route):

@@ -41,7 +41,7 @@ from firmware_py.procedure.events import Aborted, Continued, EarNamed, Equipment
 from firmware_py.procedure.person import Person, Sex, compose
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.words import say
 from firmware_py.sessions.runner import Runner
 
@@ -285,8 +285,16 @@ class Instrument:
     def calibration_limits(self, route: Route | None) -> str:
         """Return the highest level that can be asked at the audiogram frequencies."""
         today = self._runner.calibration_today()
+        if route and (lacking := today.lacks(route)):
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, lacking)
         asked_db_hl = self.setting_desk.settings().level_max_db_hl
-        return limit_words(lambda r, f: min(asked_db_hl, today.highest_db_hl(r, f)), route)
+
+        def highest_db_hl(route: Route, frequency_hz: float) -> float:
+            reach_db_hl = today.highest_db_hl(route, frequency_hz)
+            return min(asked_db_hl, route.kind.highest_db_hl(frequency_hz), reach_db_hl)
+
+        measured = [each for each in ROUTES if not today.lacks(each)]
+        return limit_words(highest_db_hl, [route] if route else measured)
 
     def nobody_listens(self) -> None:
         """Take in that nobody wears the earphones: tones for a sound level meter may be played."""

@@ -18,7 +18,7 @@ from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, 
 from firmware_py.operator.meter_tone import MeterTone
 from firmware_py.operator.replies import limit_words
 from firmware_py.procedure.reasons import Code, as_json, reason
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
 from firmware_py.procedure.words import say
 
@@ -131,7 +131,8 @@ class ManualTone:
         def highest_db_hl(route: Route, frequency_hz: float) -> float:
             return min(self._limits(route, frequency_hz, settings, calibration).values())
 
-        return f"low={settings.level_min_db_hl:g} {limit_words(highest_db_hl)}"
+        measured = [each for each in ROUTES if not calibration.lacks(each)]
+        return f"low={settings.level_min_db_hl:g} {limit_words(highest_db_hl, measured)}"
 
     def _limits(
         self, route: Route, frequency_hz: float, settings: Settings, calibration: CalibrationInForce
@@ -188,9 +189,8 @@ def _check_route(
     """Refuse a route that tone generator or calibration lack, or that has no such frequency."""
     if not client.reaches(route):
         raise SettingError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
-    made = calibration.calibration
-    if made is not None and not made.has(route):
-        raise SettingError(made.lacks(route))
+    if lacking := calibration.lacks(route):
+        raise SettingError(lacking)
     low_hz, high_hz = route.kind.calibrated_hz[0], route.kind.calibrated_hz[-1]
     if not low_hz <= frequency_hz <= high_hz:
         raise SettingError(

@@ -1,7 +1,7 @@
 """How the console's answers about tests, sessions and calibrations are written."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import EAR, ROUTES, Route
+from firmware_py.procedure.route import EAR, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, is_final
 from firmware_py.procedure.words import say
@@ -233,14 +233,13 @@ def calibration_words(in_force: CalibrationInForce) -> str:
     return json.dumps(words)
 
 
-def limit_words(highest_db_hl: Highest, route: Route | None = None) -> str:
-    """Return the highest level at the audiogram frequencies, of all routes or of one."""
+def limit_words(highest_db_hl: Highest, routes: Iterable[Route]) -> str:
+    """Return the highest level at the audiogram frequencies of these routes."""
 
     def limits(route: Route) -> str:
         levels = ((f, highest_db_hl(route, f)) for f in route.kind.frequencies_hz)
         return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
 
-    routes = (each for each in ROUTES if route in (None, each))
     return " ".join(f"{each}={limits(each)}" for each in routes)
 
 

@@ -302,10 +302,9 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         from firmware_py.procedure.hearing import HearingTest
 
         calibration = self.calibration
-        made = calibration.calibration
         for route in self.settings.tested_routes:
-            if made is not None and not made.has(route):
-                raise SettingError(made.lacks(route))
+            if lacking := calibration.lacks(route):
+                raise SettingError(lacking)
         prior = find_prior(self.prior) if self.prior else None
         return HearingTest(
             self.settings, self.person, calibration.highest_db_hl, calibration.earphones, prior

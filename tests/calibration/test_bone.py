@@ -118,6 +118,27 @@ def test_without_it_a_tone_by_hand_is_refused_in_a_sentence_and_with_it_it_plays
         assert [tone.level_dbfs for tone in device.board.played] == [-39.5] * heard
 
 
+def test_the_console_tells_the_limits_of_a_vibrator_and_that_there_is_none(tmp_path: Any) -> None:
+    lines = "CAL:LIM? LEFT-BONE", "CAL:LIM?", "TONE:LIM?"
+    for name, calibrated in (("without", calibration()), ("with", of_bone())):
+        device = Device(tmp_path / name, calibration=CalibrationOnFile(calibrated))
+        of_bone_alone, of_all, by_hand = answers_to(device, *lines)[:3]
+        assert ("without RETFL" in of_bone_alone) == (name == "without"), of_bone_alone
+        assert ("left-bone=" in of_all) == ("left-bone=" in by_hand) == (name == "with")
+        assert "inf" not in of_all + by_hand
+        assert "right=250," in of_all
+        assert "right=250," in by_hand
+    most = dict(each.split(",") for each in of_bone_alone.removeprefix("left-bone=").split(";"))
+    assert (most["250"], most["1000"], most["4000"]) == ("40", "64", "71")
+
+
+def test_no_limit_of_a_vibrator_is_above_what_a_test_may_play(tmp_path: Any) -> None:
+    simulated, *_ = answers_to(Device(tmp_path), "CAL:LIM? LEFT-BONE")
+    for at in simulated.removeprefix("left-bone=").split(";"):
+        frequency_hz, level_db_hl = map(float, at.split(","))
+        assert level_db_hl == BY_BONE.highest_db_hl(frequency_hz) < 100.0
+
+
 def test_a_test_by_air_needs_no_vibrator() -> None:
     in_force = CalibrationOnFile(calibration()).judge(MADE)
     about = SessionHeader(1, "2026-01-02T03:04:05+00:00", Settings(), UNKNOWN, in_force)
