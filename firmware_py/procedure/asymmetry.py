@@ -5,9 +5,20 @@ with which the ears differ by at least so much, as they do where the better ear 
 the worse one. The same ear has to be worse at all frequencies of a criterion. The thresholds are
 clinical ones (`firmware_py/procedure/convention.py`), for which the criteria were written.
 
-Two sets of criteria. Both are about sensorineural loss. Where bone conduction was measured, an ear
-whose loss is conductive meets none; where it was not, a conductive loss of one ear is among what is
-named, and the sentence says so:
+Two sets of criteria. Both are about sensorineural loss, so what of a difference is conductive does
+not count. Where no ear was tested by bone a conductive loss of one ear is among what is named, and
+the sentence says so. Where the worse ear was:
+
+- An ear whose loss is conductive meets none.
+- A frequency counts by air, as in the published text, if the gap was measured there and is none.
+- Else it counts by bone, if that was measured in both ears.
+- Else it counts by air; in doubt, for a part of that may be conductive, unless the loss of the ear
+  is sensorineural by what was measured.
+
+A criterion that is met in doubt only may be met, and not surely. It is not met if bone conduction
+of both ears told, but nothing of the frequencies of the criterion.
+
+The criteria:
 
 - NICE guideline NG98, Hearing loss in adults (2018), on when to consider MRI of adults: 15 dB or
   more at two adjacent test frequencies of 0.5, 1, 2, 4 and 8 kHz.
@@ -19,15 +30,15 @@ named, and the sentence says so:
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from typing import Any, Final
 
-from firmware_py.procedure.air_bone_gap import LossType, gaps_of
+from firmware_py.procedure.air_bone_gap import EarGaps, LossType, gaps_of
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import LEFT, RIGHT, Route
+from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
 from firmware_py.procedure.statements import may_compare
 
@@ -65,6 +76,7 @@ CRITERIA: Final = (
         tuple(combinations((2000, 3000, 4000, 6000, 8000), 2)),
     ),
 )  # fmt: skip
+LEAST_DB: Final = min(each.at_least_db for each in CRITERIA)
 
 
 @dataclass(frozen=True)
@@ -85,15 +97,20 @@ class Asymmetry:
     differences: tuple[Difference, ...]  # the largest ones where a criterion is met
     more: int  # so many others there are
     criteria: tuple[Criterion, ...]  # that are met
-    sure: bool  # one is met at the lower ends of the bands, too
+    # one is met at the lower ends of the bands, too, and surely by a sensorineural difference
+    sure: bool
     loss: LossType | None = None  # of the worse ear by bone conduction; None: not measured
+    # each is met only with a difference by air that may be conductive
+    may_be_conductive: bool = False
+    bone_hz: tuple[int, ...] = ()  # where the ears differ by bone conduction
 
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON values, its criteria by source and key of their words."""
         criteria = [{"source": each.source, "key": each.key} for each in self.criteria]
         told = {**asdict(self), "criteria": criteria}
-        if self.loss is None:
-            del told["loss"]
+        for name in ("loss", "may_be_conductive", "bone_hz"):
+            if not told[name]:
+                del told[name]
         return told
 
 
@@ -107,15 +124,73 @@ def asymmetries(result: SessionResult, age_years: float | None = None) -> list[A
     age_years : float or None
         Of the person; None: not known.
     """
-    found_of, criteria = result.by_route, [each for each in CRITERIA if each.is_of(age_years)]
-    left, right = map(found_of.get, (Route(LEFT), Route(RIGHT)))
-    if left is None or right is None:
-        return []
-    losses = {each.ear: each.loss for each in gaps_of(result, CLINICAL_ASCENDING)}
-    pairs = ((left, right), (right, left))
-    found = (_asymmetry(worse, better, criteria) for worse, better in pairs)
-    told = (replace(each, loss=losses.get(each.ear)) for each in found if each is not None)
-    return [each for each in told if each.loss != LossType.CONDUCTIVE]
+    criteria = [each for each in CRITERIA if each.is_of(age_years)]
+    gaps = {each.ear: each for each in gaps_of(result, CLINICAL_ASCENDING)}
+    found = (
+        _asymmetry(worse, _compare(result, gaps, worse, better), criteria)
+        for worse, better in ((LEFT, RIGHT), (RIGHT, LEFT))
+    )
+    return [each for each in found if each is not None]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    # By how much an ear is worse, as it counts; by bone where so said, in doubt where so said.
+    found: Mapping[int, Difference]
+    loss: LossType | None = None
+    bone_hz: frozenset[int] = frozenset()
+    doubtful_hz: frozenset[int] = frozenset()
+    is_told_by_bone: bool = False  # somewhere bone conduction of both ears tells
+
+
+def _compare(
+    result: SessionResult, gaps: Mapping[str, EarGaps], worse: str, better: str
+) -> _Compared:
+    """Return by how much an ear is worse: by air, or where there is a gap by bone."""
+    by_air, by_bone = (_between(result, worse, better, through) for through in (AIR, BONE))
+    of = gaps.get(worse)
+    if of is None:
+        return _Compared(by_air)
+    if of.loss == LossType.CONDUCTIVE:
+        return _Compared({}, of.loss)
+    without_hz = _without_gap(of) - _with_gap(gaps.get(better))
+    bone = {f: each for f, each in by_bone.items() if f not in without_hz and _tells(each)}
+    mean = of.mean
+    is_sensorineural = of.loss == LossType.SENSORINEURAL and not (mean and mean.inferred_hz)
+    doubtful = set() if is_sensorineural else {*by_air} - without_hz - {*bone}
+    return _Compared(
+        {**by_air, **bone},
+        of.loss,
+        frozenset(bone),
+        frozenset(doubtful),
+        any(map(_tells, by_bone.values())),
+    )
+
+
+def _between(
+    result: SessionResult, worse: str, better: str, transducer: str
+) -> dict[int, Difference]:
+    ears = (result.by_route.get(Route(ear, transducer)) for ear in (worse, better))
+    one, other = ears
+    return differences(one, other) if one is not None and other is not None else {}
+
+
+def _without_gap(of: EarGaps) -> set[int]:
+    """Return where a gap was measured, and is none."""
+    return {g.frequencies_hz[0] for g in of.gaps if g.is_denied and not g.inferred_hz}
+
+
+def _with_gap(of: EarGaps | None) -> set[int]:
+    """Return where the gap of an ear may be one."""
+    return {g.frequencies_hz[0] for g in of.gaps if not g.is_denied} if of else set()
+
+
+def _tells(by_bone: Difference) -> bool:
+    """Return whether a difference by bone tells how far ears differ; if it is a least one, so far.
+
+    By bone the better ear may have heard for the worse one, which then may be any worse.
+    """
+    return not by_bone.at_least or by_bone.db >= LEAST_DB
 
 
 def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
@@ -147,27 +222,36 @@ def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference |
     return Difference(worse.frequency_hz, db, _BAND_SDS * sd_db, at_least)
 
 
-def _asymmetry(
-    worse: EarResult, better: EarResult, criteria: Iterable[Criterion]
-) -> Asymmetry | None:
-    found = differences(worse, better)
-    met = {criterion: [*_groups(criterion, found)] for criterion in criteria}
-    met = {criterion: groups for criterion, groups in met.items() if groups}
-    if not met:
+def _asymmetry(worse: str, compared: _Compared, criteria: Iterable[Criterion]) -> Asymmetry | None:
+    found = compared.found
+    met = [(c, group) for c in criteria for group in _groups(c, compared)]
+    clear = [(c, group) for c, group in met if not compared.doubtful_hz & {*group}]
+    told = clear or met  # what is in doubt is told only where nothing else is met
+    if not told:
         return None
-    at_hz = sorted({f for groups in met.values() for group in groups for f in group})
+    at_hz = sorted({f for _, group in told for f in group})
     shown = sorted(sorted(at_hz, key=lambda f: -found[f].db)[:SHOWN])
-    sure = any(_sure(c, group, found) for c, groups in met.items() for group in groups)
-    largest = tuple(found[f] for f in shown)
-    return Asymmetry(worse.route.ear, largest, len(at_hz) - len(shown), (*met,), sure)
+    return Asymmetry(
+        worse,
+        tuple(found[f] for f in shown),
+        len(at_hz) - len(shown),
+        tuple(dict.fromkeys(c for c, _ in told)),
+        any(_sure(c, group, found) for c, group in clear),
+        compared.loss,
+        may_be_conductive=not clear,
+        bone_hz=tuple(f for f in at_hz if f in compared.bone_hz),
+    )
 
 
-def _groups(criterion: Criterion, found: dict[int, Difference]) -> Iterable[tuple[int, ...]]:
+def _groups(criterion: Criterion, compared: _Compared) -> Iterable[tuple[int, ...]]:
+    found = compared.found
     for group in criterion.groups_hz:
+        if compared.is_told_by_bone and compared.doubtful_hz >= {*group}:
+            continue
         if all(f in found and found[f].db >= criterion.at_least_db for f in group):
             yield group
 
 
-def _sure(criterion: Criterion, group: Iterable[int], found: dict[int, Difference]) -> bool:
+def _sure(criterion: Criterion, group: Iterable[int], found: Mapping[int, Difference]) -> bool:
     """Tell whether the criterion is met at the lower ends of the bands, too."""
     return all(found[f].db - found[f].half_width_db >= criterion.at_least_db for f in group)

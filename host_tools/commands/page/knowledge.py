@@ -77,6 +77,7 @@ REPORT_ON_PAPER: Final = (
     "response_middle", "column_usual", "column_peers", "norm", "norm_note", "norm_note_50",
     "no_norm", "norm_women", "norm_men", "norm_informative", "norm_needs", "norm_age", "mark_norm",
     "difference", "difference_at_least", "differences_more", "asymmetry", "asymmetry_doubt",
+    "asymmetry_may", "asymmetry_by_bone",
     "gap_mean", "gap_none", "gap_value", "gap_at_least", "gap_at_most", "gap_rule",
     "gap_examination", "gap_impossible", *(f"loss_{each}" for each in LossType),
     "asymmetry_by_air", "asymmetry_sensorineural", "asymmetry_mixed", "asymmetry_unknown",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.asymmetry import Asymmetry, Criterion, Difference
 from firmware_py.procedure.beside import NoNorm
 from firmware_py.procedure.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm
@@ -45,12 +46,28 @@ def asymmetry_words(found: Asymmetry, catalogue: Catalogue) -> str:
         told = catalogue.say("report", "differences_more", differences=told, count=more)
     return catalogue.say(
         "report",
-        "asymmetry" if found.sure else "asymmetry_doubt",
+        _key(found),
         ear=catalogue.say("report", f"{found.ear}_ear"),
         differences=told,
         criteria=catalogue.join(list(_name_sources(found.criteria, catalogue))),
-        about=catalogue.say("report", f"asymmetry_{found.loss or 'by_air'}"),
+        about=_about(found, catalogue),
     )
+
+
+def _key(found: Asymmetry) -> str:
+    if found.may_be_conductive:
+        return "asymmetry_may"
+    return "asymmetry" if found.sure else "asymmetry_doubt"
+
+
+def _about(found: Asymmetry, catalogue: Catalogue) -> str:
+    """Say what is known of the type of loss, which the sources mean."""
+    if found.bone_hz:
+        at_hz = ", ".join(map(str, found.bone_hz))
+        return catalogue.say("report", "asymmetry_by_bone", frequencies_hz=at_hz)
+    if found.may_be_conductive and found.loss == LossType.SENSORINEURAL:
+        return catalogue.say("report", "asymmetry_unknown")  # it was inferred
+    return catalogue.say("report", f"asymmetry_{found.loss or 'by_air'}")
 
 
 def _difference(found: Difference, catalogue: Catalogue) -> str:

@@ -106,15 +106,25 @@ function shareWords(usual) {
 
 /** Return by how much an ear is worse than the other, and which criteria that meets, as remarks. */
 export function asymmetryLines({ asymmetries }) {
-  return asymmetries.map(({ ear, differences, more, criteria, sure, loss }) => {
+  return asymmetries.map((found) => {
+    const { ear, differences, more, criteria, sure, may_be_conductive: isPerhaps } = found;
     const largest = differences.map(differenceWords).join(", ");
-    return onPaper(sure ? "asymmetry" : "asymmetry_doubt", {
+    return onPaper(isPerhaps ? "asymmetry_may" : sure ? "asymmetry" : "asymmetry_doubt", {
       ear: say(`${ear}_ear`),
       differences: more ? onPaper("differences_more", { differences: largest, count: more }) : largest,
       criteria: joined(sourcesOf(criteria)),
-      about: onPaper(`asymmetry_${loss ?? "by_air"}`),
+      about: aboutWords(found),
     });
   });
+}
+
+/** Return what is known of the type of loss, which the sources mean. */
+function aboutWords({ loss, may_be_conductive: isPerhaps, bone_hz: by }) {
+  if (by) {
+    return onPaper("asymmetry_by_bone", { frequencies_hz: by.join(", ") });
+  }
+  const isInferred = isPerhaps && loss === "sensorineural";
+  return onPaper(`asymmetry_${isInferred ? "unknown" : (loss ?? "by_air")}`);
 }
 
 function differenceWords({ frequency_hz: hz, db, half_width_db: half, at_least: isLeast }) {

@@ -1,20 +1,24 @@
 """The page says of bone conduction what a report says, and saves what an export writes."""
 
 import json
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
+from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.finished import result_as_json
-from host_tools.catalogue import LANGUAGES
+from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.norms import asymmetry_words
 from host_tools.commands.report.words import Words
 from tests.host.commands.export.sessions import session_with_bone
 from tests.host.commands.report.test_bone import conductive
+from tests.host.commands.report.test_referral import with_bone
 from tests.host.javascript import compute
 
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
@@ -33,6 +37,13 @@ useWords(given.keys, given.words, "en");
 useRemarks(given.remarks);
 let names = 0;
 return bundleOf(given.session, given.terms, () => `name-${(names += 1)}`);
+"""
+COMPARED: Final = """
+globalThis.document = { documentElement: {} };
+return given.languages.map((language) => {
+  useWords(given.keys, given.words, language);
+  return asymmetryLines(given.told);
+});
 """
 
 
@@ -57,6 +68,22 @@ def test_types_of_loss_and_gaps_are_said_as_in_a_report() -> None:
         assert means == words.grades(findings)
         by_route = {ear.route: ear_sentence(ear, words) for ear in findings.ears}
         assert sentences == [by_route[ear.route] for ear in session.result.ears]
+
+
+def test_an_asymmetry_is_said_as_in_a_report() -> None:
+    mixed = with_bone(60.0, 30.0)
+    worse_ear_only = replace(mixed, ears=(*mixed.ears[:2], mixed.ears[3]))
+    sessions = with_bone(70.0, 50.0), with_bone(60.0, 33.0), with_bone(60.0, 55.0), worse_ear_only
+    found = [each for session in sessions for each in asymmetries(session)]
+    assert {(bool(each.bone_hz), each.may_be_conductive) for each in found} == {
+        (True, False), (False, False), (False, True),
+    }  # fmt: skip
+    told = {"asymmetries": [each.to_record() for each in found]}
+    said = run("result.js", COMPARED, languages=[*LANGUAGES], told=json.loads(json.dumps(told)))
+
+    assert len(said) == len(LANGUAGES)
+    for language, lines in zip(LANGUAGES, said, strict=True):
+        assert lines == [asymmetry_words(each, catalogue_of(language)) for each in found]
 
 
 def test_a_session_by_air_says_nothing_of_gaps() -> None:

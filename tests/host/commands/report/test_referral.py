@@ -1,6 +1,7 @@
 """An asymmetry is named by the published criteria that it meets, and by what was asked only."""
 
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
@@ -147,31 +148,125 @@ def by_bone(name: str, level_db_hl: float) -> EarResult:
     return replace(found, route=Route(name, BONE), thresholds=thresholds)
 
 
-@pytest.mark.parametrize(
-    ("bone_db_hl", "loss", "said"),
-    [
-        (55.0, LossType.SENSORINEURAL, "as this one is by bone conduction"),
-        (30.0, LossType.MIXED, "by bone conduction a part of this one is conductive"),
-        (10.0, LossType.CONDUCTIVE, None),
-    ],
-)
-def test_a_conductive_loss_meets_no_criterion_of_a_sensorineural_one(
-    bone_db_hl: float, loss: LossType, said: str | None
-) -> None:
-    worse = ear("left", dict.fromkeys(AUDIOGRAM_FREQUENCIES_HZ, 60.0))
-    found = session(ear("right", {}), worse, by_bone("right", 15.0), by_bone("left", bone_db_hl))
+EVERYWHERE: Final = AUDIOGRAM_FREQUENCIES_HZ
+MAY = "that may meet"
+BY_BONE = "so the ears are compared by bone conduction at"
 
-    assert {each.ear: each.loss for each in gaps_of(found, CLINICAL_ASCENDING)}["left"] == loss
-    told = asymmetries(found)
-    if said is None:
-        assert told == []
-        return
-    (asymmetry,) = told
-    assert asymmetry.loss == loss
-    assert asymmetry.to_record()["loss"] == loss
-    (words,) = name_asymmetries(found)
-    assert words.endswith(said)
+
+def with_bone(
+    air_db_hl: float, bone_db_hl: float, better_bone_db_hl: float = 15.0, sd_db: float = 2.0
+) -> SessionResult:
+    """Return a session with a worse left ear, and a right one at 20 dB HL by air."""
+    worse = ear("left", dict.fromkeys(EVERYWHERE, air_db_hl), sd_db)
+    bones = by_bone("right", better_bone_db_hl), by_bone("left", bone_db_hl)
+    return session(ear("right", {}), worse, *bones)
+
+
+def loss_of(found: SessionResult) -> LossType:
+    return next(each.loss for each in gaps_of(found, CLINICAL_ASCENDING) if each.ear == "left")
+
+
+def test_a_mixed_loss_is_compared_by_bone() -> None:
+    """60 by air and 30 by bone beside 28 in both ways: by bone the ears are equal."""
+    found = session(
+        ear("left", dict.fromkeys(EVERYWHERE, 60.0)), ear("right", dict.fromkeys(EVERYWHERE, 28.0)),
+        by_bone("left", 30.0), by_bone("right", 28.0),
+    )  # fmt: skip
+    assert loss_of(found) == LossType.MIXED
+    assert asymmetries(found) == []
+
+    (poorer,) = asymmetries(with_bone(70.0, 50.0))
+    assert poorer.loss == LossType.MIXED
+    assert {500, 1000, 2000, 4000} <= {*poorer.bone_hz} <= {t for t in EVERYWHERE if t <= 4000}
+    assert {each.db for each in poorer.differences} == {35.0}, "not 50, by air at 6 and 8 kHz"
+    assert poorer.sure, "35 dB by bone, at neighbours"
+    assert not poorer.may_be_conductive
+    (words,) = name_asymmetries(with_bone(70.0, 50.0))
+    assert BY_BONE in words
+    assert "that meets" in words
+    assert poorer.to_record()["bone_hz"] == poorer.bone_hz
+
+
+def test_by_bone_the_band_of_bone_tells_whether_a_criterion_is_surely_met() -> None:
+    (found,) = asymmetries(with_bone(60.0, 33.0))
+
+    assert found.loss == LossType.MIXED
+    assert not found.sure, "18 dB by bone, though 40 by air"
+
+
+def test_a_sensorineural_loss_is_compared_by_air() -> None:
+    (found,) = asymmetries(with_bone(60.0, 55.0))
+
+    assert found.loss == LossType.SENSORINEURAL
+    assert (found.sure, found.may_be_conductive, found.bone_hz) == (True, False, ())
+    assert {each.db for each in found.differences} == {40.0}
+    (words,) = name_asymmetries(with_bone(60.0, 55.0))
+    assert words.endswith("as this one is by bone conduction")
     assert "air conduction alone" not in words
+
+
+def test_a_conductive_loss_meets_no_criterion_of_a_sensorineural_one() -> None:
+    found = with_bone(60.0, 10.0)
+
+    assert loss_of(found) == LossType.CONDUCTIVE
+    assert asymmetries(found) == []
+
+
+def test_a_conductive_loss_of_the_better_ear_hides_no_asymmetry() -> None:
+    """Both at 60 dB HL by air, but only the left one by bone."""
+    ears = (ear(name, dict.fromkeys(EVERYWHERE, 60.0)) for name in ("right", "left"))
+    (found,) = asymmetries(session(*ears, by_bone("right", 10.0), by_bone("left", 58.0)))
+
+    assert (found.ear, found.loss) == ("left", LossType.SENSORINEURAL)
+    assert {each.db for each in found.differences} == {48.0}
+    assert found.bone_hz
+    assert found.sure
+
+
+@pytest.mark.parametrize(
+    ("bone_db_hl", "loss", "sure"),
+    [(55.0, LossType.SENSORINEURAL, True), (30.0, LossType.MIXED, False)],
+)
+def test_bone_of_the_worse_ear_alone_tells_of_a_sensorineural_loss_only(
+    bone_db_hl: float, loss: LossType, sure: bool
+) -> None:
+    worse = ear("left", dict.fromkeys(EVERYWHERE, 60.0))
+    found = session(ear("right", {}), worse, by_bone("left", bone_db_hl))
+    (told,) = asymmetries(found)
+
+    assert loss_of(found) == loss
+    assert (told.sure, told.may_be_conductive) == (sure, not sure)
+    (words,) = name_asymmetries(found)
+    assert (MAY in words) == (not sure)
+
+
+def test_bone_that_was_inferred_does_not_make_it_sure() -> None:
+    def infer(found: EarResult) -> EarResult:
+        inferred = (replace(t, mark=Outcome.INFERRED) for t in found.thresholds)
+        return replace(found, thresholds=tuple(inferred))
+
+    for bone_db_hl, loss in ((55.0, LossType.SENSORINEURAL), (30.0, LossType.MIXED)):
+        asked = with_bone(60.0, bone_db_hl)
+        right, left, *bones = asked.ears
+        found = replace(asked, ears=(right, left, *map(infer, bones)))
+        (told,) = asymmetries(found)
+        assert loss_of(found) == told.loss == loss
+        assert (told.sure, told.may_be_conductive, told.bone_hz) == (False, True, ())
+        (words,) = name_asymmetries(found)
+        assert MAY in words
+        assert "as this one is" not in words
+
+
+def test_bone_that_the_better_ear_may_have_heard_leaves_a_doubt() -> None:
+    """Without noise equal thresholds by bone say nothing: the left cochlea may be any poorer."""
+    asked = with_bone(60.0, 15.0)
+    right, left, better, worse = asked.ears
+    thresholds = (replace(t, masking=MaskingMark.UNCERTAIN) for t in worse.thresholds)
+    found = replace(asked, ears=(right, left, better, replace(worse, thresholds=tuple(thresholds))))
+    (told,) = asymmetries(found)
+
+    assert told.loss == LossType.UNKNOWN
+    assert (told.sure, told.may_be_conductive) == (False, True)
 
 
 def test_without_bone_a_record_says_nothing_of_the_type_of_loss() -> None:
