@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.procedure.reasons import Code, Reason, reason
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import OTHER, Route
 
 
 @dataclass(frozen=True)
@@ -53,5 +53,7 @@ class Placing:
         assert self.wanted is not None, "it waits"
         if self.wanted == EARPHONES:
             return reason(Code.PLACE_EARPHONES)
-        code = Code.PLACE_VIBRATOR_COVERED if self.wanted.covered else Code.PLACE_VIBRATOR
-        return reason(code, ear=self.wanted.ear)
+        ear = self.wanted.ear
+        if self.wanted.covered:
+            return reason(Code.PLACE_VIBRATOR_COVERED, ear=ear, covered=OTHER[ear])
+        return reason(Code.PLACE_VIBRATOR, ear=ear)

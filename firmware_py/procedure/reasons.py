@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.record_checks import number, one_of, refusal
-from firmware_py.procedure.route import ROUTE_NAMES, Route, spell_routes
+from firmware_py.procedure.route import EARS, ROUTE_NAMES, Route, spell_routes
 
 NUMBER_MAX: Final = 2.0**53  # a wide bound, which only keeps nonsense out
 SEVERAL_MAX: Final = 100  # in one part
@@ -94,7 +94,7 @@ class Code(Enum):
     WHICH_EAR = "which-ear"
     TURN_EARPHONES = "turn-earphones", "ear"
     PLACE_VIBRATOR = "place-vibrator", "ear"
-    PLACE_VIBRATOR_COVERED = "place-vibrator-covered", "ear"
+    PLACE_VIBRATOR_COVERED = "place-vibrator-covered", "ear", "covered"
     PLACE_EARPHONES = "place-earphones"
     EARS_NOT_CONFIRMED = "ears-not-confirmed"
 
@@ -191,6 +191,7 @@ NOMINAL_DB: Final = "nominal-db"
 # Parts that are words of a list; the table of a language has them as "ear-left".
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "ear": ROUTE_NAMES,
+    "covered": EARS,
     "verdict": ("doubtful", "rejected"),
     "hearer": ("operator", "other-ear"),
     "field": (

@@ -127,8 +127,7 @@ SENTENCES: Final[Mapping[str, str]] = {
         "put the bone vibrator behind the {ear}, on the mastoid, both ears open, and go on"
     ),
     "place-vibrator-covered": (
-        "keep the bone vibrator behind the {ear}, put the other ear's earphone on that ear for "
-        "noise, and go on"
+        "put the bone vibrator behind the {ear}, and {covered} for noise, then go on"
     ),
     "place-earphones": "take the bone vibrator off, put the earphones on both ears, and go on",
     "ears-not-confirmed": "the listener did not confirm which ear is which",
@@ -218,6 +217,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     **{f"ear-{route}": route.words for route in ROUTES},
     "verdict-doubtful": "doubtful",
     "verdict-rejected": "rejected",
+    "covered-left": "the left earphone on the left ear",
+    "covered-right": "the right earphone on the right ear",
     "hearer-operator": "the operator",
     "hearer-other-ear": "the other ear",
     "field-identifier": "identifier",

@@ -87,7 +87,7 @@ def test_a_conductive_ear_is_found_with_noise_in_the_other() -> None:
     assert off_db(test, RIGHT, 10.0) < 9.0
     assert marks(test, RIGHT) == {MaskingMark.MASKED}
     assert ear(test, RIGHT).verdict == Verdict.VALID
-    assert placings(test)[-1] == ("place-vibrator-covered", "right")
+    assert placings(test)[-1] == ("place-vibrator-covered", "right", "left")
 
 
 def test_a_dead_ear_does_not_look_alive_with_noise() -> None:

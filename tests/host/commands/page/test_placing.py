@@ -20,7 +20,7 @@ ON_MASTOID = "on the mastoid, both ears open"
 PLACES = (
     f"behind the right ear, {ON_MASTOID}",
     f"behind the left ear, {ON_MASTOID}",
-    "keep the bone vibrator behind the right ear",
+    "put the bone vibrator behind the right ear, and the left earphone on the left ear for noise",
 )
 
 
