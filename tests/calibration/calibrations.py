@@ -5,6 +5,7 @@ import datetime
 from typing import Any, Final
 
 from device.calibration.readings import as_toml
+from device.calibration.retfl import reference_forces
 from device.calibration.retspl import reference_levels
 from device.simulator.listener import Listener
 from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedBoard
@@ -12,7 +13,7 @@ from firmware_py.calibration import simulated
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure.route import AIR, BY_AIR, Route
+from firmware_py.procedure.route import AIR, BY_AIR, BY_BONE, Route
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
 DUE: Final = datetime.date(2026, 12, 31)
@@ -23,6 +24,9 @@ SENSITIVITY: Final = {
 }
 # 92 dB HL and less at the top: 8 kHz reaches 75, 6 kHz 79.5.
 BELOW_FULL_SCALE_DB: Final = 10.0
+# Of the vibrator, led to from either channel: 40 dB HL at 250 Hz, 64.5 and 64 at 1 kHz.
+FULL_SCALE_DB_UN: Final = {"left": 112.0, "right": 111.5}
+BELOW_FULL_FORCE_DB: Final = 5.0
 
 _CONTENT: Final[dict[str, Any]] = {
     "format": 1,
@@ -62,7 +66,31 @@ _CONTENT: Final[dict[str, Any]] = {
 
 def content(changes: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the content of a good file; changes by dotted path, None takes a key out."""
-    new = copy.deepcopy(_CONTENT)
+    return _change(copy.deepcopy(_CONTENT), changes)
+
+
+def with_bone(
+    changes: dict[str, Any] | None = None, *, serial: str = "B-1", softer_db: float = 0.0
+) -> dict[str, Any]:
+    """Return the content of a file that has a vibrator: of this number, and softer by so much."""
+    levels = {
+        f"{ear}-bone": {
+            "sensitivity_db_un": {str(f): level - softer_db for f in BY_BONE.calibrated_hz},
+            "level_max_db_un": {
+                str(f): level - softer_db - BELOW_FULL_FORCE_DB for f in BY_BONE.calibrated_hz
+            },
+        }
+        for ear, level in FULL_SCALE_DB_UN.items()
+    }
+    vibrator = {
+        "name": "Radioear B71", "serial": serial, "placement": "mastoid",
+        "coupler": "IEC 60318-6", "retfl_source": "ISO 389-3",
+        "retfl_db_un": {str(f): x for f, x in reference_forces("b71").levels_db_un.items()},
+    }  # fmt: skip
+    return _change(content({"vibrator": vibrator, **levels}), changes)
+
+
+def _change(new: dict[str, Any], changes: dict[str, Any] | None) -> dict[str, Any]:
     for path, value in (changes or {}).items():
         *tables, key = path.split(".")
         table = new

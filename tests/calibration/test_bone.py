@@ -3,48 +3,22 @@
 import math
 import tomllib
 from dataclasses import replace
-from functools import reduce
 from typing import Any, Final
 
 import pytest
 
 from device.calibration.readings import as_toml
-from device.calibration.retfl import reference_forces
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import CalibrationError, calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.route import BY_BONE, Route
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.session_record import SessionHeader
-from tests.calibration.calibrations import MADE, calibration, content
+from tests.calibration.calibrations import MADE, calibration, with_bone
 from tests.firmware.device import Device, answers_to
 
 BONE: Final = {ear: Route(ear, "bone") for ear in ("left", "right")}
-FULL_SCALE_DB_UN: Final = {"left": 112.0, "right": 111.5}
-BELOW_DB: Final = 5.0  # of full scale: the loudest that was measured
-
-
-def with_bone(changes: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the content of a file that has a vibrator, with changes by dotted path."""
-    levels = {
-        f"{ear}-bone": {
-            "sensitivity_db_un": {str(f): level for f in BY_BONE.calibrated_hz},
-            "level_max_db_un": {str(f): level - BELOW_DB for f in BY_BONE.calibrated_hz},
-        }
-        for ear, level in FULL_SCALE_DB_UN.items()
-    }
-    vibrator = {
-        "name": "Radioear B71", "serial": "B-1", "placement": "mastoid",
-        "coupler": "IEC 60318-6", "retfl_source": "ISO 389-3",
-        "retfl_db_un": {str(f): x for f, x in reference_forces("b71").levels_db_un.items()},
-    }  # fmt: skip
-    new = content({"vibrator": vibrator, **levels})
-    for path, value in (changes or {}).items():
-        *tables, key = path.split(".")
-        table = reduce(lambda within, name: within[name], tables, new)
-        table.pop(key) if value is None else table.update({key: value})
-    return new
 
 
 def of_bone() -> Calibration:

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 from typing import Final
 
+from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import SealKey, first_broken
-from tests.calibration.calibrations import on_file
+from tests.calibration.calibrations import on_file, with_bone
 from tests.simulation.violation import Violation
 
 DATA: Final = Path("/data")
@@ -21,6 +22,8 @@ ON_FILE: Final = {
     "overdue": on_file({"calibration.date": "2025-01-01", "calibration.due": "2025-12-31"}),
     "another's": on_file({"calibration.tone_generator_serial": "another"}),
     "unreadable": CalibrationOnFile(fault="calibration.toml: is no calibration"),
+    "vibrator": CalibrationOnFile(calibration_from(with_bone())),
+    "other vibrator": CalibrationOnFile(calibration_from(with_bone(serial="B-2", softer_db=9.5))),
 }
 
 

@@ -29,6 +29,9 @@ NOISE_CORRECTION_DB = {
     "125": 4.0, "250": 4.0, "500": 4.0, "750": 5.0, "1000": 6.0, "1500": 6.0, "2000": 6.0,
     "3000": 6.0, "4000": 5.0, "8000": 5.0,
 }  # fmt: skip
+# What a B71 gives on the mastoid, dB HL: nothing by bone is louder, whatever the settings allow.
+VIBRATOR_MOST_DB_HL = {"250": 45.0, "500": 70.0, "750": 75.0, "1000": 75.0, "1500": 80.0}
+VIA_BONE = 1  # on the wire
 
 
 @dataclass
@@ -105,8 +108,8 @@ class Loudness:
     def level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
         if self._calibration is None:
             return sound.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
-        retspl_db_spl = _at(self._calibration["transducer"]["retspl_db_spl"], sound.frequency_hz)
-        return self._level_db_spl(sound) - retspl_db_spl
+        reference, _, _ = self._curves(sound)
+        return self._level_db(sound) - _at(reference, sound.frequency_hz)
 
     def alike(
         self, sound: PlayedTone | PlayedNoise, told: dict[str, Any], more_db: float = 0.0
@@ -115,23 +118,49 @@ class Loudness:
         level_db_hl = told["level_db_hl"] + more_db
         return (
             told["ear"] == sound.ear
+            and (told.get("transducer") == "bone") == _is_by_bone(sound)
             and abs(told["frequency_hz"] - sound.frequency_hz) < 0.01
             and abs(self.level_db_hl(sound) - level_db_hl) <= ROUNDING_DB
         )
 
     def check_limits(self, tone: PlayedTone) -> None:
-        """Check that neither it nor its noise is louder than the calibration has it."""
+        """Check that neither it nor its noise is louder than calibration and vibrator allow."""
+        if _is_by_bone(tone):
+            most_db_hl = _at(VIBRATOR_MOST_DB_HL, tone.frequency_hz)
+            if self.level_db_hl(tone) > most_db_hl + ROUNDING_DB:
+                raise Violation(f"{tone} is above the {most_db_hl:.2f} dB HL of a vibrator")
         for sound in (tone, tone.noise):
             if sound is None or self._calibration is None:
                 continue
-            limit_db_spl = _at(self._calibration[sound.ear]["level_max_db_spl"], sound.frequency_hz)
-            if self._level_db_spl(sound) > limit_db_spl + 1e-6:
-                raise Violation(f"{sound} is above the limit of {limit_db_spl:.2f} dB SPL")
+            _, _, level_max = self._curves(sound)
+            limit_db = _at(level_max, sound.frequency_hz)
+            if self._level_db(sound) > limit_db + 1e-6:
+                raise Violation(
+                    f"{sound} is above the limit of {limit_db:.2f} dB of its calibration"
+                )
 
-    def _level_db_spl(self, sound: PlayedTone | PlayedNoise) -> float:
-        assert self._calibration is not None
-        sensitivity_db_spl = self._calibration[sound.ear]["sensitivity_db_spl"]
-        return sound.level_dbfs + _at(sensitivity_db_spl, sound.frequency_hz)
+    def _level_db(self, sound: PlayedTone | PlayedNoise) -> float:
+        """Return dB SPL, by bone dB re 1 uN."""
+        _, sensitivity, _ = self._curves(sound)
+        return sound.level_dbfs + _at(sensitivity, sound.frequency_hz)
+
+    def _curves(self, sound: PlayedTone | PlayedNoise) -> list[dict[str, float]]:
+        """Return reference threshold, sensitivity and highest level of what it comes out of."""
+        told = self._calibration
+        assert told is not None
+        if not _is_by_bone(sound):
+            of_ear = told[sound.ear]
+            levels = [of_ear["sensitivity_db_spl"], of_ear["level_max_db_spl"]]
+            return [told["transducer"]["retspl_db_spl"], *levels]
+        if "vibrator" not in told:
+            raise Violation(f"{sound} is by bone, of which its calibration says nothing")
+        of_ear = told[f"{sound.ear}-bone"]
+        levels = [of_ear["sensitivity_db_un"], of_ear["level_max_db_un"]]
+        return [told["vibrator"]["retfl_db_un"], *levels]
+
+
+def _is_by_bone(sound: PlayedTone | PlayedNoise) -> bool:
+    return isinstance(sound, PlayedTone) and sound.via == VIA_BONE
 
 
 def _given_one(header: dict[str, Any]) -> dict[str, Any] | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from device.simulator.faults import FaultRates
+from device.simulator.head import OCCLUSION_DB, Head
+from device.simulator.listener import EARS
 from firmware_py.procedure.settings import (
     AIR_AND_BONE,
     BOTH,
@@ -126,6 +128,8 @@ AUDIOGRAMS: Final = ("N1", "N3", "N5", "N7", "S1", "S3")
 UNEQUAL: Final = ("N1,N6", "N7,N2", "S3,N5", "N4,S1")  # the better ear hears for the other
 PROFILES: Final = ("annealed-laplace", "annealed-laplace", "gp-pta-2015", "default")
 CALIBRATIONS: Final = ("none", "good", "overdue", "unreadable", "another's")
+VIBRATORS: Final = ("vibrator", "other vibrator")  # good ones that have levels by bone, too
+GAPS_DB: Final = (0.0, 0.0, 20.0, 40.0)  # air-bone gaps of an ear
 CABLE: Final = ("drop", "garble", "delay", "duplicate", "merge")
 
 # Longer than the board sounds without its host.
@@ -162,7 +166,8 @@ class Story:
 
     seed: int  # of all luck that is not spelt out here
     settings: dict[str, Any]  # of the hearing tests
-    listener: dict[str, Any]  # options of `SimulatedListener`, and the name of the audiogram
+    # options of `SimulatedListener`, and the name of the audiogram; who has no head hears no bone
+    listener: dict[str, Any]
     safety_s: float  # from here on nothing fails any more, and a session has to be finished
     troubles: tuple[Trouble, ...] = ()  # what goes wrong before
     # what befalls the lines of the wire before
@@ -170,7 +175,8 @@ class Story:
     talkative: bool = False  # whether the console tells what happens
     pin: bool = False  # whether the operator needs one
     sealed: bool = False  # whether journals are sealed
-    calibration: str = "none"  # what the device is started with, one of `CALIBRATIONS`
+    # what the device is started with, one of `CALIBRATIONS` or `VIBRATORS`
+    calibration: str = "none"
     aid: bool = False  # whether it has a hearing aid
 
     @property
@@ -195,11 +201,21 @@ class Story:
         return replace(self, troubles=kept, rates=FaultRates(**rates))
 
     def by_bone(self) -> "Story":
-        """Return the story with a test by bone as well, of a method and a calibration that can."""
+        """Return the story with a test by bone as well, of a method and a calibration that can.
+
+        The listener has a head, and so hears by bone.
+        """
+        chance = random.Random(f"by bone {self.seed}")
         profile = self.settings["profile"]
         honest = profile if profile in HONEST_PROFILES else DEFAULT_PROFILE
         settings = {**self.settings, "profile": honest, "routes": AIR_AND_BONE}
-        return replace(self, settings=settings, calibration="none")
+        head = Head(
+            {ear: chance.choice(GAPS_DB) for ear in EARS},
+            occlusion_db=chance.choice((0.0, OCCLUSION_DB)),
+        )
+        listener = {**self.listener, "head": head}
+        calibration = chance.choice(("none", *VIBRATORS))
+        return replace(self, settings=settings, listener=listener, calibration=calibration)
 
     def kinds(self) -> list[str]:
         """Return all kinds of trouble that there are, each once."""
@@ -295,7 +311,8 @@ def _with_ear_check(settings: dict[str, Any], chance: random.Random) -> dict[str
 
 
 def _with_bone(settings: dict[str, Any], calibration: str, chance: random.Random) -> dict[str, Any]:
-    # No calibration of these stories has a vibrator, and only some methods know of bone.
+    # No calibration that is drawn has a vibrator (`by_bone` gives one), and only some methods know
+    # of bone.
     knows = settings["profile"] in HONEST_PROFILES and calibration == "none"
     return {**settings, **({"routes": AIR_AND_BONE} if knows and chance.random() < 0.4 else {})}
 

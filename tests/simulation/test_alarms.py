@@ -5,8 +5,12 @@ from typing import Any, Final
 
 import pytest
 
+from device.simulator.head import Head
+from firmware_py.calibration.calibration import Calibration
 from firmware_py.procedure import levels
 from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.route import BY_BONE, RouteKind
+from firmware_py.procedure.settings import AIR_AND_BONE, DEFAULT_PROFILE
 from tests.budget import quick
 from tests.journal.simulated_disk import LyingDisk
 from tests.simulation import broken
@@ -35,6 +39,13 @@ RESET: Final = replace(QUIET, troubles=(Trouble("board reset", 5.0, 0.0, 1),))
 HANDS: Final = replace(QUIET, troubles=(Trouble("operator plays a tone", 0.5, 0.0, 1),))
 METER: Final = replace(QUIET, troubles=(Trouble("operator plays a calibration tone", 0.5, 0.0, 1),))
 DEAF: Final = replace(QUIET, listener={**QUIET.listener, "audiogram": "N7"})
+# Hears next to nothing by bone either, and the settings would allow 100 dB HL.
+DEAF_BY_BONE: Final = replace(
+    QUIET,
+    settings={**QUIET.settings, "profile": DEFAULT_PROFILE, "routes": AIR_AND_BONE,
+              "level_max_db_hl": 100.0},
+    listener={**QUIET.listener, "audiogram": "N7", "head": Head()},
+)  # fmt: skip
 CUT: Final = replace(QUIET, troubles=(Trouble("power cut", 8.0, 0.0, 1),))
 LOCKED: Final = replace(QUIET, pin=True)
 SEALED: Final = replace(QUIET, sealed=True)
@@ -173,6 +184,26 @@ def test_the_alarm_rings_when_a_rule_of_the_procedure_is_another(
     monkeypatch.setattr(where, rule, other)
     with pytest.raises(Violation, match=words):
         Run(DEAF).live()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("where", "is_of_bone", "calibration", "words"),
+    [
+        (RouteKind, lambda kind, *_: kind is BY_BONE, "none", "via=1.* dB HL of a vibrator"),
+        (Calibration, lambda _, route, __: route.by_bone, "vibrator", "via=1.* of its calibration"),
+    ],
+)
+def test_the_alarm_rings_when_bone_is_louder_than_it_may_be(
+    monkeypatch: pytest.MonkeyPatch, where: Any, is_of_bone: Any, calibration: str, words: str
+) -> None:
+    story, right = replace(DEAF_BY_BONE, calibration=calibration), where.highest_db_hl
+    Run(story).live()
+    monkeypatch.setattr(
+        where, "highest_db_hl", lambda *about: right(*about) + 4.0 * is_of_bone(*about)
+    )
+    with pytest.raises(Violation, match=words):
+        Run(story).live()
 
 
 def test_the_alarm_rings_when_a_result_depends_on_what_went_wrong() -> None:

@@ -13,7 +13,7 @@ from tests.simulation.run import Run, check
 from tests.simulation.shrink import shrunk
 from tests.simulation.soak import command, main
 from tests.simulation.stories import ONCE_BAD, QUIET
-from tests.simulation.story import CABLE, CALIBRATIONS, KINDS, Story, Trouble, draw
+from tests.simulation.story import CABLE, CALIBRATIONS, KINDS, VIBRATORS, Story, Trouble, draw
 
 SEEDS: Final = 24  # `make soak` lives through thousands
 EVERY_DAY: Final = (1, 2, 5, 7, 14)  # the others are lived through by `make test-all`
@@ -28,6 +28,13 @@ NARROW: Final = {
 def test_a_device_keeps_its_promises(seed: int) -> None:
     print(draw(seed))
     check(draw(seed))
+
+
+@pytest.mark.parametrize("seed", quick(range(8), 6))
+def test_so_does_one_with_a_test_by_bone(seed: int) -> None:
+    """One of these has no calibration, and one gets another on the way."""
+    print(draw(seed).by_bone())
+    check(draw(seed).by_bone())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,7 +62,9 @@ def test_most_stories_keep_the_answers_and_all_kinds_of_trouble_come() -> None:
     stories = [draw(seed) for seed in range(200)]
     assert sum(story.keeps_answers and bool(story.kinds()) for story in stories) > 60
     assert {kind for story in stories for kind in story.kinds()} == {*KINDS, *CABLE}
-    assert {story.calibration for story in stories} == {*CALIBRATIONS} == {*ON_FILE}
+    assert {story.calibration for story in stories} == {*CALIBRATIONS}
+    assert {story.by_bone().calibration for story in stories} == {"none", *VIBRATORS}
+    assert {*ON_FILE} == {*CALIBRATIONS, *VIBRATORS}
 
 
 @pytest.mark.parametrize("what", ONCE_BAD)

@@ -17,7 +17,7 @@ from tests.simulation.aids import FALSE_WORDS, LIES
 from tests.simulation.given import DATA, ON_FILE, OUTSIDE, SEAL_KEYS
 from tests.simulation.lock import PIN
 from tests.simulation.operator import PAUSE, RESET
-from tests.simulation.story import AUDIOGRAMS, CALIBRATIONS, KINDS, Trouble
+from tests.simulation.story import AUDIOGRAMS, CALIBRATIONS, KINDS, VIBRATORS, Trouble
 from tests.simulation.watched_board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
 from tests.simulation.world import LATE_US, World
 
@@ -49,6 +49,10 @@ class Troubles:
         self._for_s = trouble.for_s
         self._number = trouble.chance
         self._chance = random.Random(trouble.chance)
+
+    @property
+    def _has_vibrator(self) -> bool:
+        return self._world.story.calibration in VIBRATORS
 
     # The board
 
@@ -250,7 +254,8 @@ class Troubles:
     # What it is started with, from its next start on
 
     def other_calibration(self) -> None:
-        self._world.on_file = ON_FILE[self._chance.choice(CALIBRATIONS)]
+        known = (*CALIBRATIONS, *VIBRATORS) if self._has_vibrator else CALIBRATIONS
+        self._world.on_file = ON_FILE[self._chance.choice(known)]
 
     def other_seal_key(self) -> None:
         self._world.seal_key = self._chance.choice((None, *SEAL_KEYS))
@@ -276,7 +281,9 @@ class Troubles:
             self._world.after(pause_s, partial(self._say, f"SYST:PIN {pin}"))
 
     def operator_plays_a_tone(self) -> None:
-        self._say("TONE LEFT,1000,40", "TONE RIGHT,4000,30,45")
+        by_bone = ("TONE LEFT-BONE,1000,40", "TONE RIGHT-BONE,250,30,45")
+        told = by_bone if self._has_vibrator else ()
+        self._say("TONE LEFT,1000,40", "TONE RIGHT,4000,30,45", *told)
 
     def operator_plays_a_calibration_tone(self) -> None:
         if self._chance.random() < 0.5:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from device.simulator.by_route import answer_of
 from device.simulator.listener import Ear, Listener, Noise, Press
 from device.simulator.simulated_board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.link.messages import HOST_SILENCE_US
-from firmware_py.procedure.route import AIR, Route
+from firmware_py.procedure.route import BONE, Route
 from tests.link.misfits import MisfitOutbox, MisfitServer
 from tests.simulation.violation import Violation
 
@@ -22,7 +23,7 @@ Acknowledged = Callable[["WatchedBoard", int, int], None]
 
 
 class MoodyListener:
-    """Somebody who is not always there, or presses whatever comes."""
+    """Somebody who is not always there, or presses whatever comes, and hears nothing by bone."""
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
@@ -32,16 +33,31 @@ class MoodyListener:
         self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
         noise: Noise | None = None,
     ) -> Press | None:  # fmt: skip
-        if self.mood == ASLEEP:
-            return None
-        if self.mood == ANSWERS_EVERYTHING:
-            return EAGER
-        return self.listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
+        return self._answer(Route(ear), tone_id, (frequency_hz, level_db_hl), noise)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         if self.mood == ASLEEP:
             return None
         return self.listener.spontaneous_press(after_id, slot)
+
+    def _answer(
+        self, route: Route, tone_id: str, sound: tuple[float, float], noise: Noise | None
+    ) -> Press | None:
+        if self.mood == ASLEEP:
+            return None
+        if self.mood == ANSWERS_EVERYTHING:
+            return EAGER
+        return answer_of(self.listener, route, tone_id, sound, noise)
+
+
+class MoodyHead(MoodyListener):
+    """The same by bone as well."""
+
+    def answer_by_bone(
+        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float,
+        noise: Noise | None = None,
+    ) -> Press | None:  # fmt: skip
+        return self._answer(Route(ear, BONE), tone_id, (frequency_hz, level_db_hl), noise)
 
 
 class WornClock:
@@ -126,7 +142,7 @@ class WatchedBoard(SimulatedBoard):
     serial : str
     has_noise : bool
     truth : Calibration or None
-        How loud amplifier and earphones are; None: as nominal.
+        How loud amplifier, earphones and vibrator are; None, and what it lacks: as nominal.
     played, acknowledged : callable
         Called when a tone begins, and when events are acknowledged: after the first number, up to
         the second.
@@ -193,11 +209,12 @@ class WatchedBoard(SimulatedBoard):
                 finger.release_us = self.now_us
 
     def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
-        if self._truth is None:
+        route = sound.route if isinstance(sound, PlayedTone) else Route(sound.ear)
+        if self._truth is None or not self._truth.has(route):
             return super()._level_db_hl(sound)
-        full_scale_db_spl = self._truth.sensitivity_db_spl[Route(sound.ear)].at(sound.frequency_hz)
-        retspl_db_spl = self._truth.retspl_db_spl[AIR].at(sound.frequency_hz)
-        return sound.level_dbfs + full_scale_db_spl - retspl_db_spl
+        full_scale_db = self._truth.sensitivity_db_spl[route].at(sound.frequency_hz)
+        reference_db = self._truth.retspl_db_spl[route.transducer].at(sound.frequency_hz)
+        return sound.level_dbfs + full_scale_db - reference_db
 
     def _listen(self, tone: PlayedTone) -> None:
         super()._listen(tone)

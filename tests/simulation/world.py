@@ -30,7 +30,7 @@ from tests.simulation.simulated_clock import BEGAN_US, SimulatedClock
 from tests.simulation.story import DISK_FAILS, MISFITS, Story
 from tests.simulation.violation import Violation
 from tests.simulation.watch import WatchedFirmware
-from tests.simulation.watched_board import AWAKE, MoodyListener, WatchedBoard
+from tests.simulation.watched_board import AWAKE, MoodyHead, MoodyListener, WatchedBoard
 
 LATE_US: Final = 60 * S  # an answer may be so late when the disk or the machine is slow
 SETTLES_US: Final = 10 * S  # on a healthy device all that was late has come by then
@@ -120,7 +120,8 @@ class World:
         self._order = itertools.count()  # of those due at once
         self._begun: dict[Path, tuple[str, int]] = {}  # by journal: boot and newest event
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
-        self.listener = MoodyListener(self._person(**story.listener))
+        moody = MoodyHead if "head" in story.listener else MoodyListener
+        self.listener = moody(self._person(**story.listener))
         self._truth = ON_FILE[story.calibration].calibration
         self.boot_board()
 
