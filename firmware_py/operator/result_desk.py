@@ -36,7 +36,7 @@ from firmware_py.sessions.session_record import SessionHeader
 
 SESSIONS_LISTED: Final = 10
 ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"
-PARTS: Final = ("calibration", "transducer")  # of a calibration that stand on paper
+PARTS: Final = ("calibration", "transducer", "vibrator")  # of a calibration that stand on paper
 
 
 class ResultDesk:
@@ -110,6 +110,7 @@ class ResultDesk:
             "calibration": header.calibration.state,
             "calibration_digest": who.calibration or None,
             "transducer": who.transducer,
+            "vibrator": who.vibrator,
         }
         return json.dumps(about)
 
@@ -203,7 +204,7 @@ def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:
     made = in_force.calibration
     about: dict[str, Any] = {}
     if made is not None and in_force.state != SIMULATED:  # that one nobody made
-        about = {part: made.content[part] for part in PARTS}
+        about = {part: made.content[part] for part in PARTS if part in made.content}
     return {"state": in_force.state, "about": in_force.about.to_record(), **about}
 
 

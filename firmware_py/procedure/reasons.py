@@ -196,7 +196,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "hearer": ("operator", "other-ear"),
     "field": (
         "identifier", "sex", "born-year", "device", "board-kind", "board", "measured",
-        "calibration", "transducer", "earphones", "aid", "fit",
+        "calibration", "transducer", "earphones", "vibrator", "aid", "fit",
     ),
     UNIT: ("db-hl", NOMINAL_DB),
 }  # fmt: skip

@@ -231,6 +231,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "field-calibration": "calibration",
     "field-transducer": "earphones",
     "field-earphones": "serial numbers of the earphones",
+    "field-vibrator": "bone vibrator",
     "field-aid": "hearing aid",
     "field-fit": "fit",
     "unit-db-hl": "dB HL",

@@ -40,6 +40,7 @@ class Identity:
     calibration: str | None = None  # digest of its file; "": levels are nominal
     transducer: str | None = None  # name of the earphones in the calibration
     earphones: str | None = None  # serial numbers of theirs, the left one's first
+    vibrator: str | None = None  # name and serial number of the bone vibrator, where bone is asked
     aid: str | None = None  # name and version of the hearing aid
     fit: str | None = None  # digest of its fit
 
@@ -51,9 +52,12 @@ class Identity:
         device: str,
         calibration: "CalibrationInForce",
         board: str,
+        *,
+        by_bone: bool,
     ) -> Self:
         """Return that of a hearing test; `board`: which one answered it last."""
         made = calibration.calibration
+        digest, phones, serials, vibrator = _calibration(calibration)
         return cls(
             person.identifier,
             person.sex,
@@ -61,7 +65,10 @@ class Identity:
             device or None,
             *kind_and_name(board),
             made.board_serial if made else None,
-            *_calibration(calibration),
+            digest,
+            phones,
+            serials,
+            vibrator if by_bone else None,
         )
 
     @classmethod
@@ -78,7 +85,7 @@ class Identity:
         calibration: "CalibrationInForce | None" = None,
     ) -> Self:
         """Return what is plugged in now; of nobody."""
-        told = (None, None, None) if calibration is None else _calibration(calibration)
+        told = (None, None, None, None) if calibration is None else _calibration(calibration)
         return cls(
             None, None, None, device or None, *kind_and_name(board), serial_of(board) or None, *told
         )
@@ -111,6 +118,7 @@ RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
         "calibration": Rule.ASKED,
         "transducer": Rule.ASKED,  # nothing but a calibration tells which ones are plugged in
         "earphones": Rule.ASKED,
+        "vibrator": Rule.ASKED,
         "aid": Rule.ASKED,
         "fit": Rule.REFUSED,
     },
@@ -120,6 +128,7 @@ RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
         "born_year": Rule.ASKED,
         "transducer": Rule.REFUSED,
         "earphones": Rule.SAID,
+        "vibrator": Rule.SAID,
         "calibration": Rule.SAID,
         "board_kind": Rule.REFUSED,
         "board": Rule.SAID,
@@ -199,11 +208,18 @@ def kind_and_name(board: str) -> tuple[str | None, str | None]:
     return (board.partition(" ")[0], board) if board else (None, None)
 
 
-def _calibration(in_force: "CalibrationInForce") -> tuple[str, str | None, str | None]:
-    """Return its digest, and name and serial numbers of its earphones; a simulated one has none."""
+def _calibration(
+    in_force: "CalibrationInForce",
+) -> tuple[str, str | None, str | None, str | None]:
+    """Return its digest, name and serial numbers of its earphones, and those of its vibrator.
+
+    A simulated one has no serial numbers.
+    """
     made = in_force.calibration
     if made is None:
-        return "", None, None
-    phones = made.content["transducer"]
+        return "", None, None, None
+    phones, vibrator = made.content["transducer"], made.content.get("vibrator")
     serials = (phones.get("serial_left"), phones.get("serial_right"))
-    return made.digest, phones["name"], None if None in serials else ", ".join(serials)
+    earphones = None if None in serials else ", ".join(serials)
+    by_bone = vibrator and f"{vibrator['name']}, {vibrator['serial']}"
+    return made.digest, phones["name"], earphones, by_bone

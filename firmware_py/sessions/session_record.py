@@ -312,7 +312,10 @@ class SessionHeader(Header["HearingTest", SessionResult]):
 
     def identity(self, board: str = "") -> Identity:
         """Return who and what it is of; `board`: which one answered last."""
-        return Identity.of_test(self.person, self.started, self.device, self.calibration, board)
+        by_bone = any(route.by_bone for route in self.settings.tested_routes)
+        return Identity.of_test(
+            self.person, self.started, self.device, self.calibration, board, by_bone=by_bone
+        )
 
     @property
     def first_board(self) -> str:

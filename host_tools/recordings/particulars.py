@@ -172,12 +172,13 @@ class Particulars:
             profile = self.say("profile_own", prior=shorten(header.prior))
         by_bone = any(ear.route.kind is BY_BONE for ear in self.session.result.ears)
         method = "method_both" if by_bone else "method_value"
-        transducer, calibration, meter = self._calibration()
+        transducer, *vibrator, calibration, meter = self._calibration(by_bone=by_bone)
         return [
             ("device", device),
             ("board", self._boards() or self.say("not_told")),
             calibration,
             transducer,
+            *vibrator,
             meter,
             ("method", self.say(method, profile=profile)),
             ("conduct", conduct),
@@ -204,8 +205,8 @@ class Particulars:
         found = self.session.result.which_ear.replace("-", "_")
         return [("which_ear", self.say(f"which_ear_{found}"))]
 
-    def _calibration(self) -> list[tuple[str, str]]:
-        """Return transducer, calibration and meter, as the calibration in force has them."""
+    def _calibration(self, *, by_bone: bool) -> list[tuple[str, str]]:
+        """Return transducer, vibrator of a test by bone, calibration and meter, as in force."""
         judged = self.session.calibration
         state = self.catalogue.say("report", judged.state.lower())
         made = judged.calibration
@@ -218,11 +219,16 @@ class Particulars:
             ]
         about, transducer = made.content["calibration"], made.content["transducer"]
         kind = self.say(f"kind_{made.kind.replace('-', '_')}")
+        of_bone = made.content.get("vibrator") if by_bone else None
         return [
             ("transducer", self.say(
                 "transducer_value", name=transducer["name"], kind=kind,
                 left=transducer["serial_left"], right=transducer["serial_right"],
             )),
+            *([] if of_bone is None else [("vibrator", self.say(
+                "vibrator_value", name=of_bone["name"], serial=of_bone["serial"],
+                coupler=of_bone["coupler"],
+            ))]),
             ("calibration", self.say(
                 "calibration_value", state=state, technician=about["technician"],
                 date=self.catalogue.date(made.date.isoformat()),

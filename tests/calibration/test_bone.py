@@ -1,5 +1,6 @@
 """Bone in a calibration: dB re 1 uN in place of dB SPL, and a file may do without."""
 
+import json
 import math
 import tomllib
 from dataclasses import replace
@@ -11,6 +12,7 @@ from device.calibration.readings import as_toml
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.calibration.file import CalibrationError, calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.installation.configuration import Configuration
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import SettingError, Settings
@@ -111,6 +113,15 @@ def test_no_limit_of_a_vibrator_is_above_what_a_test_may_play(tmp_path: Any) -> 
     for at in simulated.removeprefix("left-bone=").split(";"):
         frequency_hz, level_db_hl = map(float, at.split(","))
         assert level_db_hl == BY_BONE.highest_db_hl(frequency_hz) < 100.0
+
+
+def test_the_device_tells_the_vibrator_of_a_test_by_bone(tmp_path: Any) -> None:
+    device = Device(tmp_path, Configuration(), calibration=CalibrationOnFile(of_bone()))
+    lines = "SETT routes,air;bone", "SESS:STAR", "SESS:ABOR", "SESS:IDEN?", "SESS:PAP?"
+    identity, paper = map(json.loads, answers_to(device, *lines)[3:5])
+    assert identity["vibrator"] == "Radioear B71, B-1"
+    about = paper["calibration"]["vibrator"]
+    assert (about["placement"], about["coupler"]) == ("mastoid", "IEC 60318-6")
 
 
 def test_a_test_by_air_needs_no_vibrator() -> None:

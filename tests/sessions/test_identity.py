@@ -14,6 +14,7 @@ from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from device.simulator.world import WholeRun, World
 from firmware_py.calibration import simulated
+from firmware_py.calibration.file import calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import read_journal
@@ -31,6 +32,7 @@ from firmware_py.sessions.resumption import away_for_s, why_to_wait
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import MADE, calibration
+from tests.calibration.test_bone import with_bone
 from tests.firmware.whole_sessions import a_listener
 from tests.said import reason_words
 
@@ -45,6 +47,7 @@ SOMEBODY: Final = Identity(
     "digest",
     "TDH39",
     "L-1, R-1",
+    "B71, V-1",
     "aid 1",
     "fit",
 )
@@ -278,6 +281,28 @@ def test_other_earphones_are_asked_about_in_a_test_and_said_between_visits() -> 
         "serial numbers of the earphones: now there is 'L-2, R-1', it began with 'L-1, R-1'",
     )
     assert between_visits[0] == Rule.SAID
+
+
+def test_another_vibrator_is_asked_about_in_a_test_by_bone_and_said_between_visits() -> None:
+    """A test by air alone has none, whatever its calibration has."""
+    own, other = (
+        CalibrationOnFile(calibration_from(with_bone(changes))).judge(MADE)
+        for changes in (None, {"vibrator.serial": "B-2"})
+    )
+
+    def vibrators(meeting: Meeting, routes: str) -> list[tuple[Rule, str]]:
+        header = SessionHeader(
+            1, "2026-01-02T10:00:00+00:00", Settings(routes=routes), Person(), own
+        )
+        now = Identity.of_now(calibration=other)
+        found = differences(meeting, header.identity(), now)
+        return [(each.rule, each.words) for each in found if each.field == "vibrator"]
+
+    asked = "bone vibrator: now there is 'Radioear B71, B-2', it began with 'Radioear B71, B-1'"
+    assert vibrators(Meeting.RESUME, "air, bone") == [(Rule.ASKED, asked)]
+    said = "bone vibrator 'Radioear B71, B-1', not 'Radioear B71, B-2'"
+    assert vibrators(Meeting.VISITS, "air, bone") == [(Rule.SAID, said)]
+    assert vibrators(Meeting.RESUME, "air") == vibrators(Meeting.VISITS, "air") == []
 
 
 @pytest.mark.usefixtures("quick_disk")

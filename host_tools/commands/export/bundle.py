@@ -307,10 +307,13 @@ class _Writer:
 
     def _with_what(self, ears: Sequence[EarResult]) -> list[str]:
         """Say with what it was measured; the calibration is the last."""
-        transducer = self._of.identity.transducer
+        by_bone = any(ear.route.by_bone for ear in ears)
+        identity = self._of.identity
+        transducer = identity.vibrator if by_bone else identity.transducer
+        called = "bone vibrator" if by_bone else "earphones"
         boards = dict.fromkeys(board for ear in ears for board in ear.boards)
         told = [f"tone generator: {', '.join(boards)}"] if boards else []
-        told += [f"earphones: {transducer}"] if transducer else []
+        told += [f"{called}: {transducer}"] if transducer else []
         told += [convention_words(e, self._of.convention) for e in ears if has_thresholds(e)]
         return [*told, self._of.calibration.headline]
 

@@ -101,6 +101,7 @@ class Examination:
                 "about": calibration.about.to_record(),
                 "digest": self.identity.calibration or None,
                 "transducer": self.identity.transducer,
+                "vibrator": self.identity.vibrator,
             },
             "settings": header["settings"],
             "prior": self.header.prior or None,

@@ -104,7 +104,8 @@ class Visit:
         boards = self.ears[ear].boards
         board = boards[0] if len(boards) == 1 else None
         kind = board.partition(" ")[0] if board else None
-        return replace(self.identity, board=board, board_kind=kind)
+        vibrator = self.identity.vibrator if self.ears[ear].route.by_bone else None
+        return replace(self.identity, board=board, board_kind=kind, vibrator=vibrator)
 
 
 @dataclass(frozen=True)

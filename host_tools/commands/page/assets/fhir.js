@@ -7,7 +7,7 @@ import { unitOf } from "./words.js";
 /**
  * Return the bundle of a session.
  *
- * session: {identifier, started, firmware, device, transducer, calibration, result}; terms: codes and words of
+ * session: {identifier, started, firmware, device, transducer, vibrator, calibration, result}; terms: codes and words of
  * `bundle.py`, which Python puts into the page. What is undefined is left out when it is written.
  */
 export function bundleOf(session, terms, newId = () => crypto.randomUUID()) {
@@ -262,11 +262,13 @@ class Writer {
 
   /** Return notes; with what it was measured stands at their end, the calibration last. */
   notes(texts, ears) {
-    const { transducer, calibration } = this.session;
+    const { transducer, vibrator, calibration } = this.session;
+    const byBone = ears.some((ear) => transducerOf(ear) === BONE);
+    const through = byBone ? vibrator && `bone vibrator: ${vibrator}` : transducer && `earphones: ${transducer}`;
     const boards = [...new Set(ears.flatMap((ear) => ear.boards))].join(", ");
     const from = boards && `tone generator: ${boards}`;
     const meant = ears.filter((ear) => ear.has_thresholds).map((ear) => ear.convention);
-    const told = [...texts, from, transducer && `earphones: ${transducer}`, ...meant, calibration];
+    const told = [...texts, from, through, ...meant, calibration];
     return told.filter(Boolean).map((text) => ({ text }));
   }
 }

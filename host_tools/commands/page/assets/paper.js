@@ -88,7 +88,7 @@ function what(result, whose, { settings, prior, firmware, calibration, masked })
   const device = whose.device
     ? onPaper("device_value", { version: firmware, serial: whose.device })
     : onPaper("device_alone", { version: firmware });
-  const { transducer: phones, calibration: made, state } = calibration;
+  const { transducer: phones, vibrator, calibration: made, state } = calibration;
   const isMade = Boolean(made);
   const told = onPaper(`conduct_${settings.conduct}`);
   const conduct = settings.confirm === "none" ? told : onPaper("conduct_confirmed", { conduct: told });
@@ -102,6 +102,7 @@ function what(result, whose, { settings, prior, firmware, calibration, masked })
     ["board", boardsOf(result.ears)],
     ["calibration", isMade ? calibrated(state, made) : headline(calibration)],
     ["transducer", isMade ? earphones(phones) : onPaper(`transducer_${state === "SIMULATED" ? "simulated" : "unknown"}`)],
+    ...(byBone && vibrator ? [["vibrator", onPaper("vibrator_value", vibrator)]] : []),
     ["meter", isMade && meter(made, phones)],
     ["method", onPaper(byBone ? "method_both" : "method_value", { profile })],
     ["conduct", conduct],

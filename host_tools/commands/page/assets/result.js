@@ -50,8 +50,8 @@ export class Result {
     if (told.session !== answer.session || paper.session !== answer.session) {
       return false; // meanwhile another test has begun
     }
-    const { device, boards, transducer, calibration_digest } = told;
-    const made = { device, boards, transducer, calibration_digest };
+    const { device, boards, transducer, vibrator, calibration_digest } = told;
+    const made = { device, boards, transducer, vibrator, calibration_digest };
     const whose = { ...made, ...whoseIs(this.#device.serial, answer) };
     // All at once: what is saved in the meantime is whole.
     this.#result = answer;
@@ -168,7 +168,8 @@ export class Result {
     const { outcome, verdict, calibration, calibration_words: words, session, started, person, ...rest } = this.#result;
     const { nominal, final, ...found } = rest;
     const { identifier = null, age_years = null, sex = null } = this.#whose;
-    const { calibration_digest: digest, transducer } = this.#whose;
+    const { calibration_digest: digest, transducer, vibrator } = this.#whose;
+    const { about } = this.#paper.calibration;
     return {
       format: this.#knows.json_format,
       sessions: [
@@ -183,7 +184,7 @@ export class Result {
           outcome: outcome || "unfinished",
           verdict,
           person: { identifier, age_years, sex },
-          calibration: { state: calibration, words, about: this.#paper.calibration.about, digest, transducer },
+          calibration: { state: calibration, words, about, digest, transducer, vibrator },
           settings: this.#paper.settings,
           prior: this.#paper.prior || null,
           ...found,
@@ -201,6 +202,7 @@ export class Result {
         firmware: this.#paper.firmware,
         device: this.#whose.device,
         transducer: this.#whose.transducer,
+        vibrator: this.#whose.vibrator,
         calibration: this.#result.calibration_words,
         result: this.#result,
       },

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.procedure.convention import higher
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person
@@ -12,6 +13,7 @@ from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.calibration.calibrations import MADE, on_file
+from tests.calibration.test_bone import of_bone
 from tests.host.journals import BOTH, GOLDEN
 
 JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
@@ -73,6 +75,14 @@ def session_with_bone(gap_db: float = 30.0) -> Examination:
     thresholds = (changes.get(t.frequency_hz, replace)(t) for t in by_bone[0].thresholds)
     ears = right, left, replace(by_bone[0], thresholds=tuple(thresholds)), by_bone[1]
     return replace(examination, result=replace(examination.result, ears=ears))
+
+
+def with_vibrator(examination: Examination) -> Examination:
+    """Return a session as one by bone, with a calibration that has a vibrator."""
+    header = examination.header
+    settings = replace(header.settings, routes="air, bone")
+    calibration = CalibrationOnFile(of_bone()).judge(MADE)
+    return replace(examination, header=replace(header, settings=settings, calibration=calibration))
 
 
 def by_bone_of(air: EarResult, gap_db: float) -> EarResult:

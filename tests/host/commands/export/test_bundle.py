@@ -22,6 +22,7 @@ from tests.host.commands.export.sessions import (
     inferred_and_confirmed,
     session_with_bone,
     session_with_marks,
+    with_vibrator,
 )
 from tests.host.journals import BOTH, LEFT_S2
 
@@ -179,6 +180,15 @@ def test_what_was_confirmed_is_an_observation_of_its_own() -> None:
     assert {"text": "no-response"} in again[1]["note"]
     members = {member["reference"] for member in resources[-1]["hasMember"]}
     assert {f"urn:uuid:{r['id']}" for r in again} <= members
+
+
+def test_bone_names_the_vibrator_and_air_the_earphones() -> None:
+    told: dict[bool, set[str]] = {True: set(), False: set()}
+    for resource in resources_of(with_vibrator(session_with_bone())):
+        notes = {note["text"] for note in resource.get("note", ())}
+        by_bone = "bone conduction" in resource.get("code", {}).get("text", "")
+        told[by_bone] |= {n for n in notes if n.startswith(("earphones: ", "bone vibrator: "))}
+    assert told == {True: {"bone vibrator: Radioear B71, B-1"}, False: {"earphones: TDH39"}}
 
 
 def test_bone_has_observations_and_a_panel_of_its_own() -> None:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.finished import result_as_json
 from host_tools.catalogue import LANGUAGES, catalogue_of
@@ -16,7 +17,11 @@ from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.norms import asymmetry_words
 from host_tools.commands.report.words import Words
-from tests.host.commands.export.sessions import session_with_bone
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.particulars import Particulars
+from tests.calibration.calibrations import MADE
+from tests.calibration.test_bone import of_bone
+from tests.host.commands.export.sessions import session_with_bone, with_vibrator
 from tests.host.commands.report.test_bone import conductive
 from tests.host.commands.report.test_referral import with_bone
 from tests.host.javascript import compute
@@ -29,6 +34,20 @@ return given.languages.map((language) => {
   useRemarks(given.remarks);
   const { told } = given;
   return [lossLines(told), gapLines(told), meanLines(told), told.ears.map(earSentence)];
+});
+"""
+FACTS: Final = """
+const createElement = () => ({
+  setAttribute() {},
+  append(...children) {
+    this.text = children.map((each) => each.text ?? each);
+  },
+});
+globalThis.document = { documentElement: {}, createElement };
+return given.languages.map((language) => {
+  useWords(given.keys, given.words, language);
+  useRemarks(given.remarks);
+  return factsOf(given.result, given.whose, given.paper).map(({ text }) => text.flat());
 });
 """
 SAVED: Final = """
@@ -86,6 +105,29 @@ def test_an_asymmetry_is_said_as_in_a_report() -> None:
         assert lines == [asymmetry_words(each, catalogue_of(language)) for each in found]
 
 
+def test_the_paper_of_the_page_names_the_vibrator_as_a_report_does() -> None:
+    session = conductive.__wrapped__()
+    calibration = CalibrationOnFile(of_bone()).judge(MADE)
+    session.state.header = replace(session.header, calibration=calibration)
+    made = {"state": calibration.state, **of_bone().content}
+    whose = {"device": "", "typed": {}, "session": 1, "started": "2026-01-02T10:00:00"}
+    paper = {
+        "settings": session.header.to_record()["settings"], "prior": "", "firmware": "1",
+        "calibration": made, "masked": False, "breaks": [], "waits": [],
+    }  # fmt: skip
+    air: dict[str, Any] = {"boards": []}
+    bone = {**air, "transducer": "bone"}
+    for ears, known in (([air, bone], True), ([air], False)):
+        result = {"which_ear": "confirmed", "outcome": "complete", "ears": ears}
+        told = {"result": result, "whose": whose, "paper": paper}
+        said = run("paper.js", FACTS, languages=[*LANGUAGES], **told)
+        for language, facts in zip(LANGUAGES, said, strict=True):
+            catalogue = catalogue_of(language)
+            name = catalogue.say("record", "vibrator")
+            value = dict(Particulars(session, NO_HEADING, catalogue).facts())[name]
+            assert [each for each in facts if each[0] == name] == [[name, value]] * known
+
+
 def test_a_session_by_air_says_nothing_of_gaps() -> None:
     session = conductive()
     told = json.loads(json.dumps(result_as_json(session.result, session.settings)))
@@ -99,12 +141,13 @@ def test_a_session_by_air_says_nothing_of_gaps() -> None:
 
 
 def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export() -> None:
-    examination = session_with_bone()
+    examination = with_vibrator(session_with_bone())
     result = json.loads(json.dumps(examination.as_json()))
     calibration = examination.calibration
     session = {
         "identifier": None, "started": examination.course.started, "device": "",
-        "firmware": examination.header.firmware, "transducer": "", "calibration": "",
+        "firmware": examination.header.firmware, "transducer": examination.identity.transducer,
+        "vibrator": examination.identity.vibrator, "calibration": calibration.headline,
         "result": {**result, "nominal": calibration.nominal, "simulated": True},
     }  # fmt: skip
     saved = run("fhir.js", SAVED, session=session, terms=knowledge()["fhir"])
@@ -122,6 +165,14 @@ def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export() -> None:
         ]  # fmt: skip
 
     assert essence(saved) == essence(exported)
+
+    def notes_of(bundle: dict[str, Any]) -> list[list[str]]:
+        notes = (entry["resource"].get("note", ()) for entry in bundle["entry"])
+        words = ("earphones: ", "bone vibrator: ")
+        return [[n["text"] for n in each if n["text"].startswith(words)] for each in notes]
+
+    assert notes_of(saved) == notes_of(exported)
+    assert ["bone vibrator: Radioear B71, B-1"] in notes_of(saved)
     (said,) = (
         note["text"]
         for entry in saved["entry"]

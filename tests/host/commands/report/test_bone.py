@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser
 
+from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
@@ -27,8 +28,11 @@ from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import RecordedSession, read_session
 from tests.budget import quick
+from tests.calibration.calibrations import MADE
+from tests.calibration.test_bone import of_bone
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.export.sessions import by_bone_of
 from tests.host.commands.report.test_picture import SYMBOL_UNITS
@@ -106,6 +110,20 @@ def test_an_ear_has_one_audiogram_with_both_routes(findings: Findings) -> None:
         250: "none", 500: None, 750: "none", 1000: "none", 1500: "none", 2000: "masked",
         3000: "none", 4000: "none",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_paper_names_the_vibrator_of_a_test_by_bone(language: str) -> None:
+    catalogue = catalogue_of(language)
+    calibration = CalibrationOnFile(of_bone()).judge(MADE)
+    by_bone, by_air = conductive.__wrapped__(), read_session(BOTH)
+    for session in (by_bone, by_air):
+        session.state.header = replace(session.header, calibration=calibration)
+    facts = dict(Particulars(by_bone, NO_HEADING, catalogue).facts())
+    name = catalogue.say("record", "vibrator")
+    for said in ("Radioear B71, B-1", "IEC 60318-6", "mastoi"):
+        assert said in facts[name].replace("Mastoi", "mastoi").replace("mastoï", "mastoi")
+    assert name not in dict(Particulars(by_air, NO_HEADING, catalogue).facts())
 
 
 def test_an_ear_by_bone_alone_has_its_own_audiogram(findings: Findings) -> None:

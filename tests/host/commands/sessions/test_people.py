@@ -40,6 +40,7 @@ from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.main import main
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 from tests.budget import quick
+from tests.host.commands.export.sessions import session_with_bone, with_vibrator
 from tests.host.commands.sessions.clinic import WORSE_DB, write_clinic
 from tests.host.journals import GOLDEN, GpPta, on_day, rewrite, write_again
 
@@ -376,6 +377,17 @@ def test_a_clock_that_was_set_back_does_not_make_worse_better(
 
     better = remarks_on(clinic, at(after, first, 5), at(before, last, 6))
     assert re.search(r"Clearest at \d+ Hz: \d+ dB better \(95 % band", better[0])
+
+
+def test_of_an_ear_by_air_no_vibrator_is_compared() -> None:
+    """Of one by bone another one is said."""
+    examination = with_vibrator(session_with_bone())
+    ears = {str(ear.route): ear for ear in examination.result.ears}
+    entry = Entry("a.journal", "complete")
+    visit = Visit(entry, None, None, ears, {}, identity=examination.identity)
+    vibrators = {ear: visit.identity_of(ear).vibrator for ear in ears}
+    own = "Radioear B71, B-1"
+    assert vibrators == {"right": None, "left": None, "right-bone": own, "left-bone": own}
 
 
 def test_only_what_may_be_compared_is(clinic: Path, tmp_path: Path, gp_pta: GpPta) -> None:
