@@ -14,7 +14,7 @@ from firmware_py.calibration.file import CalibrationError, calibration_from
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.installation.configuration import Configuration
 from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.route import BY_BONE, Route
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.session_record import SessionHeader
 from tests.calibration.calibrations import MADE, calibration, with_bone
