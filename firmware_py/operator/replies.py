@@ -154,7 +154,12 @@ def mean_words(result: SessionResult, header: SessionHeader) -> str:
 def _result_as_set(result: SessionResult, header: SessionHeader) -> dict[str, Any]:
     """Return a result with thresholds as the setting of its test wants them."""
     convention = header.settings.threshold_convention
-    return result_as_json(in_convention(result, convention), header.settings, convention)
+    return result_as_json(
+        in_convention(result, convention),
+        header.settings,
+        convention,
+        nominal=header.calibration.nominal,
+    )
 
 
 def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:

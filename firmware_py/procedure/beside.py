@@ -6,6 +6,8 @@ The report of a journal and the operator's page, which the device tells it, have
 from enum import StrEnum
 from typing import Any
 
+from firmware_py.inference.mixture.gap_prior import GapPrior
+from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
 from firmware_py.procedure.asymmetry import Asymmetry, asymmetries
 from firmware_py.procedure.convention import confirmed_outside, in_convention, shift_db
 from firmware_py.procedure.counted import counted_purposes
@@ -16,7 +18,7 @@ from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import BY_AIR, Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
+from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT, Settings
 from firmware_py.procedure.statements import may_conclude
 
 
@@ -48,6 +50,20 @@ def asymmetries_beside(
     """Return by which published criteria the ears of a result differ; recorded as 50 % points."""
     clinical = in_convention(result, CLINICAL_ASCENDING)
     return [] if nominal else asymmetries(clinical, age_years)
+
+
+def gaps_beside(
+    result: SessionResult,
+    convention: str = FIFTY_PERCENT,
+    gap_prior: GapPrior | None = None,
+    *,
+    nominal: bool,
+) -> list[EarGaps]:
+    """Return the air-bone gaps of a result in this convention (see `gaps_of`); no nominal ones.
+
+    Without a calibration the two transducers may be off by anything against each other.
+    """
+    return [] if nominal else gaps_of(result, convention, gap_prior)
 
 
 def beside(

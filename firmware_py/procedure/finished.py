@@ -6,7 +6,7 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
-from firmware_py.procedure.air_bone_gap import gaps_of
+from firmware_py.procedure.beside import gaps_beside
 from firmware_py.procedure.convention import clinical_mean_db_hl, convention_words, shift_db
 from firmware_py.procedure.grades import (
     PersonGrade,
@@ -23,7 +23,11 @@ from firmware_py.procedure.statements import has_thresholds, may_conclude
 
 
 def result_as_json(
-    result: SessionResult, settings: Settings, convention: str = FIFTY_PERCENT
+    result: SessionResult,
+    settings: Settings,
+    convention: str = FIFTY_PERCENT,
+    *,
+    nominal: bool,
 ) -> dict[str, Any]:
     """Return a result, as it may be told, with its readings, means and grades.
 
@@ -34,6 +38,8 @@ def result_as_json(
     settings : Settings
         Of its test.
     convention : str
+    nominal : bool
+        Whether there was no calibration.
     """
     told = result.to_record()
     for ear, found in zip(told["ears"], result.ears, strict=True):
@@ -50,7 +56,7 @@ def result_as_json(
         ear["has_thresholds"] = has_thresholds(found)
         ear["may_conclude"] = may_conclude(found)
     grade = person_as_json(person_grade(result))
-    gaps = [each.to_record() for each in gaps_of(result, convention)]
+    gaps = [each.to_record() for each in gaps_beside(result, convention, nominal=nominal)]
     told |= {"threshold_convention": convention, "grade": grade}
     return {**told, "air_bone_gaps": gaps} if gaps else told
 

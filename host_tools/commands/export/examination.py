@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.procedure.air_bone_gap import EarGaps, Gap, gaps_of
+from firmware_py.procedure.air_bone_gap import EarGaps, Gap
+from firmware_py.procedure.beside import gaps_beside
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
@@ -67,7 +68,7 @@ class Examination:
     @property
     def gaps(self) -> list[EarGaps]:
         """Return the air-bone gaps of each ear; none of nominal levels, which say nothing of it."""
-        return [] if self.calibration.nominal else gaps_of(self.result, self.convention)
+        return gaps_beside(self.result, self.convention, nominal=self.calibration.nominal)
 
     def gap_at(self, ear: str, frequency_hz: int) -> Gap | None:
         """Return the air-bone gap of an ear at a frequency; None: nothing is known of it."""
@@ -82,8 +83,9 @@ class Examination:
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
         header, calibration = self.header.to_record(), self.calibration
-        found = result_as_json(self.result, self.header.settings, self.convention)
-        hidden = {"outcome", *(() if self.gaps else ("air_bone_gaps",))}
+        found = result_as_json(
+            self.result, self.header.settings, self.convention, nominal=calibration.nominal
+        )
         return {
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
@@ -105,7 +107,7 @@ class Examination:
             },
             "settings": header["settings"],
             "prior": self.header.prior or None,
-            **{name: found[name] for name in found if name not in hidden},
+            **{name: found[name] for name in found if name != "outcome"},
         }
 
 

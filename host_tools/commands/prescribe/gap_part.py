@@ -17,7 +17,8 @@ import numpy as np
 
 from device.speech import FloatArray
 from firmware_py.inference.mixture import bone_prior
-from firmware_py.procedure.air_bone_gap import EarGaps, Gap, gaps_of
+from firmware_py.procedure.air_bone_gap import EarGaps, Gap
+from firmware_py.procedure.beside import gaps_beside
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.route import BONE, Route
 from host_tools.commands.prescribe.taken import DRAWS, Taken
@@ -78,7 +79,7 @@ def gap_part(session: RecordedSession, ear: str, air: Taken) -> GapPart | None:
     air : Taken
         Its thresholds by air.
     """
-    found = [] if session.calibration.nominal else gaps_of(session.result)
+    found = gaps_beside(session.result, nominal=session.calibration.nominal)
     told = next((each for each in found if each.ear == ear), None)
     if told is None:
         return None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
-from firmware_py.procedure.beside import asymmetries_beside, norm_beside
+from firmware_py.procedure.air_bone_gap import EarGaps
+from firmware_py.procedure.beside import asymmetries_beside, gaps_beside, norm_beside
 from firmware_py.procedure.convention import in_convention, shift_db
 from firmware_py.procedure.finished import mean_as_json, person_as_json, threshold_with_width
 from firmware_py.procedure.grades import (
@@ -235,7 +235,7 @@ def findings_of(
         ears=[_ear_findings(session, found, convention, norm, catalogue) for found in ears],
         grade=person_grade(result),
         asymmetries=[asymmetry_words(each, catalogue) for each in worse],
-        gaps=[] if nominal else gaps_of(session.result),
+        gaps=gaps_beside(session.result, nominal=nominal),
         norm_title=norm_title(norm, catalogue) if norm else "",
         norm_missing=why_no_norm(found_norm, session.person, catalogue),
         presentations=result.presentations,

@@ -5,6 +5,7 @@ The form of NHANES has its codes, and reads back.
 
 import csv
 import io
+import json
 import math
 import re
 from dataclasses import replace
@@ -18,9 +19,11 @@ import pytest
 from device.audiogram_tables.ears import AudiogramError
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
+from firmware_py.operator.replies import result_words
 from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route
+from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
@@ -387,9 +390,9 @@ def test_the_transducer_of_a_row_by_bone_is_the_vibrator() -> None:
 
 
 def test_nominal_levels_have_no_gap() -> None:
-    examination = session_with_bone()
-    nominal = replace(examination.header, calibration=CalibrationInForce())
-    examination = replace(examination, header=nominal)
+    calibrated = session_with_bone()
+    nominal = replace(calibrated.header, calibration=CalibrationInForce())
+    examination = replace(calibrated, header=nominal)
     (row,) = rows_of(examination)
     tidy = read(as_tidy_csv([examination], Spelling()))
 
@@ -397,6 +400,14 @@ def test_nominal_levels_have_no_gap() -> None:
     assert (row["air_bone_gap_db_right"], row["loss_right"]) == ("", "")
     assert {(each["air_bone_gap_db"], each["loss"]) for each in tidy} == {("", "")}
     assert "air_bone_gaps" not in examination.as_json()
+    of_device = [
+        json.loads(result_words(each.result, each.header, named=False))
+        for each in (calibrated, examination)
+    ]
+    assert ["air_bone_gaps" in each for each in of_device] == [True, False]
+    assert ["air-bone gap" in as_fhir([each]).decode() for each in (calibrated, examination)] == [
+        True, False,
+    ]  # fmt: skip
 
 
 def test_a_row_a_threshold_says_by_which_route() -> None:

@@ -74,7 +74,7 @@ def run(name: str, program: str, **given: Any) -> Any:
 
 def test_types_of_loss_and_gaps_are_said_as_in_a_report() -> None:
     session = conductive()
-    told = result_as_json(session.result, session.settings)
+    told = result_as_json(session.result, session.settings, nominal=False)
     told = {**told, "nominal": False}
     said = run("result.js", SAID, languages=[*LANGUAGES], told=json.loads(json.dumps(told)))
 
@@ -130,7 +130,7 @@ def test_the_paper_of_the_page_names_the_vibrator_as_a_report_does() -> None:
 
 def test_a_session_by_air_says_nothing_of_gaps() -> None:
     session = conductive()
-    told = json.loads(json.dumps(result_as_json(session.result, session.settings)))
+    told = json.loads(json.dumps(result_as_json(session.result, session.settings, nominal=False)))
     by_air = [ear for ear in told["ears"] if "transducer" not in ear]
     told = {**told, "nominal": False, "ears": by_air}
     del told["air_bone_gaps"]

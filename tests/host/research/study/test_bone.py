@@ -147,10 +147,11 @@ def test_arithmetic() -> None:
 def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the journal of the test: its tones, masks and thresholds."""
     seen: list[SessionResult] = []
-    module = "host_tools.research.study.bone.gaps_of"
+    module = "host_tools.research.study.bone.gaps_beside"
 
-    def look(result: SessionResult, gap_prior: GapPrior) -> list[EarGaps]:
+    def look(result: SessionResult, gap_prior: GapPrior, *, nominal: bool) -> list[EarGaps]:
         assert gap_prior is FLAT.gaps
+        assert not nominal
         seen.append(result)
         return []
 
