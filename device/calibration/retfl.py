@@ -2,16 +2,16 @@
 
 They hold for a vibrator pressed with 5.4 N on a mechanical coupler, and for the mastoid. On the
 forehead more force is needed, 8 to 14 dB by frequency; no table of that was found whose numbers a
-second source has, so there is none here.
+second source has, so there is none here, and no test there.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from device.calibration.retspl import UnknownTransducerError
+from firmware_py.calibration.file import MASTOID
 from firmware_py.procedure.route import BY_BONE
 
-MASTOID: Final = "mastoid"
 COUPLER: Final = "mechanical coupler IEC 60318-6, 5.4 N, 23 C"
 
 

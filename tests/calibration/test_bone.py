@@ -59,7 +59,11 @@ def test_it_comes_back_from_its_file() -> None:
         ({"left-bone": None}, "'left-bone' is missing"),
         ({"vibrator.serial": None}, "[vibrator] 'serial' is missing"),
         ({"vibrator.serial": ""}, "[vibrator] serial is ''"),
-        ({"vibrator.placement": "chin"}, "placement is 'chin'; allowed are mastoid, forehead"),
+        (
+            {"vibrator.placement": "forehead"},
+            "placement is 'forehead'; allowed is mastoid: a test asks for it there, and has "
+            "symbols of no other place",
+        ),
         ({"vibrator.retfl_db_un": None}, "[vibrator] 'retfl_db_un' is missing"),
         ({"vibrator.retfl_db_un.250": None}, "[vibrator.retfl_db_un] lacks 250 Hz; needed are 250"),
         ({"vibrator.retfl_db_un.250": 7.0}, "allowed are numbers from 20 to 80 dB re 1 uN"),

@@ -31,8 +31,7 @@ from firmware_py.sessions.replay import replay
 from firmware_py.sessions.resumption import away_for_s, why_to_wait
 from firmware_py.sessions.session_course import inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
-from tests.calibration.calibrations import MADE, calibration
-from tests.calibration.test_bone import with_bone
+from tests.calibration.calibrations import MADE, calibration, with_bone
 from tests.firmware.whole_sessions import a_listener
 from tests.said import reason_words
 

@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from device.calibration.retfl import (
-    MASTOID,
-    VIBRATORS,
-    reference_forces,
-)
+from device.calibration.retfl import VIBRATORS, reference_forces
 from device.calibration.retspl import UnknownTransducerError
-from firmware_py.calibration.file import PLACEMENTS, RETFL_LIMITS_DB_UN
+from firmware_py.calibration.file import MASTOID, RETFL_LIMITS_DB_UN
 from firmware_py.procedure.route import BY_BONE
 
 
@@ -39,7 +35,7 @@ def test_every_table_serves_for_a_calibration(name: str) -> None:
     low, high = RETFL_LIMITS_DB_UN
     assert (*forces.levels_db_un,) == BY_BONE.calibrated_hz
     assert all(low <= level <= high for level in forces.levels_db_un.values())
-    assert forces.placement == MASTOID in PLACEMENTS
+    assert forces.placement == MASTOID
     for text in (forces.vibrator, forces.coupler, forces.source):
         assert text.isascii()
         assert 0 < len(text) <= 80
