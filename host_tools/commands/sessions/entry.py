@@ -12,12 +12,14 @@ from firmware_py.journal import (
 )
 from firmware_py.journal.records import LineError
 from firmware_py.procedure.outcomes import Bound
-from firmware_py.procedure.route import LEFT, RIGHT
+from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import DAMAGED, UNFINISHED, Ends, read_ends, read_whole
 from firmware_py.sessions.session_record import SessionRecordError
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About
+
+RIGHT_BONE, LEFT_BONE = (str(Route(ear, BONE)) for ear in (RIGHT, LEFT))
 
 # In the place of an outcome, beside those of the archive.
 FOREIGN: Final = "foreign"  # no journal, or not of a session
@@ -53,8 +55,8 @@ class Entry:
         The ears, apart by a space, whose average has a number in it that was not measured.
     tones : int
         Of all ears.
-    verdict_right, verdict_left : str
-        Whether the test of an ear was one; "" if there is no result of it.
+    verdict_right, verdict_left, verdict_right_bone, verdict_left_bone : str
+        Whether the test of an ear was one, by air and by bone; "" if there is no result of it.
     routes : str
         By which it was to be tested: "air", or "air, bone".
     device : str
@@ -83,6 +85,8 @@ class Entry:
     tones: int = 0
     verdict_right: str = ""
     verdict_left: str = ""
+    verdict_right_bone: str = ""
+    verdict_left_bone: str = ""
     routes: str = ""
     device: str = ""
     prior: str = ""
@@ -102,8 +106,14 @@ class Entry:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        told = {RIGHT: self.verdict_right, LEFT: self.verdict_left}
-        return {ear: verdict for ear, verdict in told.items() if verdict}
+        """Return the verdicts that there are, by route, those by air first."""
+        told = {
+            RIGHT: self.verdict_right,
+            LEFT: self.verdict_left,
+            RIGHT_BONE: self.verdict_right_bone,
+            LEFT_BONE: self.verdict_left_bone,
+        }
+        return {route: verdict for route, verdict in told.items() if verdict}
 
     def sign_of(self, ear: str) -> str:
         """Return what stands before the average of an ear."""
@@ -167,6 +177,8 @@ def _entry_of(name: str, ends: Ends, content: str) -> Entry:
         tones=sum(ear.tones for ear in ears),
         verdict_right=verdicts.get(RIGHT, ""),
         verdict_left=verdicts.get(LEFT, ""),
+        verdict_right_bone=verdicts.get(RIGHT_BONE, ""),
+        verdict_left_bone=verdicts.get(LEFT_BONE, ""),
         routes=header.settings.routes,
         device=header.device,
         prior=header.prior,

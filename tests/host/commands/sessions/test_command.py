@@ -64,6 +64,7 @@ def test_a_recorded_session_is_listed_as_it_was_recorded(path: Path) -> None:
     assert (entry.session, entry.ears) == (header["session"], header["settings"]["ears"])
     assert entry.routes == header["settings"]["routes"]
     assert entry.tones == sum(ear.tones for ear in result.ears)
+    assert entry.verdicts == {str(ear.route): ear.verdict for ear in result.ears}
     for ear in result.ears:
         levels = {t.frequency_hz: t.threshold_db_hl for t in ear.thresholds}
         four = [level for f in (500, 1000, 2000, 4000) if (level := levels[f]) is not None]
@@ -80,6 +81,22 @@ def test_a_session_with_bone_conduction_is_told_from_one_by_air(gp_pta: GpPta) -
     assert {*told.values()} == {"air"}
     listed = json.loads(gp_pta("sessions", GOLDEN, "--no-index", "--json")[1])["sessions"]
     assert [e["name"] for e in listed if e["routes"] == "air, bone"] == ["bone.journal"]
+
+
+def test_a_doubtful_test_by_bone_is_listed_as_doubtful(tmp_path: Path, gp_pta: GpPta) -> None:
+    """The list said "valid" of it, and the report and exports said otherwise."""
+    header, *records = read_journal(GOLDEN / "bone.journal").records
+    (of_bone,) = (
+        ear
+        for ear in records[-2]["action"]["result"]["ears"]
+        if (ear["ear"], ear.get("transducer")) == ("right", "bone")
+    )
+    assert of_bone["verdict"] == "valid"
+    of_bone |= {"verdict": "doubtful", "reasons": []}
+    write_again(tmp_path / "session-000001.journal", dict(header), records)
+
+    _, out, _ = gp_pta("sessions", tmp_path, "--no-index")
+    assert "right valid, left valid, right-bone doubtful, left-bone valid" in out
 
 
 @pytest.mark.usefixtures("as_if_calibrated")
