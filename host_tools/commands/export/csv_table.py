@@ -91,6 +91,7 @@ def _rest_columns(routes: Sequence[Route]) -> list[str]:
         "threshold_convention",
         *(f"clinical_offset_db_{route}" for route in routes),
         *(f"{name}_{ear}" for ear in by_bone for name in OF_GAPS),
+        *(["vibrator"] if by_bone else []),
     ]
 
 
@@ -146,6 +147,8 @@ def _rest(examination: Examination, spelling: Spelling) -> dict[str, Any]:
     row["threshold_convention"] = examination.convention
     for ear in examination.result.ears:
         row |= {f"{name}_{ear.route}": value for name, value in _of_ear(ear, spelling).items()}
+    if any(ear.route.by_bone for ear in examination.result.ears):
+        row["vibrator"] = spelling.cell(examination.identity.vibrator)
     for gaps in examination.gaps:
         row[f"loss_{gaps.ear}"] = gaps.loss
         row[f"air_bone_gap_db_{gaps.ear}"] = gaps_cell(gaps, spelling)

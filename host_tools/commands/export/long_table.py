@@ -101,7 +101,7 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
         }
         if ear.route.by_bone:
             of_ear |= {
-                "transducer": _vibrator(examination),
+                "transducer": examination.identity.vibrator,
                 **loss_columns(losses.get(ear.route.ear)),
             }
         for found in ear.thresholds:
@@ -109,12 +109,6 @@ def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
             if ear.route.by_bone:
                 row |= gap_columns(examination.gap_at(ear.route.ear, found.frequency_hz))
             yield row
-
-
-def _vibrator(examination: Examination) -> str | None:
-    """Return the name of the vibrator; None: none is calibrated."""
-    made = examination.calibration.calibration
-    return made.content.get("vibrator", {}).get("name") if made else None
 
 
 def _threshold(found: ThresholdResult, ear: EarResult) -> dict[str, Any]:

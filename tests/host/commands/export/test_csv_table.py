@@ -18,7 +18,7 @@ import pytest
 
 from device.audiogram_tables.ears import AudiogramError
 from device.simulator.audiograms import audiogram_named
-from firmware_py.calibration.in_force import CalibrationInForce, CalibrationOnFile
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.operator.replies import result_words
 from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.person import Person
@@ -29,8 +29,6 @@ from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.long_table import COLUMNS, as_parquet, as_tidy_csv
 from tests.budget import quick
-from tests.calibration.calibrations import MADE
-from tests.calibration.test_bone import of_bone
 from tests.host.commands.export.sessions import (
     JOURNALS,
     SILENT,
@@ -38,6 +36,7 @@ from tests.host.commands.export.sessions import (
     inferred_and_confirmed,
     session_with_bone,
     session_with_marks,
+    with_vibrator,
 )
 from tests.host.journals import BOTH
 
@@ -377,16 +376,17 @@ def test_a_row_by_bone_has_the_gap_and_the_type_of_loss() -> None:
 
 def test_the_transducer_of_a_row_by_bone_is_the_vibrator() -> None:
     examination = session_with_bone()
-    made = CalibrationOnFile(of_bone()).judge(MADE)
-    header = replace(examination.header, calibration=made)
 
     def names_in(of: Examination) -> set[tuple[str, str]]:
         rows = read(as_tidy_csv([of], Spelling()))
         return {(row["conduction"], row["transducer"]) for row in rows}
 
-    with_vibrator = replace(examination, header=header)
-    assert names_in(with_vibrator) == {("air", "TDH39"), ("bone", "Radioear B71")}
+    named = with_vibrator(examination)
+    assert names_in(named) == {("air", "TDH39"), ("bone", "Radioear B71, B-1")}
     assert names_in(examination) == {("air", "simulated"), ("bone", "")}, "none is calibrated"
+    (row,), (without,) = rows_of(named), rows_of(inferred_and_confirmed())
+    assert (row["transducer"], row["vibrator"]) == ("TDH39", "Radioear B71, B-1")
+    assert "vibrator" not in without
 
 
 def test_nominal_levels_have_no_gap() -> None:
