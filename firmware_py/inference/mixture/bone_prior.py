@@ -129,6 +129,7 @@ def better_cochlea(
         A Gaussian for each pair of classes of gaps.
     """
     own, other = (cochlea(each, frequencies_hz, gaps) for each in (air, other_air))
+    other = other_side(other)  # else silences of an ear whose skull takes much away look like sleep
     classes = [covariance for _, _, covariance in _classes(gaps, frequencies_hz)]
     shared = BOTH_EARS * classes[0]
     found = []

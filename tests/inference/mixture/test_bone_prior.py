@@ -8,6 +8,8 @@ import pytest
 from firmware_py.inference.curves import Curves
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.bone_prior import (
+    SKULL_SD_DB,
+    SKULL_SHAPE_SD_DB,
     better_cochlea,
     cochlea,
     other_side,
@@ -61,6 +63,7 @@ def test_a_gap_that_no_cochlea_could_have_counts_for_little() -> None:
 def test_without_noise_it_is_the_better_of_both_ears(own: float, other: float) -> None:
     """Means and SDs as of the smaller of two ears that are drawn; gaps of both correlate by half.
 
+    What the skull takes away is added to the other one.
     Of two Gaussians the smaller is none: their sum is one, so the SD may be off by little.
     """
     gaps = one_class(10.0, 6.0)
@@ -74,9 +77,18 @@ def test_without_noise_it_is_the_better_of_both_ears(own: float, other: float) -
         level + 4.0 * rng.standard_normal(DRAWS) - 10.0 - 6.0 * (root * shared + root * each)
         for level, each in ((own, first), (other, second))
     ]
+    ears[1] += math.hypot(SKULL_SD_DB, SKULL_SHAPE_SD_DB) * rng.standard_normal(DRAWS)
     smaller = np.minimum(*ears)
     np.testing.assert_allclose(mean_db_hl, smaller.mean(), atol=0.05)
     np.testing.assert_allclose(np.sqrt(np.diagonal(covariance_db2)), smaller.std(), rtol=0.01)
+
+
+def test_silences_that_a_skull_explains_are_not_improbable() -> None:
+    """An ear with 35 dB beside one with 25, and a skull that takes away 10: heard from 35 on."""
+    gaps = one_class(0.0, 3.0)
+    air, other_air = curves((1.0, 35.0, 3.0)), curves((1.0, 25.0, 3.0))
+    mean_db_hl, covariance_db2 = better_cochlea(air, other_air, KNOTS_HZ, gaps).moments()
+    assert 35.0 - mean_db_hl[0] < 1.96 * math.sqrt(covariance_db2[0, 0])
 
 
 def test_curves_of_the_better_ear_keep_a_covariance() -> None:
