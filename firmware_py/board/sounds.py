@@ -156,14 +156,16 @@ class Climb:
         self._last[route] = self._last_in_ear[route.ear] = level
 
     def limit(self, what: str, route: Route, first: float) -> dict[str, float]:
-        """Return the limit that the one before sets, or that of the first, by what sets it.
+        """Return the limits that the one before sets, or the level of a first one, by what sets it.
 
         Where that one came by the ear's other route, the quieter of it and of the last by this one.
         """
-        if route not in self._last:
-            return {f"the first {what} in an ear": first}
-        before = min(self._last[route], self._last_in_ear[route.ear])
-        return {f"{STEP_UP_MAX_DB:g} dB above the {what} before": before + STEP_UP_MAX_DB}
+        before = self._last_in_ear.get(route.ear)
+        limits = {} if route in self._last else {f"the first {what} in an ear": first}
+        if before is not None:
+            before = min(before, self._last.get(route, before))
+            limits[f"{STEP_UP_MAX_DB:g} dB above the {what} before"] = before + STEP_UP_MAX_DB
+        return limits
 
     def forget(self) -> None:
         """Begin again: somebody else may wear the earphones."""

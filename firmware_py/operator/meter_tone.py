@@ -98,7 +98,7 @@ class MeterTone:
         if not self.nobody_listens:
             raise ToneError(NOT_SAID)
         self.stop()
-        (next_dbfs,) = self._climb.limit("tone", route, max(first_dbfs, low_dbfs)).values()
+        next_dbfs = min(self._climb.limit("tone", route, max(first_dbfs, low_dbfs)).values())
         while next_dbfs < level_dbfs:
             self._steps.append(self._tone(route, frequency_hz, next_dbfs, STEP_MS))
             next_dbfs += STEP_UP_MAX_DB

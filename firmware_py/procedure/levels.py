@@ -65,18 +65,21 @@ class Levels:
         """Return the highest level of the next tone if it is at this frequency.
 
         Nothing is much louder than the tone before, or than what was presented nearby already. A
-        tone before by the other route is none to rise further from than from the last by this one.
+        tone before by the other route is none to rise further from than from the last by this one,
+        or from the familiar level where this one has none yet.
         """
         limit_db_hl = self.limit_db_hl(frequency_hz)
+        beside_db_hl = self._last_beside_db_hl
         if self._last_db_hl is None:
-            return min(limit_db_hl, self._settings.familiar_level_db_hl)
+            familiar_db_hl = self._settings.familiar_level_db_hl
+            return min(limit_db_hl, familiar_db_hl, beside_db_hl + STEP_UP_MAX_DB)
         known_db_hl = [
             level_db_hl
             for known_hz, level_db_hl in self._loudest_db_hl.items()
             if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
         ]
-        before_db_hl = min(self._last_db_hl, self._last_beside_db_hl)
-        return min(limit_db_hl, max([before_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
+        before_db_hl = max([min(self._last_db_hl, beside_db_hl), *known_db_hl])
+        return min(limit_db_hl, before_db_hl + STEP_UP_MAX_DB)
 
     def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Return a tone at this level, rounded to the audiometer's step, within every limit.

@@ -26,8 +26,7 @@ def test_the_next_sound_in_an_ear_rises_from_the_quieter_of_both_routes_before()
     climb, air, bone = Climb(), Route("left"), Route("left", BONE)
 
     def limit(route: Route) -> float:
-        (most,) = climb.limit("tone", route, 40.0).values()
-        return most
+        return min(climb.limit("tone", route, 40.0).values())
 
     climb.note_sound(air, 60.0)
     assert (limit(air), limit(bone), limit(Route("right"))) == (80.0, 40.0, 40.0)
@@ -39,3 +38,5 @@ def test_the_next_sound_in_an_ear_rises_from_the_quieter_of_both_routes_before()
     assert limit(air) == 30.0, "louder by bone is none to rise from by air"
     climb.forget()
     assert limit(air) == limit(bone) == 40.0
+    climb.note_sound(air, -10.0)
+    assert limit(bone) == 10.0, "the first by bone rises from the tone by air, too"

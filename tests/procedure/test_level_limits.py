@@ -10,7 +10,7 @@ from firmware_py.procedure.events import Play
 from firmware_py.procedure.levels import Highest, Levels
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, BY_AIR, Route
 from firmware_py.procedure.settings import Settings
 from tests.budget import either
 from tests.procedure.driver import (
@@ -187,3 +187,13 @@ def test_after_the_other_route_a_tone_rises_from_the_quieter_of_both_tones_befor
     assert levels.ceiling_db_hl(500.0) == 45.0, "the tone by bone is none before any more"
     levels.note_beside(tone(1000.0, 60.0))
     assert levels.ceiling_db_hl(1000.0) == 30.0, "it is none to rise from, either"
+
+
+def test_the_first_tone_by_a_route_rises_from_the_last_one_by_the_other() -> None:
+    levels = Levels(Route("left", BONE), Settings(), lambda _route, _hz: 100.0)
+
+    assert levels.ceiling_db_hl(1000.0) == Settings().familiar_level_db_hl
+    levels.note_beside(Presentation(Purpose.MEASURE, 500.0, -10.0))
+    assert levels.ceiling_db_hl(1000.0) == 10.0
+    levels.note_beside(Presentation(Purpose.MEASURE, 500.0, 60.0))
+    assert levels.ceiling_db_hl(1000.0) == Settings().familiar_level_db_hl
