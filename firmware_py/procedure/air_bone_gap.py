@@ -91,6 +91,11 @@ class Gap:
         """Return whether it was measured, and is larger than any conductive loss."""
         return not self.inferred_hz and self.low_db is not None and self.low_db > LARGEST_DB
 
+    @property
+    def is_negative(self) -> bool:
+        """Return whether it was measured, and bone conduction is surely poorer than air."""
+        return not self.inferred_hz and self.high_db is not None and self.high_db < 0.0
+
 
 @dataclass(frozen=True)
 class EarGaps:
@@ -112,10 +117,16 @@ class EarGaps:
         """Return where it is larger than any conductive loss."""
         return [gap.frequencies_hz[0] for gap in self.gaps if gap.is_impossible]
 
+    @property
+    def bone_is_poorer(self) -> bool:
+        """Return whether bone conduction is surely poorer than air, which no ear has."""
+        return self.mean is not None and self.mean.is_negative
+
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             **asdict(self),
+            "bone_is_poorer": self.bone_is_poorer,
             "wants_examination": self.wants_examination,
             "impossible_hz": self.impossible_hz,
         }
@@ -350,7 +361,7 @@ def _make_gap(
 
 def _loss_type(mean: Gap | None, bone: Sequence[_Level | None]) -> LossType:
     """Return the type of loss; `bone`: at `TYPE_HZ`, None where nothing is known."""
-    if mean is None:
+    if mean is None or mean.is_negative:  # the vibrator slipped, say
         return LossType.UNKNOWN
     if mean.is_denied:
         return LossType.SENSORINEURAL

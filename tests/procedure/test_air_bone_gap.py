@@ -311,6 +311,18 @@ def test_gaps_larger_than_a_conductive_loss_are_named() -> None:
     assert impossible.impossible_hz == [500]
 
 
+def test_bone_that_is_poorer_than_air_tells_no_type_of_loss() -> None:
+    """A vibrator that slipped before the first tone: no other sign of it is left."""
+    (slipped,) = gaps_of(session(air({0: 50.0}), bone({0: 68.0})))
+    (noisy,) = gaps_of(session(air({0: 50.0}), bone({0: 53.0})))
+
+    assert slipped.bone_is_poorer
+    assert slipped.to_record()["bone_is_poorer"] is True
+    assert slipped.loss == LossType.UNKNOWN
+    assert not noisy.bone_is_poorer
+    assert noisy.loss == LossType.SENSORINEURAL
+
+
 def test_only_what_may_be_compared_is() -> None:
     right, its_bone = air({0: 50.0}), bone({0: 20.0})
     left = ear("left", BONE, {0: 20.0})

@@ -245,6 +245,8 @@ class Words:
                 said.append(self.say("gap_examination", ear=ear, source=EXAMINATION_SOURCE))
             if at_hz := found.impossible_hz:
                 said.append(self.say("gap_impossible", ear=ear, frequencies_hz=hertz(at_hz)))
+            if found.bone_is_poorer:
+                said.append(self.say("gap_negative", ear=ear))
         return said
 
     def grades(self, findings: Findings) -> list[str]:

@@ -167,10 +167,13 @@ function lossOf({ ear, loss, mean }) {
 
 /** Return which gaps want an examination, and which cannot be, as remarks. */
 export function gapLines({ air_bone_gaps: gaps = [], nominal }) {
-  return (nominal ? [] : gaps).flatMap(({ ear, wants_examination: isWanted, impossible_hz: impossible }) => {
-    const name = capital(say(`${ear}_ear`));
-    const said = isWanted ? [onPaper("gap_examination", { ear: name, source: EXAMINATION_SOURCE })] : [];
-    const at = impossible.map((hz) => number(hz)).join(", ");
-    return at ? [...said, onPaper("gap_impossible", { ear: name, frequencies_hz: at })] : said;
+  return (nominal ? [] : gaps).flatMap((gap) => {
+    const ear = capital(say(`${gap.ear}_ear`));
+    const at = gap.impossible_hz.map((hz) => number(hz)).join(", ");
+    return [
+      ...(gap.wants_examination ? [onPaper("gap_examination", { ear, source: EXAMINATION_SOURCE })] : []),
+      ...(at ? [onPaper("gap_impossible", { ear, frequencies_hz: at })] : []),
+      ...(gap.bone_is_poorer ? [onPaper("gap_negative", { ear })] : []),
+    ];
   });
 }
