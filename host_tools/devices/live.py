@@ -234,7 +234,7 @@ def follow(
 
         return Wait("the firmware", "tell of the test", work_s, teller(screen))
 
-    progress = Progress(nominal=nominal)
+    progress, kills = Progress(nominal=nominal), firmware.kills
     wait = next_line()
     while not progress.over:
         for line in console.lines(0.1):
@@ -249,7 +249,9 @@ def follow(
             operator.ask("SESS:CONT")
             wait = next_line()
         firmware.hear(wait)
-        if firmware.restart_if_killed():
+        firmware.restart_if_killed()
+        if firmware.kills > kills:  # while it was asked, too: another one tells nothing unasked
+            kills = firmware.kills
             screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
             state = operator.greet()
             progress.over = state.startswith(IDLE_STATES)

@@ -153,6 +153,36 @@ def test_who_plays_the_operator_places_the_vibrator_and_says_so(
     os.close(port)
 
 
+def test_a_firmware_that_was_killed_as_it_was_told_to_go_on_is_met_anew(
+    console: ConsoleLine,
+) -> None:
+    """Another one neither knows of the vibrator nor tells anything unasked before it is asked."""
+    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+    waits = "state=paused ear=right transducer=bone tones=3 heard=1 check=placing why=place"
+    done: list[str] = []
+
+    class Killed(Standing):
+        def ask(self, line: str, doubt: str = "") -> str:
+            self.kills = 1
+            done.append(line)
+            if len(done) > 2:
+                os.write(port, b"! session-over session=1\r\n")
+            return "OK"
+
+        def greet(self) -> str:
+            done.append("greeted")
+            return waits
+
+    os.write(port, f"{line_of(PlacingTold(SILENT))}\r\n".encode())
+    firmware = Killed()
+    list(live.follow(
+        cast(Operator, firmware), console, cast(FirmwareProcess, firmware), Console(quiet=True),
+        place=lambda: None,
+    ))  # fmt: skip
+    assert done == ["SESS:CONT", "greeted", "SESS:CONT"]
+    os.close(port)
+
+
 def test_while_the_board_computes_the_test_goes_on(console: ConsoleLine) -> None:
     firmware = Standing()
     worked = itertools.count(0.0, 0.5)
