@@ -56,7 +56,7 @@ def short_verdict(verdicts: dict[str, str], catalogue: Catalogue) -> str:
     words = {ear: verdict_word(verdict, catalogue) for ear, verdict in verdicts.items()}
     if len({*words.values()}) < 2:
         return next(iter(words.values()), "")
-    return ", ".join(
+    return "; ".join(
         catalogue.say(PLACE, "short", ear=catalogue.say("report", ear), verdict=word)
         for ear, word in words.items()
     )

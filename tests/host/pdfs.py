@@ -35,9 +35,14 @@ class ReadPdf:
         return len(self._reader.pages)
 
     @cached_property
+    def lines(self) -> list[str]:
+        """Return its lines as they stand, page by page."""
+        return "\n".join(page.extract_text() for page in self._reader.pages).splitlines()
+
+    @cached_property
     def text(self) -> str:
         """Return its words, with one space between any two."""
-        return " ".join(" ".join(page.extract_text() for page in self._reader.pages).split())
+        return " ".join(" ".join(self.lines).split())
 
     @cached_property
     def tags(self) -> Counter[str]:

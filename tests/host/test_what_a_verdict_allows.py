@@ -18,7 +18,7 @@ from firmware_py.procedure import beside, reasons
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.norms import AgeNorm
 from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, Route
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
@@ -205,7 +205,7 @@ def test_one_valid_ear_keeps_all_that_is_said_of_it_alone() -> None:
 def test_the_paper_has_the_verdicts_at_its_head_and_is_not_final() -> None:
     session = a_session(DIFFERENT)
     paper = paper_of(findings_of(session), session, NO_HEADING)
-    assert paper.standing == "NOT FINAL: right doubtful, left could not be tested"
+    assert paper.standing == "NOT FINAL: right: doubtful; left: could not be tested"
     right, left, facts, *_ = paper.blocks
     assert (right["kind"], left["kind"], facts["kind"]) == ("alarm", "alarm", "facts")
     assert right["headline"] == "Verdict on the test, right ear: DOUBTFUL"
@@ -279,9 +279,12 @@ def test_a_verdict_is_said_in_the_language(language: str) -> None:
     assert right.headline.endswith(f": {words[0].upper()}")
     assert left.headline.endswith(f": {words[1].upper()}")
     assert catalogue.say("remarks", "never_answered")[1:] in left.text
+    bone = {str(Route("left", BONE)): ears[1].verdict}
+    with_bone = short_verdict({"left": ears[0].verdict, **bone}, catalogue)
+    assert with_bone.count(",") == 0 < with_bone.count(";"), "no ear is torn in two"
     short = short_verdict({ear.route.ear: ear.verdict for ear in ears}, catalogue)
-    assert short == ", ".join(
-        f"{catalogue.say('report', ear)} {word}" for ear, word in zip(EARS, words, strict=True)
+    assert short == "; ".join(
+        f"{catalogue.say('report', ear)}: {word}" for ear, word in zip(EARS, words, strict=True)
     )
 
 
@@ -342,7 +345,7 @@ def test_a_page_of_people_shows_what_is_doubtful_faintly_and_names_it(tmp_path: 
     )
     assert [words for words, _ in rows] == ["doubtful"] * 2 + ["could not be tested"] * 2
     assert re.sub("<.*?>", "", rows[2][1]) == "-" * len(AUDIOGRAM_FREQUENCIES_HZ)
-    assert "right doubtful, left could not be tested" in page
+    assert "right: doubtful; left: could not be tested" in page
 
 
 def test_another_model_says_nothing_of_an_ear_that_could_not_be_tested() -> None:

@@ -13,7 +13,7 @@ export function verdictWord(ear) {
 export function shortVerdict(ears) {
   const isSame = new Set(ears.map(verdictWord)).size === 1;
   const told = (ear) => say("verdict_short", { ear: earName(ear), verdict: verdictWord(ear) });
-  return isSame ? verdictWord(ears[0]) : ears.map(told).join(", ");
+  return isSame ? verdictWord(ears[0]) : ears.map(told).join("; ");
 }
 
 /** Return in the middle of a sentence why nothing follows from thresholds; "": it may. */

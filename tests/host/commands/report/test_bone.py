@@ -201,8 +201,8 @@ def test_means_grades_and_norms_are_of_air_alone(findings: Findings) -> None:
 def test_the_legend_draws_the_symbols_of_bone(findings: Findings) -> None:
     said = [text for _, text in legend_of(findings)]
 
-    assert "threshold right, bone" in said
-    assert "threshold right, bone, left masked" in said
+    assert "threshold right by bone" in said
+    assert "threshold right by bone, left masked" in said
     assert "95 % band by bone" in said
 
 

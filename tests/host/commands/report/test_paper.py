@@ -54,6 +54,18 @@ def paper(
     return ReadPdf(set_document(document, ".pdf"))
 
 
+def test_a_standing_of_many_words_is_below_the_headline_and_breaks_no_word_of_it() -> None:
+    session = session_of(BOTH)
+    document = replace(paper_of(findings_of(session), session, NO_HEADING), blocks=[])
+    why = "right: valid; left: valid; right by bone: could not be tested; left by bone: doubtful"
+    beside, below = (
+        ReadPdf(set_document(replace(document, standing=standing), ".pdf")).lines
+        for standing in ("FINAL", f"NOT FINAL: {why}")
+    )
+    assert beside[0] == f"{document.headline} FINAL"
+    assert below[:2] == [document.headline, f"NOT FINAL: {why}"]
+
+
 @pytest.mark.parametrize("language", quick(LANGUAGES, "es"))
 def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) -> None:
     session = session_of(MASKED)
