@@ -105,6 +105,7 @@ class EarGaps:
     gaps: tuple[Gap, ...]  # each of one frequency, rising; without those of which nothing is known
     mean: Gap | None  # over `TYPE_HZ`; None: it may lie on either side of 15 dB
     loss: LossType
+    in_either: bool = False  # it or the other ear has a gap of 15 dB and more; open is which
 
     @property
     def wants_examination(self) -> bool:
@@ -148,12 +149,32 @@ def gaps_of(
     """
     is_clinical = convention == CLINICAL_ASCENDING
     by_route = (result if is_clinical else in_convention(result, CLINICAL_ASCENDING)).by_route
-    pairs = ((by_route.get(Route(ear)), by_route.get(Route(ear, BONE))) for ear in EARS)
-    return [
-        _of_ear(air, bone, gap_prior)
-        for air, bone in pairs
+    both = ((by_route.get(Route(ear)), by_route.get(Route(ear, BONE))) for ear in EARS)
+    pairs = [
+        (air, bone)
+        for air, bone in both
         if air is not None and bone is not None and may_compare(air, bone)
     ]
+    found = [_of_ear(air, bone, gap_prior) for air, bone in pairs]
+    in_either = len(pairs) == len(EARS) and all(_is_open(*pair) for pair in pairs)
+    return [replace(gaps, in_either=in_either) for gaps in found]
+
+
+def _is_open(air: EarResult, bone: EarResult) -> bool:
+    """Return whether it is open which cochlea heard the vibrator, and the gap is one if this did.
+
+    One of both heard it: where that is so of both ears, one of them has a gap. Tones by air that
+    the other ear may have heard only make it larger.
+    """
+    readings = [read(each) for each in bone.thresholds if each.frequency_hz in TYPE_HZ]
+    by_air, by_bone = _levels(air), _levels(bone)
+    if not all(each.doubtful and each.measured_db_hl is not None for each in readings):
+        return False
+    if not {*TYPE_HZ} <= {f for f in by_air if f in by_bone and not by_air[f][0].at_most}:
+        return False
+    levels = [[replace(of[f][0], at_least=False) for f in TYPE_HZ] for of in (by_air, by_bone)]
+    mean = _gap_between(TYPE_HZ, levels[0], levels[1], ())
+    return mean is not None and mean.share > CALLED
 
 
 @dataclass(frozen=True)

@@ -323,6 +323,30 @@ def test_bone_that_is_poorer_than_air_tells_no_type_of_loss() -> None:
     assert noisy.loss == LossType.SENSORINEURAL
 
 
+def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
+    open_, surely = MaskingMark.UNCERTAIN, MaskingMark.MASKED
+
+    def session_of(
+        left_db_hl: float, masking: MaskingMark, outcome: Outcome, of_air: MaskingMark = surely
+    ) -> list[bool]:
+        ears = []
+        for side, level_db_hl in (("right", 60.0), ("left", left_db_hl)):
+            found = ear(side, BONE, {0: 10.0})
+            for hz in TYPE_HZ:
+                found = mark(found, hz, masking=masking)
+            if outcome == Outcome.NO_RESPONSE:
+                found = beyond(found, 500, outcome, 70.0)
+            by_air = mark(ear(side, "air", {0: level_db_hl}), 1000, masking=of_air)
+            ears += [by_air, found]
+        return [each.in_either for each in gaps_of(session(*ears))]
+
+    assert session_of(60.0, open_, Outcome.MEASURED) == [True, True]
+    assert session_of(60.0, open_, Outcome.MEASURED, of_air=open_) == [True, True]
+    assert session_of(15.0, open_, Outcome.MEASURED) == [False, False], "the left ear has none"
+    assert session_of(60.0, surely, Outcome.MEASURED) == [False, False], "it is known which"
+    assert session_of(60.0, open_, Outcome.NO_RESPONSE) == [False, False], "nobody heard it"
+
+
 def test_only_what_may_be_compared_is() -> None:
     right, its_bone = air({0: 50.0}), bone({0: 20.0})
     left = ear("left", BONE, {0: 20.0})

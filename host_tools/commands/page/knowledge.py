@@ -78,7 +78,7 @@ REPORT_ON_PAPER: Final = (
     "difference", "difference_at_least", "differences_more", "asymmetry", "asymmetry_doubt",
     "asymmetry_may", "asymmetry_by_bone",
     "gap_mean", "gap_none", "gap_value", "gap_at_least", "gap_at_most", "gap_rule",
-    "gap_examination", "gap_impossible", "gap_negative",
+    "gap_examination", "gap_impossible", "gap_negative", "gap_either",
     *(f"loss_{each}" for each in LossType),
     "asymmetry_by_air", "asymmetry_sensorineural", "asymmetry_mixed", "asymmetry_unknown",
     *(each.key for each in CRITERIA),

@@ -247,6 +247,8 @@ class Words:
                 said.append(self.say("gap_impossible", ear=ear, frequencies_hz=hertz(at_hz)))
             if found.bone_is_poorer:
                 said.append(self.say("gap_negative", ear=ear))
+        if any(found.in_either for found in findings.gaps):
+            said.append(self.say("gap_either", source=EXAMINATION_SOURCE))
         return said
 
     def grades(self, findings: Findings) -> list[str]:

@@ -167,7 +167,8 @@ function lossOf({ ear, loss, mean }) {
 
 /** Return which gaps want an examination, and which cannot be, as remarks. */
 export function gapLines({ air_bone_gaps: gaps = [], nominal }) {
-  return (nominal ? [] : gaps).flatMap((gap) => {
+  const told = nominal ? [] : gaps;
+  const lines = told.flatMap((gap) => {
     const ear = capital(say(`${gap.ear}_ear`));
     const at = gap.impossible_hz.map((hz) => number(hz)).join(", ");
     return [
@@ -176,4 +177,6 @@ export function gapLines({ air_bone_gaps: gaps = [], nominal }) {
       ...(gap.bone_is_poorer ? [onPaper("gap_negative", { ear })] : []),
     ];
   });
+  const inEither = told.some((gap) => gap.in_either);
+  return inEither ? [...lines, onPaper("gap_either", { source: EXAMINATION_SOURCE })] : lines;
 }
