@@ -30,7 +30,7 @@ SCORED_HZ: Final = (500, 1000, 2000, 4000)
 JITTER_DB: Final = 2.5  # undoes the rounding; both routes of an ear are moved together
 # Heads differ: what is taken away between the ears, by the earphones' tones and by the vibrator's.
 ATTENUATION_DB: Final = (50.0, 65.0)
-SKULL_DB: Final = (0.0, 5.0)
+SKULL_DB: Final = (0.0, 15.0)
 GAP_MOST_DB: Final = 60.0  # of a gap that is drawn: no conductive loss is larger
 _MOVE_STREAM: Final = 9  # of the random numbers; others are in `listener.py`
 _GAP_STREAM: Final = 10
