@@ -20,6 +20,8 @@ SETTINGS: Final[dict[str, Any]] = {
     "output": "pwm",
     "limit_dbfs_left": 0.0,
     "limit_dbfs_right": 0.0,
+    "limit_dbfs_bone": 0.0,
+    "pins": {"bone_left": 14, "bone_right": 15},
 }
 INSTALL_BAUD_RATE: Final = 1_000_000
 REPL_TIMEOUT_S: Final = 300.0  # between two bytes, in real time: mpremote has no other clock

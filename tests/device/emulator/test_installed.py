@@ -32,7 +32,8 @@ def test_it_was_installed_and_started(board_as_installed: tuple[Bench, list[str]
     assert told[0].startswith("MicroPython 1.")
     assert "firmware_py/link/frames.mpy" in told[1]
     assert told[-1] == (
-        "started: board pico, version 1, output pwm, limits 0 dBFS left, -20 dBFS right"
+        "started: board pico, version 1, output pwm, limits 0 dBFS left, -20 dBFS right, "
+        "-6 dBFS bone"
     )
 
 
