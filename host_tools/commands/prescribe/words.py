@@ -1,6 +1,6 @@
 """A prescription in words, in any language: thresholds and gains with their marks, and remarks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
@@ -19,10 +19,10 @@ from device.hearing_aid.limits import (
     Reason,
 )
 from device.hearing_aid.prescription import Prescribed
-from device.hearing_aid.rules import NAL_R, rule_named, within_publication
+from device.hearing_aid.rules import rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
 from firmware_py.console.wording import readable
-from firmware_py.procedure.outcomes import Bound, Outcome
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import COMPLETE
@@ -30,6 +30,7 @@ from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import say_reasons
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.gap_part import GapMark
+from host_tools.commands.prescribe.gap_words import gap_lines
 from host_tools.commands.report.findings import Threshold
 from host_tools.commands.report.words import Words
 from host_tools.drawings.drawing import WIDE_SIGN
@@ -52,7 +53,6 @@ SIGNS: Final[dict[str, str]] = {
     Outcome.INFERRED: INFERRED_SIGN,
 }
 GAP_SIGNS: Final = {GapMark.AT_LEAST: "≥", GapMark.INFERRED: INFERRED_SIGN}
-ADDED_DB: Final = 0.5  # less is not named
 SURE: Final = 0.95  # so probable it is said without a number
 FOR_WHOM: Final = {code: f"whom_{code.replace('-', '_')}" for code in Code}
 
@@ -312,40 +312,12 @@ class PrescriptionWords:
                 name = self.ear(found.route.ear)
                 said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
                 said += reasons_of(found, catalogue)
-        said += [line for ear in ears for line in self._conductive(ear)]
+        said += [line for ear in ears for line in gap_lines(ear, self.catalogue)]
         return [*said, *(readable(say_reasons(each, catalogue)) for each in session.result.remarks)]
 
     def verify(self, ears: Sequence[EarPrescription]) -> str:
         """Say that the gains are a start; of those without any bone conduction, that too."""
         return self.say("verify" if all(ear.gap is None for ear in ears) else "verify_bone")
-
-    def _conductive(self, ear: EarPrescription) -> Iterator[str]:
-        """Say what the gains have for a conductive part."""
-        if ear.gap is None or ear.gap.told.mean is None or not ear.gap.is_called:
-            return
-        name, number, mean = self.ear(ear.ear), self.catalogue.number, ear.gap.told.mean
-        at_least = SIGNS[Outcome.NO_RESPONSE] if mean.bound == Bound.AT_LEAST else ""
-        said = {
-            "ear": name[:1].upper() + name[1:],
-            "gap": at_least + number(mean.db),
-            "rule": self.rule(ear.rule),
-        }
-        usual_share = rule_named(NAL_R).gap_share
-        if not rule_named(ear.rule).gap_share:
-            yield self.say("gap_left_out", **said, db=at_least + number(usual_share * mean.db))
-            return
-        added = ", ".join(
-            self.say("gap_added_at", db=number(float(db)), frequency_hz=str(f))
-            for f, db in zip(ear.frequencies_hz, ear.for_gap_db, strict=True)
-            if db >= ADDED_DB
-        )
-        if {*ear.gap.marks} == {GapMark.NONE}:
-            yield self.say("gap_unknown", **said)
-            return
-        yield self.say("gap_added" if added else "gap_held", **said, added=added)
-        if ear.gap.left_out_hz:
-            at_hz = ", ".join(map(str, ear.gap.left_out_hz))
-            yield self.say("gap_bound", **said, at_hz=at_hz)
 
 
 def sign_of(ear: EarPrescription, k: int) -> str:

@@ -1,6 +1,7 @@
 """An ear with a conductive part gets a quarter of its gap, where it is known and within limits."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -245,6 +246,34 @@ def test_it_is_said_what_the_gains_have_for_the_gap(language: str) -> None:
     assert words.say("verify_bone") in said
     assert words.say("verify") not in said
     assert words.say("verify") in remarks_of(read_session(BOTH), language=language)
+
+
+def test_a_gain_for_a_bound_or_an_inferred_gap_is_said_to_be_one() -> None:
+    heard: Change = lambda t: replace(  # noqa: E731
+        t.without_numbers(Outcome.HEARS_ALL), limit_db_hl=-10.0, masking=MaskingMark.MASKED
+    )
+    session = with_gap(34.0, f500=heard)
+    (ear, *_) = (e for e in prescribe_session(session, "nal-r", CLOSED) if e.ear == RIGHT)
+    assert ear.gap is not None
+    (said,) = (line for line in remarks_of(session) if "these gains are higher" in line)
+    clauses = said.split(": ", 2)[2].split(". That is")[0].split("; ")
+    starts = ("by at least ", "by ", "by ")
+    ends = ("is at least what was found", "was measured", "inferred from those beside it")
+    kinds = (GapMark.AT_LEAST, GapMark.MEASURED, GapMark.INFERRED)
+    told = {kind: set[int]() for kind in kinds}
+    for clause in clauses:
+        (kind,) = (k for k, end in zip(kinds, ends, strict=True) if clause.endswith(end))
+        assert clause.startswith(starts[kinds.index(kind)])
+        told[kind] = {int(hz) for hz in re.findall(r"dB at (\d+) Hz", clause)}
+    added_db = at(ear, ear.for_gap_db)
+    assert told == {
+        kind: {
+            f for f, mark in at(ear, ear.gap.marks).items() if mark == kind and added_db[f] > 0.5
+        }
+        for kind in kinds
+    }
+    assert 500 in told[GapMark.AT_LEAST]
+    assert told[GapMark.INFERRED]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
