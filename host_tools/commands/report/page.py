@@ -226,22 +226,21 @@ def _legend(findings: Findings) -> str:
 
 
 def _gaps(findings: Findings, words: Words) -> str:
-    """Return the types of loss, and a table of gaps for each ear; nothing without bone."""
-    if not findings.gaps:
+    """Return the types of loss, and a table of each ear's gaps; nothing without bone."""
+    losses = words.losses(findings)
+    if not losses:
         return ""
     columns = ["Hz", *(words.say(key) for key in ("column_gap", "column_band", "column_called"))]
     tables = ""
-    for ear in findings.gaps:
+    for ear in (each for each in findings.gaps if each.gaps):
         rows = [
             [f"{gap.frequencies_hz[0]}", words.gap(gap), words.gap_band(gap),
              words.percent(gap.share)]
             for gap in ear.gaps
         ]  # fmt: skip
         tables += _table(words.ear(ear.ear), columns, rows, caption_class=ear.ear)
-    return (
-        f"\n<h3>{escape(words.say('gaps'))}</h3>\n{_list(words.losses(findings))}"
-        f'\n<div class="pair">{tables}</div>'
-    )
+    said = f"\n<h3>{escape(words.say('gaps'))}</h3>\n{_list(losses)}"
+    return f'{said}\n<div class="pair">{tables}</div>' if tables else said
 
 
 def _grades(findings: Findings, words: Words) -> str:

@@ -71,20 +71,21 @@ def _figure(ear: EarFindings, findings: Findings, session: RecordedSession, word
 
 def _gaps(findings: Findings, words: Words) -> list[Block]:
     """Return the types of loss, and the gaps with a column a frequency; nothing without bone."""
-    if not findings.gaps:
+    losses = words.losses(findings)
+    if not losses:
         return []
     at_hz = sorted({gap.frequencies_hz[0] for ear in findings.gaps for gap in ear.gaps})
     rows = []
-    for ear in findings.gaps:
+    for ear in (each for each in findings.gaps if each.gaps):
         at = {gap.frequencies_hz[0]: gap for gap in ear.gaps}
         cells = [words.gap(at.get(hz)) for hz in at_hz]
         rows.append(document.row([words.ear(ear.ear), *cells], EAR_COLOURS[ear.ear], bold=True))
         bands = [words.gap_band(at.get(hz)) for hz in at_hz]
         rows.append(document.row([words.say("column_band"), *bands], small=True))
-    return [
-        document.section(words.say("gaps"), words.losses(findings)),
-        document.numbers([words.say("column_gap"), *map(str, at_hz)], rows),
-    ]
+    section = document.section(words.say("gaps"), losses)
+    if not rows:
+        return [section]
+    return [section, document.numbers([words.say("column_gap"), *map(str, at_hz)], rows)]
 
 
 def _thresholds(

@@ -1,12 +1,18 @@
 """What was found, in words: the same ones on the page and on the picture, in any language."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.wording import readable
-from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE, TYPE_SOURCE, EarGaps, Gap
+from firmware_py.procedure.air_bone_gap import (
+    EXAMINATION_SOURCE,
+    TYPE_SOURCE,
+    EarGaps,
+    Gap,
+    LossType,
+)
 from firmware_py.procedure.convention import clinical_mean_db_hl
 from firmware_py.procedure.grades import PersonGrade, grades_said
 from firmware_py.procedure.outcomes import Bound, Outcome
@@ -20,7 +26,7 @@ from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawings.drawing import WIDE_SIGN
 from host_tools.recordings.particulars import simulated_words
-from host_tools.recordings.verdicts import ToldVerdict, told_verdicts
+from host_tools.recordings.verdicts import ToldVerdict, told_verdicts, why_nothing_follows
 from host_tools.terminal import NO_BREAK
 
 CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level
@@ -35,6 +41,7 @@ KEYS_OF_GAP: Final = {
     Bound.AT_LEAST: "gap_at_least",
     Bound.AT_MOST: "gap_at_most",
 }
+SURE: Final = 0.95  # so probable it is said without "probably"
 NOTHING: Final = "-"
 OPEN: Final = "…"
 NO_READING: Final = Reading(Kind.UNKNOWN, None)
@@ -205,11 +212,14 @@ class Words:
 
     def losses(self, findings: Findings) -> list[str]:
         """Say which type the loss of each ear is by its air-bone gap, and by which rule."""
-        return [*map(self._loss, findings.gaps), self.say("gap_rule", source=TYPE_SOURCE)]
+        said = [*map(self._loss, findings.gaps), *_without_gaps(findings, self)]
+        return [*said, self.say("gap_rule", source=TYPE_SOURCE)] if findings.gaps else said
 
     def _loss(self, found: EarGaps) -> str:
-        parts = {"ear": _capital(self.ear(found.ear)), "loss": self.name_of("loss", found.loss)}
-        mean = found.mean
+        loss, mean = self.name_of("loss", found.loss), found.mean
+        if mean and found.loss != LossType.UNKNOWN and 1.0 - SURE < mean.share < SURE:
+            loss = self.say("loss_probably", loss=loss)
+        parts = {"ear": _capital(self.ear(found.ear)), "loss": loss}
         if mean is None:
             return self.say("gap_none", **parts)
         ends = ("" if end is None else self.number(end) for end in (mean.low_db, mean.high_db))
@@ -320,6 +330,20 @@ class Words:
     def footer(self, version: str) -> str:
         """Return what stands at the end of every report."""
         return self.say("footer", version=version)
+
+
+def _without_gaps(findings: Findings, words: Words) -> Iterator[str]:
+    """Say why no gap is told of an ear that was tested by bone; nothing without a calibration."""
+    ears = {ear.route: ear for ear in findings.ears}
+    told = {found.ear for found in findings.gaps}
+    for ear in findings.ears:
+        if ear.route.by_bone and ear.route.ear not in told and not findings.nominal:
+            both = (ear, ears.get(Route(ear.route.ear)))
+            whys = ((each, why_nothing_follows(each, words.catalogue)) for each in both if each)
+            found = next(((each, why) for each, why in whys if why), None)
+            if found is not None:
+                name = _capital(words.ear(found[0].route))
+                yield words.say("gap_missing", ear=name, why=found[1])
 
 
 def hertz(frequencies_hz: Iterable[float]) -> str:

@@ -2,7 +2,8 @@
 
 import { conventionLines, percent } from "./means.js";
 import { capital, joined, NOTHING, onPaper } from "./paper.js";
-import { isByAir, number, routeOf, say, unitOf } from "./words.js";
+import { whyNothingFollows } from "./verdict.js";
+import { earName, isByAir, number, routeOf, say, unitOf } from "./words.js";
 
 const WIDE_LINES = "– – ";
 
@@ -140,19 +141,35 @@ function sourcesOf(criteria) {
 
 // Those of `firmware_py/procedure/air_bone_gap.py`.
 const TYPE_SOURCE = "Mazzoli et al. 2003";
+// Of report/words.py: so probable it is said without "probably".
+const SURE = 0.95;
 const EXAMINATION_SOURCE = "21 CFR 801.420";
 const GAP_KEYS = { none: "gap_value", "at-least": "gap_at_least", "at-most": "gap_at_most" };
 
 /** Return which type the loss of each ear is by its air-bone gap, and by which rule; none without bone. */
-export function lossLines({ air_bone_gaps: gaps = [], nominal }) {
-  if (nominal || !gaps.length) {
+export function lossLines({ air_bone_gaps: gaps = [], ears, nominal }) {
+  if (nominal) {
     return [];
   }
-  return [...gaps.map(lossOf), onPaper("gap_rule", { source: TYPE_SOURCE })];
+  const said = [...gaps.map(lossOf), ...["right", "left"].flatMap((ear) => withoutGaps(ear, ears, gaps))];
+  return gaps.length ? [...said, onPaper("gap_rule", { source: TYPE_SOURCE })] : said;
+}
+
+/** Return why no gap is told of an ear that was tested by bone. */
+function withoutGaps(side, ears, gaps) {
+  const bone = ears.find((each) => each.ear === side && !isByAir(each));
+  if (!bone || gaps.some(({ ear }) => ear === side)) {
+    return [];
+  }
+  const air = ears.filter((each) => each.ear === side && isByAir(each));
+  const found = [bone, ...air].find((each) => whyNothingFollows(each));
+  return found ? [onPaper("gap_missing", { ear: capital(earName(found)), why: whyNothingFollows(found) })] : [];
 }
 
 function lossOf({ ear, loss, mean }) {
-  const parts = { ear: capital(say(`${ear}_ear`)), loss: onPaper(`loss_${loss}`) };
+  const named = onPaper(`loss_${loss}`);
+  const isUnsure = mean && loss !== "unknown" && 1 - SURE < mean.share && mean.share < SURE;
+  const parts = { ear: capital(say(`${ear}_ear`)), loss: isUnsure ? onPaper("loss_probably", { loss: named }) : named };
   if (!mean) {
     return onPaper("gap_none", parts);
   }

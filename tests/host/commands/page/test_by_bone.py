@@ -9,6 +9,7 @@ import pytest
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.finished import result_as_json
+from firmware_py.procedure.outcomes import Verdict
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.page.assemble import function_of, modules
@@ -87,6 +88,30 @@ def test_types_of_loss_and_gaps_are_said_as_in_a_report() -> None:
         assert means == words.grades(findings)
         by_route = {ear.route: ear_sentence(ear, words) for ear in findings.ears}
         assert sentences == [by_route[ear.route] for ear in session.result.ears]
+
+
+def test_what_is_unsure_or_missing_of_gaps_is_said_as_in_a_report() -> None:
+    session = conductive.__wrapped__()
+    found = session.state.result
+    assert found is not None
+    *others, left_bone = found.ears
+    doubtful = replace(left_bone, verdict=Verdict.DOUBTFUL)
+    session.state.result = replace(found, ears=(*others, doubtful))
+    told = json.loads(json.dumps(result_as_json(session.result, session.settings, nominal=False)))
+    (right,) = told["air_bone_gaps"]
+    right["mean"]["share"] = 0.8
+    given = {**told, "nominal": False}
+    said = run("result.js", SAID, languages=[*LANGUAGES], told=given)
+
+    for language, (losses, *_) in zip(LANGUAGES, said, strict=True):
+        findings = findings_of(session, language)
+        (gap,) = findings.gaps
+        assert gap.mean is not None
+        unsure = replace(gap, mean=replace(gap.mean, share=0.8))
+        words = Words.of(findings)
+        assert losses == words.losses(replace(findings, gaps=[unsure]))
+        assert len(losses) == 3
+        assert losses != words.losses(findings)
 
 
 def test_an_asymmetry_is_said_as_in_a_report() -> None:

@@ -1,5 +1,6 @@
 """What a report says of bone conduction: symbols, gaps, type of loss, remarks."""
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -11,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure.air_bone_gap import LossType
+from firmware_py.procedure.air_bone_gap import TYPE_SOURCE, EarGaps, LossType
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from host_tools import drawing_js
@@ -181,6 +182,58 @@ def test_the_type_of_loss_is_said_with_its_gap(language: str) -> None:
     assert any(
         each.startswith(words.ear(RIGHT)[:1].upper()) for each in remarks if "801.420" in each
     )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_unsure_of_a_type_of_loss_is_said_to_be_probable(language: str) -> None:
+    found, words = findings_of(conductive(), language), Words(catalogue_of(language))
+    right, left = found.gaps
+    assert right.mean is not None
+    assert left.mean is not None
+
+    def said(share: float, of: EarGaps) -> str:
+        assert of.mean is not None
+        unsure = replace(of, mean=replace(of.mean, share=share))
+        return words.losses(replace(found, gaps=[unsure]))[0]
+
+    for of, sure, unsure in ((right, 0.96, 0.94), (left, 0.04, 0.3)):
+        plain = words.say(f"loss_{of.loss}")
+        probable = words.say("loss_probably", loss=plain)
+        assert probable in said(unsure, of)
+        assert plain in said(sure, of)
+        assert probable not in said(sure, of)
+    unknown = replace(right, loss=LossType.UNKNOWN)
+    assert words.say("loss_probably", loss="") not in said(0.6, unknown)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_ear_without_a_gap_is_told_with_the_reason(language: str) -> None:
+    """Its bone test is doubtful: it was missing without a word; and a table had no column."""
+    found, words = findings_of(conductive(), language), Words(catalogue_of(language))
+    doubtful = [
+        replace(ear, verdict=Verdict.DOUBTFUL) if ear.route == LEFT_BONE else ear
+        for ear in found.ears
+    ]
+    right = replace(found.gaps[0], gaps=(), mean=None, loss=LossType.UNKNOWN)
+    none = replace(found, ears=doubtful, gaps=[right])
+    name = words.ear(LEFT_BONE)
+    why = words.say("gap_missing", ear=name[:1].upper() + name[1:], why=_doubtful_why(language))
+
+    assert words.losses(none)[1:] == [why, words.say("gap_rule", source=TYPE_SOURCE)]
+    assert words.losses(replace(none, gaps=[])) == [why]
+    assert words.losses(replace(none, gaps=[], nominal=True)) == []
+    page = page_of(none, replace(conductive(), trials=[]), History())
+    assert html.escape(why) in page
+    assert words.say("column_gap") not in page
+    assert words.say("column_gap") in page_of(found, replace(conductive(), trials=[]), History())
+    if language == "en":
+        assert words.say("column_gap") not in json.dumps(
+            [*paper_of(none, conductive(), NO_HEADING).blocks]
+        )
+
+
+def _doubtful_why(language: str) -> str:
+    return catalogue_of(language).say("verdict", "doubtful_why")
 
 
 def test_a_gap_that_cannot_be_is_named(findings: Findings) -> None:
