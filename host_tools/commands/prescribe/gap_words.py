@@ -37,7 +37,7 @@ def gap_lines(ear: EarPrescription, catalogue: Catalogue) -> Iterator[str]:
     if {*ear.gap.marks} == {GapMark.NONE}:
         yield catalogue.say(PLACE, "gap_unknown", **said)
         return
-    added = "; ".join(_added(ear, catalogue))
+    added = "; ".join(_additions(ear, catalogue))
     key = "gap_added" if added else "gap_held"
     yield catalogue.say(PLACE, key, **said, **({"added": added} if added else {}))
     if ear.gap.left_out_hz:
@@ -45,7 +45,7 @@ def gap_lines(ear: EarPrescription, catalogue: Catalogue) -> Iterator[str]:
         yield catalogue.say(PLACE, "gap_bound", ear=said["ear"], at_hz=at_hz)
 
 
-def _added(ear: EarPrescription, catalogue: Catalogue) -> Iterator[str]:
+def _additions(ear: EarPrescription, catalogue: Catalogue) -> Iterator[str]:
     """Say what is added where the gap was measured, where it is a bound, and where inferred."""
     marks = () if ear.gap is None else ear.gap.marks
     at = [*zip(ear.frequencies_hz, ear.for_gap_db, marks, strict=True)]

@@ -191,7 +191,7 @@ def test_what_is_unsure_of_a_type_of_loss_is_said_to_be_probable(language: str) 
     assert right.mean is not None
     assert left.mean is not None
 
-    def said(share: float, of: EarGaps) -> str:
+    def loss_words(share: float, of: EarGaps) -> str:
         assert of.mean is not None
         unsure = replace(of, mean=replace(of.mean, share=share))
         return words.losses(replace(found, gaps=[unsure]))[0]
@@ -199,11 +199,11 @@ def test_what_is_unsure_of_a_type_of_loss_is_said_to_be_probable(language: str) 
     for of, sure, unsure in ((right, 0.96, 0.94), (left, 0.04, 0.3)):
         plain = words.say(f"loss_{of.loss}")
         probable = words.say("loss_probably", loss=plain)
-        assert probable in said(unsure, of)
-        assert plain in said(sure, of)
-        assert probable not in said(sure, of)
+        assert probable in loss_words(unsure, of)
+        assert plain in loss_words(sure, of)
+        assert probable not in loss_words(sure, of)
     unknown = replace(right, loss=LossType.UNKNOWN)
-    assert words.say("loss_probably", loss="") not in said(0.6, unknown)
+    assert words.say("loss_probably", loss="") not in loss_words(0.6, unknown)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
