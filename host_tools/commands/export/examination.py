@@ -1,6 +1,7 @@
 """Read what is exported of a session: its header and its recorded result."""
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ class Examination:
         """Return whether a program answered in the place of a listener."""
         return self.header.is_simulated(self.result)
 
-    @property
+    @cached_property
     def gaps(self) -> list[EarGaps]:
         """Return the air-bone gaps of each ear; none of nominal levels, which say nothing of it."""
         return gaps_beside(self.result, self.convention, nominal=self.calibration.nominal)

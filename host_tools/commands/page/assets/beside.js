@@ -183,9 +183,8 @@ function lossOf({ ear, loss, mean }) {
 }
 
 /** Return which gaps want an examination, and which cannot be, as remarks. */
-export function gapLines({ air_bone_gaps: gaps = [], nominal }) {
-  const told = nominal ? [] : gaps;
-  const lines = told.flatMap((gap) => {
+export function gapLines({ air_bone_gaps: gaps = [] }) {
+  const lines = gaps.flatMap((gap) => {
     const ear = capital(say(`${gap.ear}_ear`));
     const at = gap.impossible_hz.map((hz) => number(hz)).join(", ");
     return [
@@ -194,6 +193,6 @@ export function gapLines({ air_bone_gaps: gaps = [], nominal }) {
       ...(gap.bone_is_poorer ? [onPaper("gap_negative", { ear })] : []),
     ];
   });
-  const inEither = told.some((gap) => gap.in_either);
+  const inEither = gaps.some((gap) => gap.in_either);
   return inEither ? [...lines, onPaper("gap_either", { source: EXAMINATION_SOURCE })] : lines;
 }

@@ -29,6 +29,7 @@ class Writer {
     this.session = session;
     this.terms = terms;
     this.newId = newId;
+    this.gaps = session.result.air_bone_gaps ?? []; // the device has none of nominal levels
     this.device = {
       resourceType: "Device",
       id: newId(),
@@ -111,7 +112,7 @@ class Writer {
     const { result } = this.session;
     const tested = ears.filter((ear) => ear.has_thresholds);
     const outcomes = tested.map((e) => `${earWords(e)}: ${e.outcome}${e.why.length ? `; ${inEnglish(e.why)}` : ""}`);
-    const gaps = transducer === BONE ? this.gaps().map((each) => this.gapWords(each)) : [];
+    const gaps = transducer === BONE ? this.gaps.map((each) => this.gapWords(each)) : [];
     const verdicts = ears.map((e) => `${earWords(e)}: ${verdictNote(e)}`);
     const remarks = result.remarks.map((each) => inEnglish([each]));
     const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...outcomes, ...gaps, ...remarks];
@@ -145,19 +146,13 @@ class Writer {
 
   /** Return the air-bone gap of an ear by bone at a frequency, as a note; none where nothing is known. */
   gapNote({ ear, transducer }, hz) {
-    const of = this.gaps().find((each) => transducer === BONE && each.ear === ear);
+    const of = this.gaps.find((each) => transducer === BONE && each.ear === ear);
     const gap = of?.gaps.find((each) => each.frequencies_hz[0] === hz);
     if (!gap) {
       return [];
     }
     const level = this.gapLevel(gap);
     return [gap.inferred_hz.length ? `inferred air-bone gap, not measured: ${level}` : `air-bone gap ${level}`];
-  }
-
-  /** Return the gaps of the ears; none of nominal levels, which say nothing of them. */
-  gaps() {
-    const { nominal, air_bone_gaps: gaps } = this.session.result;
-    return nominal ? [] : (gaps ?? []);
   }
 
   at(ear, hz) {
