@@ -196,9 +196,8 @@ class HearingTest:
         return self.ears[self.presenter.trial.route]
 
     def _continue(self, now_us: int) -> list[Action]:
-        self.waits_why = ()
-        if self.placing.wanted is not None and self.state == PAUSED:
-            self.placing.take_word()
+        anew, self.waits_why = bool(self.waits_why), ()
+        if self.state == PAUSED and self.placing.take_word(anew):
             return [tells.GoingOnTold(), *self._next(now_us)]
         if self.ear_check.waits:
             self.ear_check.ask_again()

@@ -31,7 +31,7 @@ class Placing:
     """
 
     def __init__(self) -> None:
-        self._place = EARPHONES
+        self._place: Place | None = EARPHONES  # None: nobody knows
         self.wanted: Place | None = None
 
     def wait_for(self, route: Route, noise: bool) -> bool:
@@ -43,9 +43,19 @@ class Placing:
         self.wanted = None if place == self._place else place
         return self.wanted is not None
 
-    def take_word(self) -> None:
-        """Take in that it is where it was wanted."""
-        self._place, self.wanted = self.wanted or self._place, None
+    def take_word(self, anew: bool) -> bool:
+        """Take in that the test may go on; return whether that says where the vibrator is.
+
+        It is where it was wanted. `anew`: the word is that the same person sits there again. Then
+        a vibrator has come off since, and is wanted once more; earphones are no question.
+        """
+        asked = self.wanted is not None
+        if not anew:
+            self._place = self.wanted or self._place
+        elif self._place != EARPHONES:
+            self._place = None
+        self.wanted = None
+        return asked or self._place is None
 
     @property
     def why(self) -> Reason:

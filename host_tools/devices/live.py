@@ -132,10 +132,10 @@ def begin(
     arguments: argparse.Namespace,
     settings: Mapping[str, Any],
     screen: "Console",
-) -> bool:
+) -> Progress:
     """Start a test with these settings, or go on with the one that is unfinished.
 
-    Return whether levels are nominal, for want of a calibration.
+    Return what is known of it.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def begin(
         if words := other_prior_words(state, getattr(arguments, "prior", None)):
             show(screen, words, "yellow", soft_wrap=True)
         _go_on(operator, state, confirmed=getattr(arguments, "go_on", True))
-        return nominal
+        return Progress(nominal=nominal, placing=WAITS_FOR_PLACING in state)
     told = {
         "EAR": arguments.ear.upper(),
         "AGE": None if arguments.age is None else f"{arguments.age:g}",
@@ -163,7 +163,7 @@ def begin(
         answer = operator.ask(line)
         if answer != "OK":
             raise HostError(f"the firmware did not start a test: {answer}")
-    return nominal
+    return Progress(nominal=nominal)
 
 
 def _go_on(operator: Operator, state: str, *, confirmed: bool) -> None:
@@ -200,19 +200,19 @@ def follow(
     console: ConsoleLine,
     firmware: FirmwareProcess,
     screen: "Console",
+    progress: Progress,
     board_work_s: Callable[[], float] = lambda: 0.0,
     *,
-    nominal: bool = False,
     place: Callable[[], None] | None = None,
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
 
     Parameters
     ----------
+    progress : Progress
+        What is known of the test; kept up to date.
     board_work_s : callable
         Returns the processor time of a board that is emulated: the test may wait for it.
-    nominal : bool
-        Levels are no dB HL.
     place : callable, optional
         Puts vibrator or earphones where they are wanted; then the test is told to go on. By default
         somebody else does both.
@@ -234,8 +234,7 @@ def follow(
 
         return Wait("the firmware", "tell of the test", work_s, teller(screen))
 
-    progress, kills = Progress(nominal=nominal), firmware.kills
-    wait = next_line()
+    wait, kills = next_line(), firmware.kills
     while not progress.over:
         for line in console.lines(0.1):
             wait = next_line()
@@ -282,16 +281,14 @@ def measure(
     and `place` is for that; errors are those of `begin` and `follow`.
     """
     operator = Operator(console, firmware)
-    nominal = begin(operator, arguments, settings, screen)
-    lines = follow(
-        operator, console, firmware, screen, board_work_s, nominal=nominal, place=place
-    )  # fmt: skip
+    progress = begin(operator, arguments, settings, screen)
+    lines = follow(operator, console, firmware, screen, progress, board_work_s, place=place)
     for line in lines:
         tell_line(line)
     result = told_result(operator.ask("SESS:RES?"))
     operator.ask("SYST:EXIT")
     firmware.wait()
-    return result, nominal
+    return result, progress.nominal
 
 
 def _so_far(state: str) -> str:

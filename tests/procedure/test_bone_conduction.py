@@ -12,12 +12,13 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.operator import Operator
 from firmware_py.procedure import events, tells
+from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdict
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome, Verdict
 from firmware_py.procedure.reading import read
-from firmware_py.procedure.reasons import Code
+from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.settings import SettingError, Settings
@@ -127,6 +128,39 @@ def test_it_waits_until_the_vibrator_is_in_place() -> None:
     assert any(isinstance(action, tells.GoingOnTold) for action in actions)
     play = test.run_to_tone()
     assert (play.route, test.purpose) == (LEFT, Purpose.FAMILIARISE)
+
+
+@pytest.mark.parametrize("until", [tells.PlacingTold, events.Play], ids=["waiting", "by-bone"])
+def test_whoever_sits_down_anew_has_the_vibrator_put_there_again(until: type) -> None:
+    """That it is the same person does not say where the vibrator is."""
+    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test.run_until(lambda action: isinstance(action, tells.PlacingTold))
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)  # it is told step by step here
+    if until == events.Play:
+        test.feed(events.Continued(), 1_000_000)
+        assert test.run_to_tone().route == LEFT
+    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    assert check_of(test.test) == "identity"
+
+    told = test.feed(events.Continued(), 1_000_000)
+
+    assert [why.why.code for why in told if isinstance(why, tells.PlacingTold)] == [
+        Code.PLACE_VIBRATOR
+    ]
+    assert not any(isinstance(action, events.Play) for action in told)
+    assert check_of(test.test) == "placing"
+    test.feed(events.Continued(), 1_000_000)
+    assert test.run_to_tone().route == LEFT
+    test.run()
+    assert test.test.outcome == SessionOutcome.COMPLETE
+
+
+def test_whoever_sits_down_anew_by_air_goes_on() -> None:
+    test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
+    test.run_to_tone()
+    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(events.Continued(), 1_000_000)
+    assert check_of(test.test) == ""
 
 
 # Of the second one a tone by air was to be checked with more noise between its tests by bone.

@@ -437,15 +437,22 @@ def test_a_firmware_with_two_buttons_that_is_killed_now_and_then(
     check_kills(done, two_buttons=True)
 
 
+@pytest.mark.parametrize(
+    ("routes", "until"),
+    [
+        ("air", ANSWER),
+        pytest.param("air,bone", re.compile("put the bone vibrator"), marks=pytest.mark.thorough),
+    ],
+)
 def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(
-    demo: Demo, tmp_path: Path
+    routes: str, until: re.Pattern[str], demo: Demo, tmp_path: Path
 ) -> None:
+    asked = ("--audiogram", "N4", "--ear", "left", "--routes", routes, "--out", tmp_path)
     with subprocess.Popen(
-        command("--audiogram", "N4", "--ear", "left", "--out", tmp_path),
-        cwd=REPO, stdout=subprocess.PIPE, text=True,
+        command(*asked), cwd=REPO, stdout=subprocess.PIPE, text=True
     ) as killed:  # fmt: skip
         assert killed.stdout is not None
-        while not ANSWER.match(killed.stdout.readline()):
+        while not until.match(killed.stdout.readline()):
             assert killed.poll() is None
         children = children_of(killed.pid)
         killed.kill()
@@ -455,7 +462,7 @@ def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(
     recorded = read_journal(journal).records
     assert len(recorded) > 5
 
-    done = demo("--audiogram", "N4", "--ear", "left", "--out", tmp_path)
+    done = demo(*asked)
 
     assert re.search(
         r"going on with the unfinished session in this directory: left ear, tones so far: \d+",

@@ -27,6 +27,7 @@ from firmware_py.procedure.words import say
 from host_tools.devices import live
 from host_tools.devices.patience import SILENT_S_MAX, Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.devices.told_live import Progress
 from host_tools.errors import HostError
 from tests.said import line_of
 
@@ -74,7 +75,7 @@ def follow(
 ) -> Iterator[str]:
     return live.follow(
         cast(Operator, firmware), console, cast(FirmwareProcess, firmware), Console(quiet=True),
-        board_work_s,
+        Progress(), board_work_s,
     )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def test_what_the_operator_is_to_do_is_shown(
     said = (line_of(told), line_of(GoingOnTold()), "! session-over session=1")
     os.write(port, "".join(f"{line}\r\n" for line in said).encode())
     firmware = cast(FirmwareProcess, Standing())
-    list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100)))
+    list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100), Progress()))
     assert capsys.readouterr().out.splitlines() == [shown, "the test goes on"]
     os.close(port)
 
@@ -147,7 +148,8 @@ def test_who_plays_the_operator_places_the_vibrator_and_says_so(
         os.write(port, b"! session-over session=1\r\n")
     list(live.follow(
         cast(Operator, Obedient()), console, cast(FirmwareProcess, Standing()),
-        Console(quiet=True), place=(lambda: done.append("placed")) if somebody else None,
+        Console(quiet=True), Progress(),
+        place=(lambda: done.append("placed")) if somebody else None,
     ))  # fmt: skip
     assert done == (["placed", "SESS:CONT"] if somebody else [])
     os.close(port)
@@ -177,7 +179,7 @@ def test_a_firmware_that_was_killed_as_it_was_told_to_go_on_is_met_anew(
     firmware = Killed()
     list(live.follow(
         cast(Operator, firmware), console, cast(FirmwareProcess, firmware), Console(quiet=True),
-        place=lambda: None,
+        Progress(), place=lambda: None,
     ))  # fmt: skip
     assert done == ["SESS:CONT", "greeted", "SESS:CONT"]
     os.close(port)
