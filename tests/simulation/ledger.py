@@ -46,6 +46,11 @@ class Page:
     plays: dict[int, dict[str, Any]] = field(default_factory=dict)
     noises: dict[int, dict[str, Any] | None] = field(default_factory=dict)
     noise: dict[str, Any] | None = None  # is to sound now; a board that was lost has ended it
+    # `anew`: the operator is asked whether it is the same person; `moved`: says that vibrator or
+    # earphones are where they are wanted, since the last tone; `vibrator_at`: the ear, at that tone
+    anew: bool = False
+    moved: bool = False
+    vibrator_at: str | None = ""  # "": there are earphones; None: nobody knows
     outcome: str = ""
     complete: bool = False
 
@@ -69,6 +74,7 @@ class Page:
                     self.marks.append((boot, event, what))
                 if what in BOARD_GONE:
                     self.noise = None
+                self._take_word(record["event"])
             case {"kind": "output", "action": {"what": "play", "number": number} as play}:
                 self.noises[number] = self.noise
                 self._play(number, play)
@@ -81,9 +87,22 @@ class Page:
             case {"kind": "end"}:
                 self.complete = True
 
+    def _take_word(self, event: dict[str, Any]) -> None:
+        """Take in what the operator says of who sits there, and of what is where."""
+        if event["what"] == "paused" and event.get("why"):
+            self.anew, self.moved = True, False
+            if self.vibrator_at:
+                self.vibrator_at = None
+        elif event["what"] == "continued":
+            self.anew, self.moved = False, not self.anew
+
     def _play(self, number: int, play: dict[str, Any]) -> None:
         if self.plays.setdefault(number, play) != play:
             raise Violation(f"presentation {number} was {self.plays[number]}, and now is {play}")
+        at = play["ear"] if play.get("transducer") == "bone" else ""
+        if at != self.vibrator_at and not self.moved:
+            raise Violation(f"{play}, and nobody put there what was at {self.vibrator_at!r}")
+        self.vibrator_at, self.moved = at, False
         before = [p for n, p in self.plays.items() if n < number and p["ear"] == play["ear"]]
         known = [p for p in before if _near(p["frequency_hz"], play["frequency_hz"])] + before[-1:]
         known_db_hl = [p["level_db_hl"] for p in known]
