@@ -230,12 +230,15 @@ class Instrument:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
         if foreign := self._runner.foreign:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, say(foreign))
+        if lacking := self._runner.lacking(test.settings):
+            raise ConsoleError(grammar.HARDWARE_MISSING, say(lacking))
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:
         """Say who hears the tones of an ear that seems to hear none."""
         test = self._runner.last_test
-        if test is None or self.waits or not test.takes_word_of(by):
+        asked = test is not None and check_of(test) in ("equipment", "silence")
+        if test is None or not asked or not test.takes_word_of(by):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked who hears the tones")
         self._runner.feed(EquipmentHeard(by))
 

@@ -12,26 +12,28 @@ def check_of(
     test: HearingTest,
 ) -> Literal["", "ear", "earphones", "identity", "listener", "silence", "equipment", "placing"]:
     """Return which check the operator is wanted for, "" if for none."""
-    if test.waits_why and test.state == PAUSED:
-        return "identity"
+    if test.state == PAUSED:
+        if test.waits_why:
+            return "identity"
+        if test.placing.wanted is not None:
+            return "placing"
+        return "earphones" if test.ear_check.waits else ""
     if test.asks_who_hears:
         return "equipment"
     if test.checking:
         return "silence" if test.takes_word_of(events.OPERATOR) else "listener"
-    if test.asks_which_ear:
-        return "ear"
-    if test.state != PAUSED:
-        return ""
-    if test.placing.wanted is not None:
-        return "placing"
-    return "earphones" if test.ear_check.waits else ""
+    return "ear" if test.asks_which_ear else ""
 
 
 def why_checked(test: HearingTest) -> Reasons:
-    if check_of(test) == "identity":
-        return test.waits_why
-    if test.checking:
-        return test.ear.listening.why
-    if check_of(test) == "placing":
-        return (test.placing.why,)
-    return (test.ear_check.why,) if check_of(test) else ()
+    match check_of(test):
+        case "identity":
+            return test.waits_why
+        case "placing":
+            return (test.placing.why,)
+        case "equipment" | "silence" | "listener":
+            return test.ear.listening.why
+        case "ear" | "earphones":
+            return (test.ear_check.why,)
+        case _:
+            return ()

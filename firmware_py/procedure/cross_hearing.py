@@ -86,7 +86,10 @@ class CrossHearing(OwnBone):
                 self.want_behind_noise(route, uncertain_hz)
             return False
         if route.by_bone:
-            self.ask_own(route)
+            if not self.bone.placing.wait_for(
+                route, noise=True
+            ):  # nothing is forgotten before that
+                self.ask_own(route)
             return True
         self.asked_again[route] = informed
         self.ears[route].ask_again(forgotten)

@@ -199,6 +199,11 @@ class EarTest(EarParts):
         """
         return self.over and self.heard_nothing and not self.listening.equipment_asked
 
+    def forget_witness(self) -> None:
+        """Take in that somebody sits down anew: what was heard before tells nothing of now."""
+        if not self.over:
+            self.listening.equipment_heard_by = ""
+
     def begin_equipment_check(self) -> None:
         """Ask who hears its tones."""
         self.listening.begin_with_equipment()

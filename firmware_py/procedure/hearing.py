@@ -197,26 +197,30 @@ class HearingTest:
 
     def _continue(self, now_us: int) -> list[Action]:
         anew, self.waits_why = bool(self.waits_why), ()
-        if self.state == PAUSED and self.placing.take_word(anew):
-            return [tells.GoingOnTold(), *self._next(now_us)]
-        if self.ear_check.waits:
-            self.ear_check.ask_again()
-            return [tells.GoingOnTold(), *self._next(now_us)]
-        if self.asks_which_ear and self.state != PAUSED:
+        if self.state == PAUSED:
+            return [tells.GoingOnTold(), *self._end_pause(now_us, anew)]
+        if self.asks_which_ear:
             self.ear_check.give_up()
             return self._go_on_with(now_us)
-        if self.checking and self.state != PAUSED:
-            return self._end_check(now_us)
-        if self.state != PAUSED:
-            return []
-        if self.presenter.trial.presentation is None:  # paused before it began
-            return [tells.GoingOnTold(), *self._next(now_us)]
-        return [tells.GoingOnTold(), *self.presenter.go_on(now_us)]
+        return self._end_check(now_us) if self.checking else []
+
+    def _end_pause(self, now_us: int, anew: bool) -> list[Action]:
+        self._check_until_us = now_us + CHECK_US_MAX
+        if anew:
+            self.ear.forget_witness()
+        moved = self.placing.take_word(anew)
+        if self.ear_check.waits:
+            self.ear_check.ask_again()
+        elif not moved and self.presenter.trial.presentation is not None:
+            return self.presenter.go_on(now_us)
+        return self._next(now_us)
 
     def _equipment_heard(self, now_us: int, by: str) -> list[Action]:
         if not self.takes_word_of(by):
             return []
-        self.ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
+        if by != events.NOBODY:
+            self.ear.listening.equipment_heard_by = by
+            self.placing.forget()  # it was held to somebody's head
         return self._end_check(now_us, passed=True)
 
     def _end_check(self, now_us: int, passed: bool = False) -> list[Action]:
@@ -242,7 +246,6 @@ class HearingTest:
         if self.ear_check.under_way:
             return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
         route, again, check = next_before_bone(self.settings, self.cross_hearing)
-        told: list[Action] = [tells.EarAgainTold(route, _CROSS_HEARD)] if route and again else []
         silent = None
         if check is not None:
             route, _ = check
@@ -250,13 +253,16 @@ class HearingTest:
             route, silent = next_beside_air(self.cross_hearing)
         if route is None:
             return self._finish(SessionOutcome.COMPLETE)
-        noise = check is not None or route in self.cross_hearing.asked_again
+        noise = check is not None or again or route in self.cross_hearing.asked_again
         if self.placing.wait_for(route, noise):
-            return [*told, tells.PlacingTold(self.placing.why), *self.presenter.pause()]
+            return [tells.PlacingTold(self.placing.why), *self.presenter.pause()]
         if check is not None:
             return self._present(now_us, *check, since_us)
-        if silent:
-            told = self._check_equipment(now_us, silent)
+        told: list[Action] = [tells.EarAgainTold(route, _CROSS_HEARD)] if again else []
+        if silent:  # the operator is to say who hears its tones
+            silent.begin_equipment_check()
+            self._check_until_us = now_us + CHECK_US_MAX
+            told = [tells.EquipmentCheckTold(route, silent.listening.why)]
         let_begin(self.ears[route], self.cross_hearing)
         presentation = self.ears[route].next_presentation(self.number + 1, self.objective())
         return [*told, *self._present(now_us, route, presentation, since_us)]
@@ -264,12 +270,6 @@ class HearingTest:
     def objective(self) -> Objective:
         """Return what makes a tone the best now."""
         return objective_of(self.settings, self.presenter.pace.trial_time)
-
-    def _check_equipment(self, now_us: int, ear: EarTest) -> list[Action]:
-        """Ask the operator who hears the tones of an ear in which nothing was heard."""
-        ear.begin_equipment_check()
-        self._check_until_us = now_us + CHECK_US_MAX
-        return [tells.EquipmentCheckTold(ear.route, ear.listening.why)]
 
     def _present(
         self, now_us: int, route: Route, presentation: Presentation, since_us: int | None

@@ -44,18 +44,24 @@ class Placing:
         return self.wanted is not None
 
     def take_word(self, anew: bool) -> bool:
-        """Take in that the test may go on; return whether that says where the vibrator is.
+        """Take in that a paused test may go on; return whether that has to do with where it is.
 
-        It is where it was wanted. `anew`: the word is that the same person sits there again. Then
-        a vibrator has come off since, and is wanted once more; earphones are no question.
+        The vibrator is where it was wanted. In a pause that was for something else it may have come
+        off, and it has if somebody sits down `anew`: then it is wanted once more.
         """
-        asked = self.wanted is not None
-        if not anew:
-            self._place = self.wanted or self._place
-        elif self._place != EARPHONES:
-            self._place = None
+        asked, moved = self.wanted is not None, False
+        if asked and not anew:
+            self._place = self.wanted
+        else:
+            moved = self.forget()
         self.wanted = None
-        return asked or self._place is None
+        return asked or moved
+
+    def forget(self) -> bool:
+        """Take in that a vibrator was moved; return whether there may be one."""
+        if self._place != EARPHONES:
+            self._place = None
+        return self._place is None
 
     @property
     def why(self) -> Reason:

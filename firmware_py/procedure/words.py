@@ -86,7 +86,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     ),
     "who-hears": (
         "nothing was heard in this ear: hold its earphone to the listener's other ear, or to "
-        "your own, and say who hears its tones"
+        "your own, put it back, and say who heard its tones"
     ),
     "who-hears-bone": (
         "nothing was heard by bone: hold the vibrator to the bone behind the listener's other "

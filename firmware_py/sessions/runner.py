@@ -12,10 +12,11 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.own_prior import OwnPrior, shorten
 from firmware_py.procedure import events, tells
+from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import STARTING
-from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.words import say
 from firmware_py.sessions.driver import Driver
@@ -71,17 +72,22 @@ class Runner(Driver[SessionHeader, HearingTest]):
             self.tell_resumed()
 
     def tell_resumed(self) -> None:
-        """Tell that a test under way was taken up again, if it was."""
+        """Tell that a test under way was taken up again, if it was, and for what it waits."""
         if self.session is not None and self._taken_up_after is not None:
             about = {"session": self.session.number, "tones": self._taken_up_after}
             self._tell("resumed", about)
+        if self.session is not None and check_of(self.session.test) == "placing":
+            self._do(tells.PlacingTold(self.session.test.placing.why))
 
     def resumed_words(self) -> str:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
         if self.session is None or self._taken_up_after is None:
             return ""
         number, tones = self.session.number, self._taken_up_after
-        words = waits_words(self.session) or f"session {number} goes on, tones so far: {tones}"
+        goes_on = f"session {number} goes on, tones so far: {tones}"
+        if check_of(self.session.test) == "placing":
+            goes_on = f"session {number} waits: {say(self.session.test.placing.why)}"
+        words = waits_words(self.session) or goes_on
         return "; ".join(filter(None, (words, self._other_prior_words())))
 
     def _other_prior_words(self) -> str:
@@ -114,9 +120,8 @@ class Runner(Driver[SessionHeader, HearingTest]):
         DataDirectoryError
             If the data directory cannot be read any more.
         """
-        for route in settings.tested_routes:
-            if not self._client.reaches(route):
-                raise SettingError(say(reason(Code.NO_TRANSDUCER, ear=str(route))))
+        if lacking := self.lacking(settings):
+            raise SettingError(say(lacking))
         data, now, board = self._data, self._clock.date(), self._client.board
         today = self._calibration.judge(now.date(), board)
         header = SessionHeader(
@@ -130,6 +135,13 @@ class Runner(Driver[SessionHeader, HearingTest]):
             own = {"prior": shorten(self._digest)}
         self._begin(header, {"calibration": today.state, **own})
         self.has_begun = True
+
+    def lacking(self, settings: Settings) -> Reasons:
+        """Return what the tone generator has not that a test needs; nothing: all is there."""
+        for route in settings.tested_routes if self._client.connected else ():
+            if not self._client.reaches(route):
+                return (reason(Code.NO_TRANSDUCER, ear=str(route)),)
+        return ()
 
     def _adopt(self, session: Session[Any, Any]) -> None:
         super()._adopt(session)

@@ -484,3 +484,46 @@ def test_a_console_that_nobody_reads_disturbs_no_test(
     world.console.incoming.clear()
     assert "state=finished" in state(world)
     world.close()
+
+
+# The vibrator
+
+
+@pytest.fixture
+def at_placing(tmp_path: Path) -> World:
+    """A test that waits for the vibrator."""
+    world = World(tmp_path, a_listener("S2"), configuration=Configuration(events=True))
+    world.begin(Settings.from_record({"ears": "left", "seed": 3, "routes": "air, bone"}))
+    world.until(lambda: is_told(world, "placing"))
+    return world
+
+
+def test_a_test_that_waits_for_the_vibrator_says_so_to_whoever_comes(at_placing: World) -> None:
+    world, place = at_placing, "put the bone vibrator behind the left ear"
+    world.restart()
+    assert " check=placing " in state(world)
+    assert f"; session 1 waits: {place}" in world.ready
+    assert f'! placing why="{place}' in world.heard
+    told = world.heard.count("! placing")
+    world.ask("SYST:EVEN OFF")
+    world.ask("SYST:EVEN ON")
+    assert world.heard.count("! placing") == told + 1
+    (refused,) = world.ask("SESS:HEAR OPERATOR")
+    assert refused == 'ERROR -221,"nobody is asked who hears the tones"'
+    world.close()
+
+
+def test_it_does_not_go_on_at_a_board_that_has_none(at_placing: World) -> None:
+    world = at_placing
+    world.swap_board(SimulatedBoard(a_listener("S2"), boot=2, has_vibrator=False))
+    world.until(lambda: world.client.boot == f"{2:08x}")
+    (refused,) = world.ask("SESS:CONT")
+    assert refused == (
+        'ERROR -241,"the tone generator has nothing that reaches the left ear by bone"'
+    )
+    assert " check=placing " in state(world)
+    world.swap_board(SimulatedBoard(a_listener("S2"), boot=3))
+    assert " check=placing " in state(world)
+    assert world.ask("SESS:CONT") == ["OK"]
+    world.until(lambda: is_told(world, "answer", ear="left", transducer="bone"))
+    world.close()

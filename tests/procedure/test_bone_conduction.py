@@ -12,13 +12,14 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.operator import Operator
 from firmware_py.procedure import events, tells
-from firmware_py.procedure.attendance import check_of
+from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome, Verdict
 from firmware_py.procedure.reading import read
-from firmware_py.procedure.reasons import Code, reason
+from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.settings import SettingError, Settings
@@ -131,36 +132,104 @@ def test_it_waits_until_the_vibrator_is_in_place() -> None:
 
 
 @pytest.mark.parametrize("until", [tells.PlacingTold, events.Play], ids=["waiting", "by-bone"])
-def test_whoever_sits_down_anew_has_the_vibrator_put_there_again(until: type) -> None:
-    """That it is the same person does not say where the vibrator is."""
+@pytest.mark.parametrize("why", [(reason(Code.WAITS_CLOCK),), ()], ids=["anew", "pause"])
+def test_the_vibrator_is_asked_for_after_a_pause(why: Reasons, until: type) -> None:
+    """It may have come off; and that it is the same person does not say where it is."""
     test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
-    test.run_until(lambda action: isinstance(action, tells.PlacingTold))
-    test.operators.take_in(tells.GoingOnTold(), test.now_us)  # it is told step by step here
-    if until == events.Play:
-        test.feed(events.Continued(), 1_000_000)
-        assert test.run_to_tone().route == LEFT
-    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
-    assert check_of(test.test) == "identity"
+    step_to_bone(test, played=until == events.Play)
+    test.feed(events.Paused(why), 1)
+    asks_again = bool(why) or until == events.Play
+    assert check_of(test.test) == ("identity" if why else "" if asks_again else "placing")
 
-    told = test.feed(events.Continued(), 1_000_000)
-
-    assert [why.why.code for why in told if isinstance(why, tells.PlacingTold)] == [
-        Code.PLACE_VIBRATOR
-    ]
-    assert not any(isinstance(action, events.Play) for action in told)
-    assert check_of(test.test) == "placing"
+    if asks_again:
+        told = test.feed(events.Continued(), 1_000_000)
+        assert placings(test)[-1] == ("place-vibrator", "left")
+        assert not any(isinstance(action, events.Play) for action in told)
+        assert check_of(test.test) == "placing"
     test.feed(events.Continued(), 1_000_000)
     assert test.run_to_tone().route == LEFT
     test.run()
     assert test.test.outcome == SessionOutcome.COMPLETE
 
 
-def test_whoever_sits_down_anew_by_air_goes_on() -> None:
+def test_earphones_are_not_asked_for_after_a_pause() -> None:
     test = SimulatedTest(Settings(routes="air, bone", ears="left"), someone())
     test.run_to_tone()
     test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
     test.feed(events.Continued(), 1_000_000)
     assert check_of(test.test) == ""
+
+
+def silent_by_bone() -> SimulatedTest:
+    """A test in which somebody fell asleep by bone, and the operator is asked to look."""
+    test = SimulatedTest(Settings(routes="air, bone", ears="left", seed=1), someone())
+    step_to_bone(test, played=True)
+    test.board.listener = SimulatedListener(
+        {"right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,))},
+        lapse_rate=1.0,
+    )
+    test.run_until(lambda action: isinstance(action, tells.ListenerCheckTold))
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)
+    assert check_of(test.test) == "silence"
+    return test
+
+
+@pytest.mark.parametrize("by", [events.OPERATOR, events.OTHER_EAR])
+def test_a_vibrator_that_was_held_to_another_head_is_asked_for(by: str) -> None:
+    test = silent_by_bone()
+    told = test.feed(events.EquipmentHeard(by), 1_000_000)
+    assert placings(test)[-1] == ("place-vibrator", "left")
+    assert not any(isinstance(action, events.Play) for action in told)
+    assert check_of(test.test) == "placing"
+
+
+def test_what_was_heard_of_a_vibrator_does_not_tell_of_it_days_later() -> None:
+    test = silent_by_bone()
+    test.feed(events.EquipmentHeard(events.OPERATOR), 1_000_000)
+    assert test.test.ears[LEFT].listening.equipment_heard_by == events.OPERATOR
+    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(events.Continued(), 1_000_000)
+    assert test.test.ears[LEFT].listening.equipment_heard_by == ""
+
+
+def test_in_a_check_by_bone_the_place_is_asked_first_and_its_minute_begins_then() -> None:
+    test = silent_by_bone()
+    test.feed(events.Paused((reason(Code.WAITS_CLOCK),)), 1)
+    test.feed(events.Continued(), 600_000_000)
+    assert check_of(test.test) == "placing"
+    assert why_checked(test.test) == (reason(Code.PLACE_VIBRATOR, ear="left"),)
+    test.feed(events.Continued(), 600_000_000)
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)
+    assert check_of(test.test) == "silence"
+    began_us = test.now_us
+    test.run_until(lambda action: isinstance(action, tells.GoingOnTold))
+    assert test.now_us - began_us >= CHECK_US_MAX
+
+
+def test_what_was_found_without_noise_is_kept_until_there_is_noise() -> None:
+    """Whoever has had enough when the earphone is to be put on has lost nothing."""
+    truths: dict[Ear, Audiogram] = {
+        "right": Audiogram((HZ[1],), (50.0,)), "left": Audiogram((HZ[1],), (10.0,)),
+    }  # fmt: skip
+    head = Head({"right": 40.0, "left": 0.0}, skull_attenuation_db=3.0)
+    listener = SimulatedListener(truths, seed=1, head=head)
+    test = SimulatedTest(Settings(routes="air, bone", seed=1), listener)
+    test.run_until(
+        lambda a: isinstance(a, tells.PlacingTold) and a.why.code == Code.PLACE_VIBRATOR_COVERED
+    )
+    test.feed(events.Aborted((reason(Code.ABORTED),)))
+    assert {each.mark for each in at_octaves(test, RIGHT)} == {Outcome.MEASURED}
+    assert marks(test, RIGHT) == {MaskingMark.UNCERTAIN}
+    assert off_db(test, RIGHT, 10.0) < 9.0
+
+
+def step_to_bone(test: SimulatedTest, *, played: bool) -> None:
+    """Run until the vibrator is wanted, or until it plays; nobody says more."""
+    test.run_until(lambda action: isinstance(action, tells.PlacingTold))
+    test.operators.take_in(tells.GoingOnTold(), test.now_us)
+    if played:
+        test.feed(events.Continued(), 1_000_000)
+        assert test.run_to_tone().route == LEFT
 
 
 # Of the second one a tone by air was to be checked with more noise between its tests by bone.

@@ -89,12 +89,20 @@ class Page:
 
     def _take_word(self, event: dict[str, Any]) -> None:
         """Take in what the operator says of who sits there, and of what is where."""
-        if event["what"] == "paused" and event.get("why"):
-            self.anew, self.moved = True, False
-            if self.vibrator_at:
-                self.vibrator_at = None
-        elif event["what"] == "continued":
-            self.anew, self.moved = False, not self.anew
+        match event:
+            case {"what": "paused", "why": [_, *_]}:
+                self.anew = True
+                self._forget_place()
+            case {"what": "equipment-heard", "by": "operator" | "other-ear"}:
+                self._forget_place()
+            case {"what": "continued"}:
+                self.anew, self.moved = False, not self.anew
+
+    def _forget_place(self) -> None:
+        """Take in that a vibrator came off, if there was one."""
+        self.moved = False
+        if self.vibrator_at:
+            self.vibrator_at = None
 
     def _play(self, number: int, play: dict[str, Any]) -> None:
         if self.plays.setdefault(number, play) != play:

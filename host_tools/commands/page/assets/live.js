@@ -206,7 +206,8 @@ export class Live {
     fill(at("now-presses"), say("some_of", { some: about.false_positives, all: about.silences }));
     fill(at("pause-words"), say(isPaused ? "continue" : "pause"));
     at("pause").setAttribute("aria-pressed", String(isPaused));
-    at("pause").disabled = about.check === IDENTITY; // that is asked by name
+    // These are answered by the button beside the question: Escape may have been meant as a pause.
+    at("pause").disabled = [IDENTITY, "placing", "earphones"].includes(about.check);
     showCheck(isPaused && !about.check ? { check: "pause" } : about, whose);
     this.#draw();
   }

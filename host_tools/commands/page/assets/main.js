@@ -482,7 +482,9 @@ class Page {
     this.abort = ask("SESS:ABOR");
     at("pause").addEventListener("click", () => this.pauseOrGoOn());
     at("abort").addEventListener("click", () => this.abort());
-    at("check-passed").addEventListener("click", ask("SESS:CONT"));
+    // The second click of two in a row was meant for the button that was there before.
+    const goOn = (event) => event.detail > 1 || ask("SESS:CONT")();
+    at("check-passed").addEventListener("click", goOn);
     for (const by of ["OPERATOR", "OTHER", "NOBODY"]) {
       at(`hear-${by.toLowerCase()}`).addEventListener("click", ask("SESS:HEAR", { by }));
     }
@@ -500,7 +502,7 @@ class Page {
       forgetTyped();
       return {};
     });
-    at("same-go-on").addEventListener("click", ask("SESS:CONT"));
+    at("same-go-on").addEventListener("click", goOn);
     at("another-end").addEventListener("click", () => this.abort());
     at("last-result").addEventListener("click", () => this.showResult());
     at("check-again").addEventListener("click", () => this.check().catch((e) => this.problem(e)));

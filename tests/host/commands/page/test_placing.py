@@ -59,6 +59,9 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
         expect(page.locator(SHOWN)).to_be_visible()
         asked.append(page.locator("#check-why").inner_text())
         assert check_buttons(page) == ["Continue"]
+        # Neither is meant for this question: the second of two clicks, and what was to pause.
+        page.locator("#check-passed").dispatch_event("click", {"detail": 2})
+        page.keyboard.press("Escape")
         page.click("#check-passed")
         # While time stands still the page is not told of what it asked a moment too early.
         device.until_answers(1)
@@ -76,6 +79,7 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
     expect(page.locator("#view-result")).to_be_visible()
 
     assert len(asked) == len(PLACES)
+    assert device.journal().read_text().count('"what": "continued"') == len(PLACES)
     assert all(place in words for place, words in zip(PLACES, map(str.lower, asked), strict=True))
     ears = {str(ear.route): ear for ear in recorded_result(device.journal()).result.ears}
     assert len(ears) == 4
