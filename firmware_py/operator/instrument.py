@@ -231,7 +231,7 @@ class Instrument:
         if foreign := self._runner.foreign:
             raise ConsoleError(grammar.SETTINGS_CONFLICT, say(foreign))
         if lacking := self._runner.lacking(test.settings):
-            raise ConsoleError(grammar.HARDWARE_MISSING, say(lacking))
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, say(lacking))
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:

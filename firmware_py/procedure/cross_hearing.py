@@ -85,11 +85,10 @@ class CrossHearing(OwnBone):
             if route.by_bone:
                 self.want_behind_noise(route, uncertain_hz)
             return False
+        if self.bone.placing.wait_for(route, noise=True):
+            return True  # nothing is forgotten before the operator's word
         if route.by_bone:
-            if not self.bone.placing.wait_for(
-                route, noise=True
-            ):  # nothing is forgotten before that
-                self.ask_own(route)
+            self.ask_own(route)
             return True
         self.asked_again[route] = informed
         self.ears[route].ask_again(forgotten)

@@ -206,20 +206,18 @@ class HearingTest:
 
     def _end_pause(self, now_us: int, anew: bool) -> list[Action]:
         self._check_until_us = now_us + CHECK_US_MAX
-        if anew:
+        if anew and self.ear.route.by_bone:
             self.ear.forget_witness()
-        moved = self.placing.take_word(anew)
-        if self.ear_check.waits:
-            self.ear_check.ask_again()
-        elif not moved and self.presenter.trial.presentation is not None:
-            return self.presenter.go_on(now_us)
-        return self._next(now_us)
+        looked_at, moved = self.ear_check.end_pause(now_us), self.placing.take_word(anew)
+        if looked_at or moved or self.presenter.trial.presentation is None:
+            return self._next(now_us)
+        return self.presenter.go_on(now_us)
 
     def _equipment_heard(self, now_us: int, by: str) -> list[Action]:
         if not self.takes_word_of(by):
             return []
+        self.ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
         if by != events.NOBODY:
-            self.ear.listening.equipment_heard_by = by
             self.placing.forget()  # it was held to somebody's head
         return self._end_check(now_us, passed=True)
 

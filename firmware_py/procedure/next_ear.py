@@ -58,6 +58,8 @@ def next_before_bone(
     if route is not None or check is not None:
         return route, False, check
     again = next_again(hearing)
+    if again and hearing.bone.placing.wanted and (check := hearing.next_behind_noise()):
+        return None, False, check  # found wanting on the way, of an ear before that one
     return again, again is not None, None if again else hearing.next_check()
 
 

@@ -148,6 +148,17 @@ class EarCheck:
             else:
                 self.ask_again()
 
+    def end_pause(self, now_us: int) -> bool:
+        """Ask for the whole time after a pause, and anew if the earphones were looked at.
+
+        Return whether they were.
+        """
+        looked_at = self.waits
+        if looked_at:
+            self.ask_again()
+        self._question.until_us = now_us + ASKED_US_MAX
+        return looked_at
+
     def ask_again(self) -> None:
         """Begin again with a tone that is heard: in an ear that nobody can foresee."""
         self.waits = False

@@ -220,6 +220,8 @@ class Driver(Generic[First, Test]):
 
     def feed(self, event: events.Event, board: BoardMark | None = None) -> None:
         """Give the session under way an event; without one, or after its end, it means nothing."""
+        if isinstance(event, events.Continued):
+            self._pause.ends()  # what follows may be a pause of its own
         if self.session is not None:
             self.session.feed(event, board)
 

@@ -519,11 +519,22 @@ def test_it_does_not_go_on_at_a_board_that_has_none(at_placing: World) -> None:
     world.until(lambda: world.client.boot == f"{2:08x}")
     (refused,) = world.ask("SESS:CONT")
     assert refused == (
-        'ERROR -241,"the tone generator has nothing that reaches the left ear by bone"'
+        'ERROR -221,"the tone generator has nothing that reaches the left ear by bone"'
     )
     assert " check=placing " in state(world)
     world.swap_board(SimulatedBoard(a_listener("S2"), boot=3))
     assert " check=placing " in state(world)
     assert world.ask("SESS:CONT") == ["OK"]
     world.until(lambda: is_told(world, "answer", ear="left", transducer="bone"))
+    world.close()
+
+
+def test_the_time_of_a_pause_ends_when_the_vibrator_is_asked_for(at_placing: World) -> None:
+    world = at_placing
+    world.ask("SESS:CONT")
+    world.until(lambda: is_told(world, "answer", ear="left", transducer="bone"))
+    for minutes, line in ((14, "SESS:PAUS"), (2, "SESS:CONT")):
+        assert world.ask(line) == ["OK"]
+        world.run(minutes * 60 * S)
+    assert " check=placing " in state(world)
     world.close()

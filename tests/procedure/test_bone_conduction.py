@@ -1,5 +1,6 @@
 """Tests by air and bone of simulated heads: whose thresholds come out, and what is left open."""
 
+import itertools
 from functools import lru_cache
 from random import Random
 from typing import Any, Final
@@ -73,6 +74,31 @@ def marks(test: SimulatedTest, route: Route) -> set[MaskingMark | None]:
 def placings(test: SimulatedTest) -> list[tuple[str, ...]]:
     told = [a.why for _, a in test.log if isinstance(a, tells.PlacingTold)]
     return [(why.code.word, *(str(part) for _, part in why.parts)) for why in told]
+
+
+@pytest.mark.parametrize(
+    ("about", "seed"),
+    [
+        ((36.0, 44.0, 10.0, 30.0), 32),
+        ((44.0, 36.0, 30.0, 10.0), 32),
+        ((50.0, 60.0, 25.0, 30.0), 1),
+    ],
+)
+def test_no_place_is_asked_for_in_vain(about: tuple[float, ...], seed: int) -> None:
+    """A tone comes after each; and of each ear that is asked again by air it is told then."""
+    test = run(*about, seed=seed)
+    told = [
+        a.WHAT if isinstance(a, tells.PlacingTold) else "play"
+        for _, a in test.log
+        if isinstance(a, tells.PlacingTold | events.Play)
+    ]
+    assert ("placing", "placing") not in [*itertools.pairwise(told)]
+    again = [a.route for _, a in test.log if isinstance(a, tells.EarAgainTold)]
+    assert len(again) == len({*again})
+    by_air = {route for route in test.test.cross_hearing.asked_again if not route.by_bone}
+    assert (
+        by_air == {route for route in again if not route.by_bone} == {Route("right"), Route("left")}
+    )
 
 
 def test_ears_without_a_gap_are_measured_without_noise() -> None:

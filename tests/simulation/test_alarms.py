@@ -9,6 +9,7 @@ from device.simulator.head import Head
 from firmware_py.calibration.calibration import Calibration
 from firmware_py.procedure import levels
 from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.placing import Placing
 from firmware_py.procedure.route import BY_BONE, RouteKind
 from firmware_py.procedure.settings import AIR_AND_BONE, DEFAULT_PROFILE
 from tests.budget import quick
@@ -204,6 +205,15 @@ def test_the_alarm_rings_when_bone_is_louder_than_it_may_be(
     )
     with pytest.raises(Violation, match=words):
         Run(story).live()
+
+
+@pytest.mark.thorough
+def test_the_alarm_rings_when_nobody_is_asked_for_the_vibrator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Placing, "wait_for", lambda *_, **__: False)
+    with pytest.raises(Violation, match="nobody put there what was at ''"):
+        Run(DEAF_BY_BONE).live()
 
 
 def test_the_alarm_rings_when_a_result_depends_on_what_went_wrong() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import cast
@@ -153,6 +154,16 @@ def test_who_plays_the_operator_places_the_vibrator_and_says_so(
     ))  # fmt: skip
     assert done == (["placed", "SESS:CONT"] if somebody else [])
     os.close(port)
+
+
+@pytest.mark.parametrize("check", ["placing", "listener"])
+def test_one_that_is_gone_on_with_may_wait_for_the_vibrator(check: str) -> None:
+    class Waiting(Standing):
+        def greet(self) -> str:
+            return f"state=paused ear=left tones=3 heard=1 prior=shipped check={check} why=so"
+
+    begun = live.begin(cast(Operator, Waiting()), Namespace(), {}, Console(quiet=True))
+    assert begun.placing == (check == "placing")
 
 
 def test_a_firmware_that_was_killed_as_it_was_told_to_go_on_is_met_anew(
