@@ -26,6 +26,8 @@ PLAIN = {"numpy", "packaging", "pyserial", "rich"}
 PACKAGES = ("device", "firmware_py", "host_tools")
 PICTURES = {".png", ".svg"}
 OF_PAGES = {".md", *PICTURES}
+# They make a page or a wheel of a checkout.
+OF_A_CHECKOUT = {"host_tools/manual.py", "device/image/wheels.py", "device/image/wheel_hook.py"}
 
 
 def wheel_of(image: Image, places: pytest.TempPathFactory) -> Path:
@@ -101,8 +103,20 @@ def test_a_wheel_has_all_of_the_packages_but_their_pages(small_wheel: Path) -> N
     with zipfile.ZipFile(small_wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith(PACKAGES)}
     programs = [path for path in of_the_packages() if path.suffix not in OF_PAGES]
-    expected = {str(path.relative_to(ROOT)) for path in programs}
+    expected = {str(path.relative_to(ROOT)) for path in programs} - OF_A_CHECKOUT
     assert names - {"firmware_py/inference/kernels.so"} == expected
+
+
+def test_what_a_wheel_lacks_is_imported_by_nothing_that_it_has() -> None:
+    modules = {Path(path).stem for path in OF_A_CHECKOUT}
+    found = [
+        (path.name, module)
+        for path in of_the_packages()
+        if path.suffix == ".py" and str(path.relative_to(ROOT)) not in OF_A_CHECKOUT
+        for module in modules
+        if re.search(rf"(from|import) [\w.]*\b{module}\b", path.read_text("utf-8"))
+    ]
+    assert found == []
 
 
 def test_a_page_or_picture_that_a_wheel_lacks_is_read_by_no_program() -> None:
