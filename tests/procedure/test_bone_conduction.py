@@ -190,10 +190,7 @@ def silent_by_bone() -> SimulatedTest:
     """A test in which somebody fell asleep by bone, and the operator is asked to look."""
     test = SimulatedTest(Settings(routes="air, bone", ears="left", seed=1), someone())
     step_to_bone(test, played=True)
-    test.board.listener = SimulatedListener(
-        {"right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,))},
-        lapse_rate=1.0,
-    )
+    test.board.listener = someone(lapse_rate=1.0)
     test.run_until(lambda action: isinstance(action, tells.ListenerCheckTold))
     test.operators.take_in(tells.GoingOnTold(), test.now_us)
     assert check_of(test.test) == "silence"
@@ -272,10 +269,10 @@ def test_earphones_wait_for_both_ears_by_bone(about: tuple[float, ...], seed: in
             assert action.route.by_bone == by_bone
 
 
-def someone() -> SimulatedListener:
+def someone(**other: Any) -> SimulatedListener:
     return SimulatedListener({
         "right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,)),
-    })  # fmt: skip
+    }, **other)  # fmt: skip
 
 
 @pytest.mark.parametrize("about", [(50.0, 45.0), (50.0, 10.0, 40.0), (DEAD, 10.0)])

@@ -109,8 +109,8 @@ class Page:
             raise Violation(f"presentation {number} was {self.plays[number]}, and now is {play}")
         at = play["ear"] if play.get("transducer") == "bone" else ""
         # Earphones may be on since before a pause that was for something else.
-        known = self.vibrator_at is not None or at
-        if known and at != self.vibrator_at and not self.moved:
+        may_be_on = self.vibrator_at is None and not at
+        if not may_be_on and at != self.vibrator_at and not self.moved:
             raise Violation(f"{play}, and nobody put there what was at {self.vibrator_at!r}")
         self.vibrator_at, self.moved = at, False
         before = [p for n, p in self.plays.items() if n < number and p["ear"] == play["ear"]]
