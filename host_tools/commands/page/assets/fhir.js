@@ -1,6 +1,7 @@
 // A session as HL7 FHIR R4, as `gp-pta export --format fhir` writes it: see bundle.py for its rules.
 
 import { inEnglish } from "./remarks.js";
+import { fixed, rounded } from "./rounding.js";
 import { verdictNote } from "./verdict.js";
 import { unitOf } from "./words.js";
 
@@ -139,9 +140,9 @@ class Writer {
   }
 
   gapLevel(gap) {
-    const [low, high] = [gap.low_db, gap.high_db].map((end) => (end === null ? "" : end.toFixed(0)));
+    const [low, high] = [gap.low_db, gap.high_db].map((end) => (end === null ? "" : fixed(end, 0)));
     const band = low && high ? `${low} to ${high}` : low ? `from ${low}` : `up to ${high}`;
-    return `${this.terms.bounds[gap.bound]}${gap.db.toFixed(0)} dB (95 % band ${band} dB)`;
+    return `${this.terms.bounds[gap.bound]}${fixed(gap.db, 0)} dB (95 % band ${band} dB)`;
   }
 
   /** Return the air-bone gap of an ear by bone at a frequency, as a note; none where nothing is known. */
@@ -223,7 +224,7 @@ class Writer {
   }
 
   quantity(level, comparator) {
-    const value = { ...(comparator ? { comparator } : {}), value: Math.round(level * 10) / 10 };
+    const value = { ...(comparator ? { comparator } : {}), value: rounded(level, 1) };
     const { nominal } = this.session.result;
     const code = nominal ? {} : { system: this.terms.systems.ucum, code: "dB" };
     return { ...value, unit: this.unit(), ...code };

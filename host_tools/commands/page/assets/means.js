@@ -1,7 +1,7 @@
 // Mean thresholds and grades of hearing loss in words; the device tells them finished.
 
 import { whyNothingFollows } from "./verdict.js";
-import { earName, isByAir, number, say, written } from "./words.js";
+import { earName, isByAir, number, oneDecimal, say } from "./words.js";
 
 const BOUNDS = { none: "grade_share", "at-least": "grade_at_least", "at-most": "grade_at_most" };
 const NO_BREAK = "\u00a0";
@@ -33,10 +33,10 @@ function lineOf(ear) {
   }
   const isBound = mean.bound !== "none";
   const [low, high] = [mean.low_db_hl, mean.high_db_hl].map((level) => (level === null ? "" : number(level)));
-  const level = isBound ? number(mean.level_db_hl) : written(mean.level_db_hl.toFixed(1));
+  const level = isBound ? number(mean.level_db_hl) : oneDecimal(mean.level_db_hl);
   let words = say(isBound ? `mean_${mean.bound.replace("-", "_")}` : "mean", { level, low, high });
   const { clinical_db_hl: clinical } = mean;
-  words = clinical === null ? words : say("mean_clinical", { mean: words, level: written(clinical.toFixed(1)) });
+  words = clinical === null ? words : say("mean_clinical", { mean: words, level: oneDecimal(clinical) });
   for (const key of ["beyond", "inferred", "doubtful"]) {
     const frequencies = mean[`${key}_hz`].map((hz) => number(hz)).join(", ");
     words = frequencies ? say(`mean_${key}`, { mean: words, frequencies_hz: frequencies }) : words;
@@ -51,7 +51,7 @@ export function conventionLines({ ears, nominal, threshold_convention: conventio
   const lines = known.length ? [say(clinical ? "convention_clinical" : "convention_50")] : [];
   if (known.length && (clinical || (!nominal && known.some((ear) => ear.may_conclude)))) {
     const rest = known.some(isByAir) ? known.filter(isByAir) : known;
-    const told = Object.fromEntries(rest.map((ear) => [ear.ear, written(ear.clinical_offset_db.toFixed(1))]));
+    const told = Object.fromEntries(rest.map((ear) => [ear.ear, oneDecimal(ear.clinical_offset_db)]));
     const [offset, other = offset] = Object.values(told);
     lines.push(offset === other ? say("convention_rules", { offset }) : say("convention_rules_ears", told));
   }

@@ -3,7 +3,7 @@
 import { make, table } from "./dom.js";
 import { inWords } from "./remarks.js";
 import { verdictWord } from "./verdict.js";
-import { day, earName, number, routeOf, say, written } from "./words.js";
+import { day, earName, number, oneDecimal, routeOf, say } from "./words.js";
 
 export const NOTHING = "-";
 export const HOLDING = ["CALIBRATED", "SIMULATED"]; // calibrations in which levels are what they say
@@ -197,11 +197,6 @@ function earParts(ear) {
   return [...said, ...(doubtful.length ? [onPaper("part_doubtful", { frequencies_hz: hertz(doubtful) })] : [])];
 }
 
-/** Return a number with one decimal, as the language writes it. */
-export function oneDecimal(value) {
-  return written(value.toFixed(1));
-}
-
 /** Return why an ear ended; how wide its bands are is said in its sentence, and only there. */
 function endingOf(ear) {
   const [end, ...bands] = ear.why;
@@ -268,7 +263,7 @@ function qualityRows(ear, found, times) {
     [say("quality_masked"), String(ear.tones_masked)],
     [onPaper("clear_missed"), of(found.clear_missed, found.clear_tones)],
     [onPaper("response_time"), responseWords(times)],
-    [onPaper("trial_time"), found.trial_s === null ? NOTHING : `${written(found.trial_s.toFixed(1))} s`],
+    [onPaper("trial_time"), found.trial_s === null ? NOTHING : `${oneDecimal(found.trial_s)} s`],
     [onPaper("posterior_sd"), sds.length ? onPaper("posterior_sd_value", { mean: oneDecimal(mean), most: oneDecimal(Math.max(...sds)) }) : NOTHING],
   ];
 }

@@ -2,6 +2,7 @@
 
 import { make } from "./dom.js";
 import { plain } from "./problems.js";
+import { fixed } from "./rounding.js";
 import { day, english, hasWords, say, written } from "./words.js";
 
 const SPOKEN = { say, written, day };
@@ -48,7 +49,7 @@ function wordsOf(name, part, by) {
   }
   if (typeof part === "number") {
     const sign = parts.signed.includes(name) && part >= 0 ? "+" : "";
-    return by.written(sign + (name in parts.decimals ? part.toFixed(parts.decimals[name]) : part));
+    return by.written(sign + (name in parts.decimals ? fixed(part, parts.decimals[name]) : part));
   }
   if (typeof part === "object") {
     return sentence(part, by);

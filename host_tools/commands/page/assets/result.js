@@ -7,13 +7,13 @@ import { sessionsOf } from "./lines.js";
 import { drawEars, drawnEar, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
 import {
-  alarmsOf, capital, courseOf, earSentence, factsOf, oneDecimal, onPaper, qualityOf, signatureOf, standingOf,
+  alarmsOf, capital, courseOf, earSentence, factsOf, onPaper, qualityOf, signatureOf, standingOf,
 } from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
 import { differsWords } from "./prepare.js";
 import { asTold } from "./remarks.js";
 import { shortVerdict, verdictsOf, verdictWord } from "./verdict.js";
-import { dateAndTime, earName, number, routeOf, say, unitOf } from "./words.js";
+import { dateAndTime, earName, number, oneDecimal, routeOf, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50;
 const ORDER = ["right", "left", "right-bone", "left-bone"]; // as on paper, whichever was tested first

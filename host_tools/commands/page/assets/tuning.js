@@ -4,6 +4,7 @@ import { at, fill, make, show, table, tell } from "./dom.js";
 import { pairs } from "./lines.js";
 import { personTyped } from "./person.js";
 import { asTold } from "./remarks.js";
+import { rounded } from "./rounding.js";
 import { number, say } from "./words.js";
 
 const OVER = ["idle", "finished"];
@@ -13,8 +14,7 @@ const NOTES_MAX = 20;
 
 /** Return a difference as it is written with its sign; there is no -0. */
 function signed(value_db) {
-  const rounded = Math.round(value_db * 10) / 10 || 0;
-  return `${rounded > 0 ? "+" : ""}${number(rounded, 1)}`;
+  return `${rounded(value_db, 1) > 0 ? "+" : ""}${number(value_db, 1)}`;
 }
 
 export class Tuning {

@@ -1,5 +1,7 @@
 // Sentences of the catalogue in the language that was chosen; numbers and dates as it writes them.
 
+import { fixed, rounded } from "./rounding.js";
+
 const PLACE = /\{(\w+)\}/g;
 
 // How a language writes, where that is not by its bare name: the bare English is American.
@@ -82,13 +84,18 @@ export function english(key, values) {
 /** Return a number as the language writes it, with so many decimals at most. */
 export function number(value, decimals = 0) {
   const form = { maximumFractionDigits: decimals, useGrouping: false, signDisplay: "negative" }; // no -0
-  return new Intl.NumberFormat(LOCALES[language] ?? language, form).format(value).replace("-", "−");
+  return new Intl.NumberFormat(LOCALES[language] ?? language, form).format(rounded(value, decimals)).replace("-", "−");
 }
 
 /** Return a number that was written with a point as the language writes it. */
 export function written(text) {
   const told = /[1-9]/.test(text) ? text : text.replace("-", ""); // there is no -0
   return told.replace("-", "−").replace(".", number(0.1, 1)[1]);
+}
+
+/** Return a number with one decimal, as the language writes it. */
+export function oneDecimal(value) {
+  return written(fixed(value, 1));
 }
 
 /** Return a day of ISO 8601 as the language writes it; the text itself if it is none. */
@@ -113,6 +120,6 @@ export function dateAndTime(text) {
 
 /** Return so many seconds as minutes and seconds. */
 export function clockTime(seconds) {
-  const whole = Math.max(0, Math.round(seconds));
+  const whole = Math.max(0, rounded(seconds, 0));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
