@@ -12,6 +12,7 @@ from device.simulator.virtual_clock import MS
 from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
+from firmware_py.procedure.events import Continued
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import Settings
 
@@ -72,6 +73,18 @@ def records_of(path: Path, kind: str) -> list[dict[str, Any]]:
     """Return the events (kind "input") or actions (kind "output") of a journal."""
     inner = {"input": "event", "output": "action"}[kind]
     return [record[inner] for record in read_journal(path).records if record["kind"] == kind]
+
+
+def finish_and_place(world: World) -> None:
+    """Let a test go on to its end; the vibrator is in its place as soon as it is asked for."""
+
+    def is_over() -> bool:
+        session = world.runner.session
+        if session is not None and session.test.placing.wanted is not None:
+            world.runner.feed(Continued())
+        return session is None
+
+    world.until(is_over)
 
 
 def stimuli_of(path: Path) -> list[dict[str, Any]]:

@@ -25,13 +25,18 @@ from firmware_py.platform.own_prior import (
     find_beside,
     path_of,
 )
-from firmware_py.procedure.events import Continued
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.sessions.replay import ReplayError, replay
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
-from tests.firmware.whole_sessions import ONE_EAR, a_listener, result_of, stimuli_of
+from tests.firmware.whole_sessions import (
+    ONE_EAR,
+    a_listener,
+    finish_and_place,
+    result_of,
+    stimuli_of,
+)
 from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 from tests.own_priors import small_prior, write_prior
 
@@ -298,14 +303,7 @@ def test_bone_begins_with_it_where_air_tells_nothing() -> None:
 def test_a_test_by_air_and_bone_replays(tmp_path: Path, own: OwnPrior) -> None:
     world = world_of(tmp_path / "own", own)
     world.begin(Settings.from_record({**ONE_EAR, "routes": "air, bone"}))
-
-    def is_over() -> bool:
-        session = world.runner.session
-        if session is not None and session.test.placing.wanted is not None:
-            world.runner.feed(Continued())  # the vibrator is in its place
-        return session is None
-
-    world.until(is_over)
+    finish_and_place(world)
     journal = world.end()
     state = replay(read_journal(journal).records, None, find_beside(journal.parent))
     assert state.differences == []
