@@ -42,6 +42,7 @@ NORMAL_BONE_DB_HL: Final = 20.0
 TYPE_HZ: Final = (500, 1000, 2000)
 _ALSO_TELLS_HZ: Final = 4000  # of the gaps there, if they are not measured
 CALLED: Final = 0.5  # so likely a gap is called one
+SURE: Final = 0.95  # a type of loss that is less likely is only probable
 # A conductive loss cannot be larger: beyond it sound reaches the cochlea through the skull.
 LARGEST_DB: Final = 60.0
 # Of a threshold that perhaps lies above a limit, or above the level from which on the skin may feel
@@ -123,10 +124,18 @@ class EarGaps:
         """Return whether bone conduction is surely poorer than air, which no ear has."""
         return self.mean is not None and self.mean.is_negative
 
+    @property
+    def loss_is_probable(self) -> bool:
+        """Return whether the type of loss is no more than probable, as is said beside it."""
+        if self.mean is None or self.loss == LossType.UNKNOWN:
+            return False
+        return 1.0 - SURE < self.mean.share < SURE
+
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             **asdict(self),
+            "loss_is_probable": self.loss_is_probable,
             "bone_is_poorer": self.bone_is_poorer,
             "wants_examination": self.wants_examination,
             "impossible_hz": self.impossible_hz,
@@ -306,17 +315,9 @@ def _mean_with_inferred(
     )
     beyond = any(by_air[f][0].at_least for f in (*some_hz, *most_db))
     at_least = beyond or len(some_hz) + len(most_db) < count
-    low_db, high_db = spread.band_db_hl()
+    bound = Bound.AT_LEAST if at_least else Bound.NONE
     inferred_hz = {f for f in some_hz if by_air[f][1] or by_bone[f][1]} | {*most_db}
-    return _make_gap(
-        TYPE_HZ,
-        spread.mean_db_hl,
-        low_db,
-        None if at_least else high_db,
-        spread.above(GAP_DB),
-        Bound.AT_LEAST if at_least else Bound.NONE,
-        (*sorted(inferred_hz),),
-    )
+    return _make_gap(TYPE_HZ, spread, bound, (*sorted(inferred_hz),))
 
 
 def _hidden_db_hl(bone: EarResult) -> dict[int, float]:
@@ -354,30 +355,23 @@ def _gap_between(
     mean_db = sum(a.db_hl - b.db_hl for a, b in zip(air, bone, strict=True)) / count
     sd_db = sqrt(sum((sum(each.sd_db for each in of) / count) ** 2 for of in (air, bone)))
     spread = Spread(((1.0, mean_db, sd_db),))
-    low_db, high_db = spread.band_db_hl()
-    return _make_gap(
-        frequencies_hz,
-        mean_db,
-        None if at_most else low_db,
-        None if at_least else high_db,
-        spread.above(GAP_DB),
-        Bound.AT_LEAST if at_least else Bound.AT_MOST if at_most else Bound.NONE,
-        inferred_hz,
-    )
+    bound = Bound.AT_LEAST if at_least else Bound.AT_MOST if at_most else Bound.NONE
+    return _make_gap(frequencies_hz, spread, bound, inferred_hz)
 
 
 def _make_gap(
-    frequencies_hz: tuple[int, ...],
-    db: float,
-    low_db: float | None,
-    high_db: float | None,
-    share: float,
-    bound: Bound = Bound.NONE,
-    inferred_hz: tuple[int, ...] = (),
+    frequencies_hz: tuple[int, ...], spread: Spread, bound: Bound, inferred_hz: tuple[int, ...]
 ) -> Gap:
-    low_db, high_db = (None if e is None else round(e, LEVEL_DIGITS) for e in (low_db, high_db))
-    at = round(db, LEVEL_DIGITS)
-    return Gap(frequencies_hz, at, low_db, high_db, round(share, LEVEL_DIGITS), bound, inferred_hz)
+    low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db_hl())
+    return Gap(
+        frequencies_hz,
+        round(spread.mean_db_hl, LEVEL_DIGITS),
+        None if bound == Bound.AT_MOST else low_db,
+        None if bound == Bound.AT_LEAST else high_db,
+        round(spread.above(GAP_DB), LEVEL_DIGITS),
+        bound,
+        inferred_hz,
+    )
 
 
 def _loss_type(mean: Gap | None, bone: Sequence[_Level | None]) -> LossType:

@@ -311,6 +311,14 @@ def test_gaps_larger_than_a_conductive_loss_are_named() -> None:
     assert impossible.impossible_hz == [500]
 
 
+def test_a_type_of_loss_is_probable_near_15_db_and_sure_far_from_it() -> None:
+    found = {gap: gaps_of(session(air({0: 40.0 + gap}), bone({0: 40.0})))[0] for gap in (0, 16, 40)}
+    assert [found[gap].loss_is_probable for gap in found] == [False, True, False]
+    assert found[16].to_record()["loss_is_probable"] is True
+    unknown = replace(found[16], loss=LossType.UNKNOWN)
+    assert not unknown.loss_is_probable
+
+
 def test_bone_that_is_poorer_than_air_tells_no_type_of_loss() -> None:
     """A vibrator that slipped before the first tone: no other sign of it is left."""
     (slipped,) = gaps_of(session(air({0: 50.0}), bone({0: 68.0})))

@@ -19,7 +19,7 @@ from host_tools.commands.export.cells import (
     with_what,
 )
 from host_tools.commands.export.examination import Examination, marks_of
-from host_tools.commands.export.gaps import gaps_cell
+from host_tools.commands.export.gaps import gaps_cell, loss_words
 
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
 # Of an ear with tests by air and by bone.
@@ -150,7 +150,7 @@ def _rest(examination: Examination, spelling: Spelling) -> dict[str, Any]:
     if any(ear.route.by_bone for ear in examination.result.ears):
         row["vibrator"] = spelling.cell(examination.identity.vibrator)
     for gaps in examination.gaps:
-        row[f"loss_{gaps.ear}"] = gaps.loss
+        row[f"loss_{gaps.ear}"] = loss_words(gaps)
         row[f"air_bone_gap_db_{gaps.ear}"] = gaps_cell(gaps, spelling)
     return row
 

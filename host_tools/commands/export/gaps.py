@@ -67,9 +67,14 @@ def gap_note(gap: Gap) -> str:
     return f"inferred air-bone gap, not measured: {_level(gap)}"
 
 
+def loss_words(gaps: EarGaps) -> str:
+    """Return the type of loss, such as "conductive" or "probably conductive"."""
+    return f"probably {gaps.loss}" if gaps.loss_is_probable else str(gaps.loss)
+
+
 def loss_note(gaps: EarGaps) -> str:
     """Return the type of loss of an ear, and the mean gap that it rests on."""
-    told = f"{gaps.ear} ear: type of loss by the air-bone gap: {gaps.loss}"
+    told = f"{gaps.ear} ear: type of loss by the air-bone gap: {loss_words(gaps)}"
     mean = gaps.mean
     if mean is None:
         return told

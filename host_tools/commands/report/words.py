@@ -11,7 +11,6 @@ from firmware_py.procedure.air_bone_gap import (
     TYPE_SOURCE,
     EarGaps,
     Gap,
-    LossType,
 )
 from firmware_py.procedure.convention import clinical_mean_db_hl
 from firmware_py.procedure.grades import PersonGrade, grades_said
@@ -41,7 +40,6 @@ KEYS_OF_GAP: Final = {
     Bound.AT_LEAST: "gap_at_least",
     Bound.AT_MOST: "gap_at_most",
 }
-SURE: Final = 0.95  # so probable it is said without "probably"
 NOTHING: Final = "-"
 OPEN: Final = "…"
 NO_READING: Final = Reading(Kind.UNKNOWN, None)
@@ -217,7 +215,7 @@ class Words:
 
     def _loss(self, found: EarGaps) -> str:
         loss, mean = self.name_of("loss", found.loss), found.mean
-        if mean and found.loss != LossType.UNKNOWN and 1.0 - SURE < mean.share < SURE:
+        if found.loss_is_probable:
             loss = self.say("loss_probably", loss=loss)
         parts = {"ear": _capital(self.ear(found.ear)), "loss": loss}
         if mean is None:

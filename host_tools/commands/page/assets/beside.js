@@ -141,8 +141,6 @@ function sourcesOf(criteria) {
 
 // Those of `firmware_py/procedure/air_bone_gap.py`.
 const TYPE_SOURCE = "Mazzoli et al. 2003";
-// Of report/words.py: so probable it is said without "probably".
-const SURE = 0.95;
 const EXAMINATION_SOURCE = "21 CFR 801.420";
 const GAP_KEYS = { none: "gap_value", "at-least": "gap_at_least", "at-most": "gap_at_most" };
 
@@ -166,10 +164,9 @@ function withoutGaps(side, ears, gaps) {
   return found ? [onPaper("gap_missing", { ear: capital(earName(found)), why: whyNothingFollows(found) })] : [];
 }
 
-function lossOf({ ear, loss, mean }) {
+function lossOf({ ear, loss, loss_is_probable: isProbable, mean }) {
   const named = onPaper(`loss_${loss}`);
-  const isUnsure = mean && loss !== "unknown" && 1 - SURE < mean.share && mean.share < SURE;
-  const parts = { ear: capital(say(`${ear}_ear`)), loss: isUnsure ? onPaper("loss_probably", { loss: named }) : named };
+  const parts = { ear: capital(say(`${ear}_ear`)), loss: isProbable ? onPaper("loss_probably", { loss: named }) : named };
   if (!mean) {
     return onPaper("gap_none", parts);
   }

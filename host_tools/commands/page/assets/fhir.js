@@ -129,8 +129,8 @@ class Writer {
     };
   }
 
-  gapWords({ ear, loss, mean }) {
-    const told = `${ear} ear: type of loss by the air-bone gap: ${loss}`;
+  gapWords({ ear, loss, loss_is_probable: isProbable, mean }) {
+    const told = `${ear} ear: type of loss by the air-bone gap: ${isProbable ? "probably " : ""}${loss}`;
     if (!mean) {
       return told;
     }

@@ -214,7 +214,8 @@ def test_bone_has_observations_and_a_panel_of_its_own() -> None:
     assert len(set(names)) == 16
     notes = [note["text"] for note in bone["note"]]
     said = next(note for note in notes if note.startswith("right ear: type of loss"))
-    assert re.search(r"(conductive|mixed); mean at 500, 1000, 2000 Hz 30 dB \(95 % band", said)
+    mean = r"mean at 500, 1000, 2000 Hz 30 dB \(95 % band"
+    assert re.search(rf"gap: (conductive|mixed); {mean}", said)
     assert "left ear: type of loss by the air-bone gap: sensorineural" in " ".join(notes)
     assert not any("type of loss" in note["text"] for note in air["note"])
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.procedure import air_bone_gap
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.outcomes import Verdict
@@ -99,7 +100,7 @@ def test_what_is_unsure_or_missing_of_gaps_is_said_as_in_a_report() -> None:
     session.state.result = replace(found, ears=(*others, doubtful))
     told = json.loads(json.dumps(result_as_json(session.result, session.settings, nominal=False)))
     (right,) = told["air_bone_gaps"]
-    right["mean"]["share"] = 0.8
+    right["mean"]["share"], right["loss_is_probable"] = 0.8, True
     given = {**told, "nominal": False}
     said = run("result.js", SAID, languages=[*LANGUAGES], told=given)
 
@@ -108,6 +109,7 @@ def test_what_is_unsure_or_missing_of_gaps_is_said_as_in_a_report() -> None:
         (gap,) = findings.gaps
         assert gap.mean is not None
         unsure = replace(gap, mean=replace(gap.mean, share=0.8))
+        assert unsure.loss_is_probable
         words = Words.of(findings)
         assert losses == words.losses(replace(findings, gaps=[unsure]))
         assert len(losses) == 3
@@ -165,7 +167,11 @@ def test_a_session_by_air_says_nothing_of_gaps() -> None:
         assert len(means) == 3
 
 
-def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export() -> None:
+@pytest.mark.parametrize("sure", [0.95, 2.0])
+def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export(
+    monkeypatch: pytest.MonkeyPatch, sure: float
+) -> None:
+    monkeypatch.setattr(air_bone_gap, "SURE", sure)  # at 2 every type of loss is only probable
     examination = with_vibrator(session_with_bone())
     result = json.loads(json.dumps(examination.as_json()))
     calibration = examination.calibration
@@ -205,3 +211,4 @@ def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export() -> None:
         if note["text"].startswith("right ear: type of loss")
     )
     assert said in json.dumps(exported)
+    assert ("probably " in said) == (sure > 1.0)
