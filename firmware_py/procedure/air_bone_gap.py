@@ -7,7 +7,8 @@ below 20 dB HL, or mixed with poorer ones. At 4 kHz the reference level of vibra
 10 dB (Margolis et al. 2013, Int J Audiol 52:526-532), so no rule here looks at it.
 
 When an examination is due before a hearing aid is the FDA's rule of 1977 (21 CFR 801.420): with a
-gap of 15 dB and more at 0.5, 1 and 2 kHz.
+gap of 15 dB and more at 0.5, 1 and 2 kHz; or here at those that are known, if the mean of the three
+is so large whatever it is at the others.
 
 The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
 independent: where one was made from the other the gap is surer than is said here. The SD of a mean
@@ -109,10 +110,14 @@ class EarGaps:
     in_either: bool = False  # it or the other ear has a gap of 15 dB and more; open is which
 
     @property
-    def wants_examination(self) -> bool:
-        """Return whether there is a gap of 15 dB and more at each of `TYPE_HZ`."""
-        called = {gap.frequencies_hz[0] for gap in self.gaps if gap.is_called}
-        return called >= {*TYPE_HZ}
+    def examined_hz(self) -> list[int]:
+        """Return where gaps of 15 dB and more want an examination; nowhere: there is no need.
+
+        That is at each of `TYPE_HZ`. Where one is not known the mean has to be so large without it.
+        """
+        known = [gap for gap in self.gaps if gap.frequencies_hz[0] in TYPE_HZ]
+        is_due = self.mean is not None and self.mean.is_called and all(g.is_called for g in known)
+        return [gap.frequencies_hz[0] for gap in known] if is_due else []
 
     @property
     def impossible_hz(self) -> list[int]:
@@ -137,7 +142,7 @@ class EarGaps:
             **asdict(self),
             "loss_is_probable": self.loss_is_probable,
             "bone_is_poorer": self.bone_is_poorer,
-            "wants_examination": self.wants_examination,
+            "examined_hz": self.examined_hz,
             "impossible_hz": self.impossible_hz,
         }
 

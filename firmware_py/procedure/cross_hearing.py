@@ -191,19 +191,20 @@ class CrossHearing(OwnBone):
         """
         tested = self.ears[route]
         estimates = tested.audiogram.estimates()
-        if tested.outcome in (Outcome.HEARS_ALL, Outcome.UNRELIABLE) or not tested.observations:
+        if tested.outcome == Outcome.UNRELIABLE or not tested.observations:
             return {each.frequency_hz: Verdict(MaskingMark.NOT_MASKED) for each in estimates}
         return {each.frequency_hz: self._verdict(route, each) for each in estimates}
 
     def _verdict(self, route: Route, estimate: Estimate) -> Verdict:
         frequency_hz = estimate.frequency_hz
-        audiogram = self.ears[route].audiogram
+        audiogram, levels = self.ears[route].audiogram, self.ears[route].levels
         if audiogram.is_unmasked(estimate):
             open_for = audiogram.unmasked[frequency_hz].why
             mark = MaskingMark.UNCERTAIN if open_for else MaskingMark.NOT_MASKED
             return Verdict(mark, open_for)
-        other = self.other(route, frequency_hz) or masking.UNKNOWN
-        level_db_hl = min(estimate.mean_db_hl, self.ears[route].levels.limit_db_hl(frequency_hz))
+        other = self.other_at_best(route, frequency_hz)
+        asked_db_hl = max(estimate.mean_db_hl, levels.floor_db_hl)  # no tone is softer
+        level_db_hl = min(asked_db_hl, levels.limit_db_hl(frequency_hz))
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
         # What is measured by bone has no room for errors of this ear, which what is assumed has.
         measured = other.bone_low_db_hl is not None

@@ -131,6 +131,11 @@ class Crossing:
             float(mean_db_hl[0]), float(low_db_hl[0]), float(high_db_hl[0]), bone_db_hl
         )
 
+    def other_at_best(self, route: Route, frequency_hz: float) -> masking.Threshold:
+        """Return the same; of an ear that is not measured, how well it may hear."""
+        unknown = masking.UNKNOWN_BY_BONE if route.by_bone else masking.UNKNOWN
+        return self.other(route, frequency_hz) or unknown
+
     def crossing_db_hl(self, route: Route, frequency_hz: float, level_db_hl: float) -> float:
         """Return the level at which a tone reaches the other cochlea at most."""
         if route.by_bone:
@@ -179,7 +184,7 @@ class Crossing:
         for each in self.ears[route].observations:
             tone = each.presentation
             if tone.is_asked and each.heard is not False and each.cover.noise_db_hl is None:
-                other = self.other(route, tone.frequency_hz) or masking.UNKNOWN
+                other = self.other_at_best(route, tone.frequency_hz)
                 crossing_db_hl = self.crossing_db_hl(route, tone.frequency_hz, tone.level_db_hl)
                 if crossing_db_hl >= other.cochlea_db_hl:
                     suspects.append(each)

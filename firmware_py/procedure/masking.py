@@ -136,6 +136,8 @@ class Threshold:
 
 
 UNKNOWN: Final = Threshold(AIR_BONE_GAP_DB, 0.0, math.inf)  # perhaps young and healthy: 0 dB HL
+# By bone there is no head between that takes anything away: perhaps it hears all that is played.
+UNKNOWN_BY_BONE: Final = Threshold(AIR_BONE_GAP_DB, -math.inf, math.inf)
 
 
 def noise_db_hl(

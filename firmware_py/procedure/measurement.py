@@ -155,8 +155,7 @@ class Measurement:
         self._asked.observations = without(self.observations, observations)
         self.again_hz = tuple(each.presentation.frequency_hz for each in observations)
         self.bracketing.begin_again()
-        pauses = [each for each in self.evidence if isinstance(each, bool)]
-        self.evidence = [*pauses, *without(self.observations, self._told)]
+        self.evidence = without(self.evidence, observations)
         self._give_anew(self.evidence)
 
     def tones(self) -> list[Observation]:
@@ -190,15 +189,15 @@ class Measurement:
             give(self._estimator, each)
 
     def go_back(self, tones: int) -> tuple[list[Observation], list[bool]]:
-        """Measure as if nothing had been asked after so many tones.
+        """Measure as if there had been nothing after so many tones, no pause and no press either.
 
         Return the answers that are forgotten, and the pauses that are not.
         """
         places = [
-            place for place, each in enumerate(self.evidence)
+            place for place, each in enumerate(self.evidence, 1)
             if isinstance(each, Observation) and not _is_catch(each)
         ]  # fmt: skip
-        place = places[tones] if tones < len(places) else len(self.evidence)
+        place = places[tones - 1] if tones else 0
         dropped = [each for each in self.evidence[place:] if isinstance(each, Observation)]
         self.evidence = self.evidence[:place]
         self._asked.observations = without(self.observations, dropped)

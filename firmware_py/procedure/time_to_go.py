@@ -15,6 +15,7 @@ from firmware_py.procedure.bracketing import DONE
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
+from firmware_py.procedure.placing import Placing
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL, Settings
 
@@ -60,6 +61,7 @@ BY_BITS: Final = Tones(0.1, 4.0, 0.7)
 FAMILIAR_TONES: Final = 4  # two or three down, one or two up
 RETEST_TONES: Final = 3  # one ascent from 10 dB below in 5 dB steps: heard at the third, as a rule
 CONFIRM_TONES: Final = 9  # a frequency
+AGAIN_TONES: Final = 7  # of an ear that is asked anew with noise: `gp-pta study --bone`
 
 PACE_TRIALS: Final = 10.0  # what is expected of the pace is worth so many presentations
 TRIAL_S_MAX: Final = 8.0  # what took longer was a pause of the operator, or a board that was lost
@@ -75,10 +77,13 @@ class TimeToGo:
     that call for more clear tones, and an ear that is asked again with noise.
     """
 
-    def __init__(self, settings: Settings, ears: Mapping[Route, EarTest], pace: Pace) -> None:
+    def __init__(
+        self, settings: Settings, ears: Mapping[Route, EarTest], pace: Pace, placing: Placing
+    ) -> None:
         self._settings = settings
         self._ears = ears
         self._pace = pace
+        self._placing = placing
         self._answered_us: int | None = None
         self._trials = 0
         self._trials_us = 0
@@ -101,6 +106,8 @@ class TimeToGo:
     def seconds(self) -> float:
         """Return the expected time to the end of the session."""
         tones = sum(self._tones(ear) for ear in self._ears.values())
+        if not tones and self._placing.wanted is not None:
+            tones = AGAIN_TONES  # for an ear that is known the operator is asked for no place
         if self._settings.conduct == CLINICAL:
             tones /= 1.0 - self._settings.catch_rate
         return tones * self.trial_s

@@ -52,19 +52,21 @@ SENTENCES: Final[Mapping[str, str]] = {
     ),
     "inattentive": "responses of limited reliability: {signs}",
     # What seems to have happened in place of listening.
-    "fell-silent": "none of {count} tones was answered: check earphones, button and listener",
+    "fell-silent": "tones without an answer: {count}; check earphones, button and listener",
     "fell-silent-since": (
-        "none of {count} tones was answered, since tone {began}: check earphones, button and "
-        "listener"
+        "tones without an answer since tone {began}: {count}; check earphones, button and listener"
     ),
-    "fell-silent-bone": "none of {count} tones was answered: check vibrator, button and listener",
+    "fell-silent-bone": "tones without an answer: {count}; check vibrator, button and listener",
     "fell-silent-since-bone": (
-        "none of {count} tones was answered, since tone {began}: check vibrator, button and "
-        "listener"
+        "tones without an answer since tone {began}: {count}; check vibrator, button and listener"
     ),
-    "presses-anyway": "the button is pressed whatever is played: explain the task again",
+    "presses-anyway": (
+        "the button is pressed however soft a tone is: explain the task again, or check the "
+        "calibration"
+    ),
     "presses-anyway-since": (
-        "the button is pressed whatever is played, since tone {began}: explain the task again"
+        "the button is pressed however soft a tone is, since tone {began}: explain the task again, "
+        "or check the calibration"
     ),
     "presses-unrelated": "presses have nothing to do with the tones: explain the task again",
     "another-listener": (

@@ -136,7 +136,7 @@ def test_what_may_lie_on_either_side_is_not_known() -> None:
     assert 1000 not in {gap.frequencies_hz[0] for gap in found.gaps}
     assert found.mean is None
     assert found.loss == LossType.UNKNOWN
-    assert not found.wants_examination
+    assert found.examined_hz == []
 
 
 def test_what_perhaps_lies_beyond_a_limit_by_air_is_a_bound_below_it() -> None:
@@ -298,9 +298,9 @@ def test_an_examination_is_due_with_a_gap_at_all_three_frequencies() -> None:
     at_two = session(air({0: 40.0}), bone({0: 20.0, 1000: 26.0}))
     at_three = session(air({0: 40.0}), bone({0: 39.0, 500: 20.0, 1000: 20.0, 2000: 20.0}))
 
-    assert [each.wants_examination for each in gaps_of(at_all)] == [True]
-    assert [each.wants_examination for each in gaps_of(at_two)] == [False]
-    assert [each.wants_examination for each in gaps_of(at_three)] == [True]
+    assert [each.examined_hz for each in gaps_of(at_all)] == [[500, 1000, 2000]]
+    assert [each.examined_hz for each in gaps_of(at_two)] == [[]]
+    assert [each.examined_hz for each in gaps_of(at_three)] == [[500, 1000, 2000]]
 
 
 def test_gaps_larger_than_a_conductive_loss_are_named() -> None:
@@ -378,6 +378,6 @@ def test_a_record_has_all_that_is_told() -> None:
     told = found.to_record()
 
     assert told["loss"] == "mixed"
-    assert told["wants_examination"] is True
+    assert told["examined_hz"] == [500, 1000, 2000]
     assert told["mean"]["frequencies_hz"] == (500, 1000, 2000)
     assert len(told["gaps"]) == 8

@@ -13,6 +13,7 @@ from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.operator import Operator
 from firmware_py.procedure import events, tells
+from firmware_py.procedure.air_bone_gap import LossType, gaps_of
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
@@ -273,6 +274,19 @@ def someone(**other: Any) -> SimulatedListener:
     return SimulatedListener({
         "right": Audiogram((HZ[1],), (30.0,)), "left": Audiogram((HZ[1],), (35.0,)),
     }, **other)  # fmt: skip
+
+
+@pytest.mark.parametrize("ears", ["left", "both"])
+@pytest.mark.parametrize("right", [-14.0, -10.0, -6.0])
+def test_the_best_cochlea_of_the_other_side_is_no_gap_of_this_one(right: float, ears: str) -> None:
+    """It hears the softest tone of a vibrator, whether it was measured by air or not."""
+    for seed in range(1, 4):
+        test = run(right, 35.0, ears=ears, seed=seed)
+        found = [each for each in gaps_of(test.test.result()) if each.ear == "left"]
+        for each in found:
+            told = LossType.SENSORINEURAL if ears == "both" else LossType.UNKNOWN
+            assert each.loss == told, seed
+            assert each.examined_hz == [], seed
 
 
 @pytest.mark.parametrize("about", [(50.0, 45.0), (50.0, 10.0, 40.0), (DEAD, 10.0)])

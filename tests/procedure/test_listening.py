@@ -87,7 +87,7 @@ def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> N
         if each["mark"] == Outcome.MEASURED:
             assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
     (remark,) = driver.result["remarks"]
-    assert reason_words(remark).startswith("left ear: the test was broken off, checks: 1; none of ")
+    assert reason_words(remark).startswith("left ear: the test was broken off, checks: 1; tones ")
 
 
 def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
@@ -226,7 +226,7 @@ def test_by_bone_it_is_the_vibrator_that_is_to_be_looked_after() -> None:
 
     assert "hold the vibrator to the bone" in say(who)
     assert "a deaf ear, the vibrator, the button" in say(nothing)
-    assert ": check vibrator, button and listener" in say(left)
+    assert "; check vibrator, button and listener" in say(left)
     assert say(gone.listening.last_why) == say(left)
     changed = story_reason(Told(Story.CHANGED, 1.0, 9), [], silent.route)
     assert "or the vibrator moved" in say(changed)
@@ -339,6 +339,33 @@ def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
     ear.measurement.forget([first])
     assert [each is second for each in ear.measurement.observations] == [True]
     assert ear.estimator.log_evidence == alone
+
+
+def test_forgetting_an_answer_leaves_the_silences_where_they_were() -> None:
+    """All of them once came first: a press then looked as if no silence had been kept before it."""
+    ear = EarTest(Route("right"), Settings(ears="right"))
+    answers = [
+        Observation(Presentation(Purpose.MEASURE, 1000.0, level), True, NO_COVER)
+        for level in (40.0, 30.0, 20.0)
+    ]
+    for answer, pressed in zip(answers, (None, False, True), strict=True):
+        ear.measurement.observe(answer, pressed)
+    ear.measurement.forget(answers[1:2])
+    assert ear.measurement.evidence == [answers[0], False, True, answers[2]]
+
+
+def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began_it() -> None:
+    """A press in the last pause stayed, so that one passed check followed the other in vain."""
+    ear = EarTest(Route("right"), Settings(ears="right"))
+    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    for answer, pressed in ((first, False), (second, True)):
+        ear.measurement.observe(answer, pressed)
+    dropped, pauses = ear.measurement.go_back(1)
+    assert [each is second for each in dropped] == [True]
+    assert pauses == [False]
+    assert ear.measurement.evidence == [False, first]
+    assert ear.measurement.go_back(0) == ([first], [])
 
 
 def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:

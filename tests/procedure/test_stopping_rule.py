@@ -202,7 +202,7 @@ QUIET = {"level_max_db_hl": 40.0}
         (
             AlwaysPresses(),
             Outcome.UNRELIABLE,
-            "the button is pressed whatever is played: explain the task again",
+            reason_words({"code": "presses-anyway"}),
         ),
     ],
 )

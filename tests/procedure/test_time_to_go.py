@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from device.simulator.audiograms import audiogram_named
+from device.simulator.head import Head
+from device.simulator.hearing import SimulatedTest
+from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.operator.replies import state_words
+from firmware_py.procedure.events import Action, Finish
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import CLINICAL, CONDUCTS, Settings
-from firmware_py.procedure.tells import AnswerTold
+from firmware_py.procedure.tells import AnswerTold, PlacingTold
 from firmware_py.sessions.session_record import SessionHeader
 from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import SHARES, Course, course_of
@@ -116,3 +121,19 @@ def test_an_ear_that_hears_nothing_is_told_to_end() -> None:
     ]
     assert (told[-1].seconds_to_go or 0) == 0
     assert max(each.seconds_to_go or 0 for each in told) < 300
+
+
+def test_it_is_not_over_while_the_operator_is_to_place_something() -> None:
+    """All ears were known, and 0 s were told; then one was asked again with noise."""
+    listener = SimulatedListener(audiogram_named("N3"), head=Head({"right": 30.0}), seed=1)
+    test = SimulatedTest(Settings(routes="air, bone", seed=1), listener)
+    told_s: list[float] = []
+
+    def is_over(action: Action) -> bool:
+        if isinstance(action, PlacingTold):
+            told_s.append(test.test.time_to_go.seconds())
+        return isinstance(action, Finish)
+
+    test.run_until(is_over)
+    assert len(told_s) > 1
+    assert min(told_s) > 1.0

@@ -235,7 +235,7 @@ def _gaps(findings: Findings, words: Words) -> str:
     for ear in (each for each in findings.gaps if each.gaps):
         rows = [
             [f"{gap.frequencies_hz[0]}", words.gap(gap), words.gap_band(gap),
-             words.percent(gap.share)]
+             words.gap_share(gap)]
             for gap in ear.gaps
         ]  # fmt: skip
         tables += _table(words.ear(ear.ear), columns, rows, caption_class=ear.ear)

@@ -225,7 +225,13 @@ class Words:
         level = self.say(KEYS_OF_GAP[mean.bound], db=self.number(mean.db), low=low, high=high)
         if mean.inferred_hz:
             level = self.say("mean_inferred", mean=level, frequencies_hz=hertz(mean.inferred_hz))
-        return self.say("gap_mean", **parts, gap=level, share=self.percent(mean.share))
+        return self.say("gap_mean", **parts, gap=level, share=self.gap_share(mean))
+
+    def gap_share(self, found: Gap) -> str:
+        """Return how likely a gap is 15 dB and more; of a bound, if that tells anything."""
+        if not (found.is_called or found.is_denied):
+            return self.say("gap_share_open")
+        return self.percent(found.share)
 
     def gap(self, found: Gap | None) -> str:
         """Return a gap in short; what was inferred stands in brackets."""
@@ -249,8 +255,9 @@ class Words:
         said = []
         for found in findings.gaps:
             ear = _capital(self.ear(found.ear))
-            if found.wants_examination:
-                said.append(self.say("gap_examination", ear=ear, source=EXAMINATION_SOURCE))
+            if found.examined_hz:
+                parts = {"frequencies_hz": hertz(found.examined_hz), "source": EXAMINATION_SOURCE}
+                said.append(self.say("gap_examination", ear=ear, **parts))
             if at_hz := found.impossible_hz:
                 said.append(self.say("gap_impossible", ear=ear, frequencies_hz=hertz(at_hz)))
             if found.bone_is_poorer:

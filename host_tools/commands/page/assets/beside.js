@@ -141,6 +141,7 @@ function sourcesOf(criteria) {
 
 // Those of `firmware_py/procedure/air_bone_gap.py`.
 const TYPE_SOURCE = "Mazzoli et al. 2003";
+const CALLED = 0.5;
 const EXAMINATION_SOURCE = "21 CFR 801.420";
 const GAP_KEYS = { none: "gap_value", "at-least": "gap_at_least", "at-most": "gap_at_most" };
 
@@ -176,16 +177,18 @@ function lossOf({ ear, loss, loss_is_probable: isProbable, mean }) {
     const at = mean.inferred_hz.map((hz) => number(hz)).join(", ");
     gap = say("mean_inferred", { mean: gap, frequencies_hz: at });
   }
-  return onPaper("gap_mean", { ...parts, gap, share: percent(mean.share) });
+  // A bound on the other side tells nothing of 15 dB and more.
+  const isOpen = mean.bound === (mean.share > CALLED ? "at-most" : "at-least");
+  return onPaper("gap_mean", { ...parts, gap, share: isOpen ? onPaper("gap_share_open") : percent(mean.share) });
 }
 
 /** Return which gaps want an examination, and which cannot be, as remarks. */
 export function gapLines({ air_bone_gaps: gaps = [] }) {
   const lines = gaps.flatMap((gap) => {
     const ear = capital(say(`${gap.ear}_ear`));
-    const at = gap.impossible_hz.map((hz) => number(hz)).join(", ");
+    const [due, at] = [gap.examined_hz, gap.impossible_hz].map((hz) => hz.map((each) => number(each)).join(", "));
     return [
-      ...(gap.wants_examination ? [onPaper("gap_examination", { ear, source: EXAMINATION_SOURCE })] : []),
+      ...(due ? [onPaper("gap_examination", { ear, frequencies_hz: due, source: EXAMINATION_SOURCE })] : []),
       ...(at ? [onPaper("gap_impossible", { ear, frequencies_hz: at })] : []),
       ...(gap.bone_is_poorer ? [onPaper("gap_negative", { ear })] : []),
     ];

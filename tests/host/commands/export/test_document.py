@@ -142,8 +142,8 @@ def test_bone_and_gaps_fit_the_schema(validator: Any) -> None:
     ]  # fmt: skip
     right, left = session["air_bone_gaps"]
     assert (right["ear"], left["ear"]) == ("right", "left")
-    assert right["wants_examination"]
-    assert not left["wants_examination"]
+    assert right["examined_hz"] == [500, 1000, 2000]
+    assert left["examined_hz"] == []
     assert right["mean"]["db"] == pytest.approx(30.0, abs=1e-3)
     assert right["mean"]["inferred_hz"] == [2000]
     assert left["mean"]["share"] < 0.01

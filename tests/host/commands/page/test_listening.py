@@ -31,7 +31,7 @@ def begin(operator: Operator, device: Device, language: str = "en") -> Page:
         (
             "en",
             "Right ear: broken off. Is anything heard?",
-            r"none of \d+ tones was answered, since tone 1\d: check earphones, button and listener",
+            r"tones without an answer since tone 1\d: \d+; check earphones, button and listener",
             ["Continue", "I hear it", "The other ear hears it"],
         ),
         pytest.param(

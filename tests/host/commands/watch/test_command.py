@@ -172,7 +172,7 @@ def test_a_test_that_is_broken_off_or_lost_its_board_says_so(
     for view in (lost[0], lost[-1]):
         assert view.state.endswith(", left ear; the tone generator is lost")
         assert view.seconds_to_go is None, "nobody knows how long it takes to come back"
-    words = r"none of \d+ tones was answered, since tone 1\d: check earphones, button and listener"
+    words = r"tones without an answer since tone 1\d: \d+; check earphones, button and listener"
     for view in (views[0], views[-1]):
         assert re.fullmatch(words, view.check)
         screen = Console(width=140)
