@@ -47,8 +47,8 @@ HEAD_OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
     "--vibrator": {
         "default": SITS,
         "metavar": "WHERE",
-        "help": f"{SITS}, {WRONG_SIDE} (on the other mastoid) or {SLIPS}:N, from the tone of that "
-        f"number on (default: {SITS})",
+        "help": f"{SITS}, {WRONG_SIDE} (on the other mastoid) or {SLIPS}:N, for good from the tone "
+        f"of that number on, those by air counted (default: {SITS})",
     },
 }
 

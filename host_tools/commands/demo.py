@@ -17,10 +17,12 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.head import Head
 from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
+from firmware_py.procedure.beside import gaps_beside
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import AIR, BONE, Route
 from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
+from host_tools.commands.export.gaps import loss_note
 from host_tools.devices import simulation
 from host_tools.devices.live import (
     add_test_arguments,
@@ -134,6 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
     bone = _bone(ears[BONE], truth, seconds_by(session.trials)) if ears[BONE] else None
     if bone is not None:
         screen.print(_bone_words(bone))
+        for gaps in gaps_beside(result, nominal=nominal):
+            screen.print(loss_note(gaps))
     show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if slow := lag_words(session.trials, arguments.speed):

@@ -172,7 +172,9 @@ class Instrument:
             return False
         if state not in ("sounding", "over"):
             raise HostError(
-                f"the tone of {frequency_hz} Hz at {level_dbfs:g} dBFS did not sound: {state}"
+                f"the tone of {frequency_hz} Hz at {level_dbfs:g} dBFS did not sound to its end: "
+                f"{state}. A press of the button ends it, for then somebody wears the earphones; "
+                "a simulated listener that presses none is gp-pta simulate --listener nobody"
             )
         return True
 

@@ -152,7 +152,9 @@ def test_both_routes_are_measured_and_bone_is_told_apart(demo: Demo, tmp_path: P
     # Each ear with both open, the right one with noise; and whatever is asked anew for it.
     placed = done.stdout.count("the test goes on")
     assert placed == done.stdout.count("the test is paused") >= 3
-    assert f"Bone conduction took {bone['tones']} tones" in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert f"Bone conduction took {bone['tones']} tones" in said
+    assert re.search(r"right ear: type of loss by the air-bone gap: (conductive|mixed); mean", said)
     check_that_another_model_is_given_air_alone(Path(summary["journal"]))
 
 
