@@ -89,6 +89,11 @@ class Gap:
         return self.share <= CALLED and self.bound != Bound.AT_LEAST
 
     @property
+    def is_open(self) -> bool:
+        """Return whether it is neither: a bound that leaves both possible."""
+        return not (self.is_called or self.is_denied)
+
+    @property
     def is_impossible(self) -> bool:
         """Return whether it was measured, and is larger than any conductive loss."""
         return not self.inferred_hz and self.low_db is not None and self.low_db > LARGEST_DB
@@ -115,9 +120,10 @@ class EarGaps:
 
         That is at each of `TYPE_HZ`. Where one is not known the mean has to be so large without it.
         """
-        known = [gap for gap in self.gaps if gap.frequencies_hz[0] in TYPE_HZ]
-        is_due = self.mean is not None and self.mean.is_called and all(g.is_called for g in known)
-        return [gap.frequencies_hz[0] for gap in known] if is_due else []
+        told = [gap for gap in self.gaps if gap.frequencies_hz[0] in TYPE_HZ]
+        if self.mean is None or not self.mean.is_called or any(gap.is_denied for gap in told):
+            return []
+        return [gap.frequencies_hz[0] for gap in told if gap.is_called]
 
     @property
     def impossible_hz(self) -> list[int]:
@@ -182,7 +188,7 @@ def _is_open(air: EarResult, bone: EarResult) -> bool:
     """
     readings = [read(each) for each in bone.thresholds if each.frequency_hz in TYPE_HZ]
     by_air, by_bone = _levels(air), _levels(bone)
-    if not all(each.doubtful and each.measured_db_hl is not None for each in readings):
+    if not all(each.doubtful and each.kind in (Kind.MEASURED, Kind.AT_MOST) for each in readings):
         return False
     if not {*TYPE_HZ} <= {f for f in by_air if f in by_bone and not by_air[f][0].at_most}:
         return False

@@ -231,7 +231,7 @@ class EarTest(EarParts):
         checks = self.attention.forget(dropped)
         self.attention.pauses = Pauses(len(pauses), sum(pauses))
         self.catch_trials.forget(dropped)
-        self.rule.allow(len(dropped) - checks)
+        self.rule.allow(sum(o.presentation.purpose != Purpose.CATCH for o in dropped) - checks)
         self.retest = None
         self._choose(answered=False)
 

@@ -55,6 +55,7 @@ class Measurement:
         self.doubted_tones = 0
         self.evidence: list[Observation | bool] = []
         self._told: list[Observation] = []  # what is expected of the threshold rests on these
+        self._silences_told = 0  # and so many silences between them come first in the evidence
 
     @property
     def observations(self) -> list[Observation]:
@@ -141,6 +142,7 @@ class Measurement:
         """
         self._told += self.tones()
         self.evidence = without(self.evidence, self._told)
+        self._silences_told = len(self.evidence)
         self.expect_threshold(expected)
 
     def most_doubted(self) -> Presentation:
@@ -197,7 +199,7 @@ class Measurement:
             place for place, each in enumerate(self.evidence, 1)
             if isinstance(each, Observation) and not _is_catch(each)
         ]  # fmt: skip
-        place = places[tones - 1] if tones else 0
+        place = places[tones - 1] if tones else self._silences_told
         dropped = [each for each in self.evidence[place:] if isinstance(each, Observation)]
         self.evidence = self.evidence[:place]
         self._asked.observations = without(self.observations, dropped)

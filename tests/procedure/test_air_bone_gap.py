@@ -17,6 +17,7 @@ from firmware_py.procedure.results import EarResult, SessionResult, ThresholdRes
 from firmware_py.procedure.route import BONE, Route
 
 OFFSET_DB = 2.8
+OF_500 = {Outcome.NO_RESPONSE: 70.0, Outcome.HEARS_ALL: -10.0}
 Levels = dict[int, float]
 
 
@@ -303,6 +304,22 @@ def test_an_examination_is_due_with_a_gap_at_all_three_frequencies() -> None:
     assert [each.examined_hz for each in gaps_of(at_three)] == [[500, 1000, 2000]]
 
 
+def test_an_examination_is_due_where_one_frequency_is_not_known_and_the_mean_is_large() -> None:
+    large, none = bone({0: 15.0}), {"mark": Outcome.INCOMPLETE, "limit_db_hl": None}
+    at_500 = (
+        mark(large, 500, masking=MaskingMark.UNCERTAIN),  # 55 dB at most
+        beyond(large, 500, Outcome.INCOMPLETE, 40.0),
+        mark(large, 500, threshold_db_hl=None, sd_db=None, **none),
+    )
+    for each in at_500:
+        (found,) = gaps_of(session(air({0: 70.0}), each))
+        assert found.examined_hz == [1000, 2000]
+    (found,) = gaps_of(session(air({0: 70.0}), bone({0: 15.0, 500: 68.0})))
+    assert found.mean is not None
+    assert found.mean.is_called
+    assert found.examined_hz == [], "there is none at 500 Hz"
+
+
 def test_gaps_larger_than_a_conductive_loss_are_named() -> None:
     (possible,) = gaps_of(session(air({0: 68.0}), bone({0: 5.0})))
     (impossible,) = gaps_of(session(air({0: 60.0, 500: 90.0}), bone({0: 5.0})))
@@ -342,14 +359,15 @@ def test_one_of_two_ears_has_the_gap_that_either_may_have() -> None:
             found = ear(side, BONE, {0: 10.0})
             for hz in TYPE_HZ:
                 found = mark(found, hz, masking=masking)
-            if outcome == Outcome.NO_RESPONSE:
-                found = beyond(found, 500, outcome, 70.0)
+            if outcome != Outcome.MEASURED:
+                found = beyond(found, 500, outcome, OF_500[outcome])
             by_air = mark(ear(side, "air", {0: level_db_hl}), 1000, masking=of_air)
             ears += [by_air, found]
         return [each.in_either for each in gaps_of(session(*ears))]
 
     assert session_of(60.0, open_, Outcome.MEASURED) == [True, True]
     assert session_of(60.0, open_, Outcome.MEASURED, of_air=open_) == [True, True]
+    assert session_of(60.0, open_, Outcome.HEARS_ALL) == [True, True]
     assert session_of(15.0, open_, Outcome.MEASURED) == [False, False], "the left ear has none"
     assert session_of(60.0, surely, Outcome.MEASURED) == [False, False], "it is known which"
     assert session_of(60.0, open_, Outcome.NO_RESPONSE) == [False, False], "nobody heard it"

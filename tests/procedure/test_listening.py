@@ -368,6 +368,16 @@ def test_a_check_that_is_passed_ends_what_it_was_about_with_the_press_that_began
     assert ear.measurement.go_back(0) == ([first], [])
 
 
+def test_a_check_of_an_ear_that_is_asked_again_keeps_the_silences_of_before() -> None:
+    ear = EarTest(Route("right"), Settings(ears="right"))
+    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    ear.measurement.observe(first, True)
+    ear.measurement.expect_own(ear.estimator.curves_at_knots())
+    ear.measurement.observe(second, False)
+    assert ear.measurement.go_back(0) == ([second], [True])
+
+
 def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:
     driver = Driver(Settings(ears="left"), Gone(12))
     driver.run_until(lambda action: isinstance(action, ListenerCheckTold))

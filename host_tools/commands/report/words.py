@@ -229,7 +229,7 @@ class Words:
 
     def gap_share(self, found: Gap) -> str:
         """Return how likely a gap is 15 dB and more; of a bound, if that tells anything."""
-        if not (found.is_called or found.is_denied):
+        if found.is_open:
             return self.say("gap_share_open")
         return self.percent(found.share)
 

@@ -8,9 +8,10 @@ import pytest
 
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.procedure import air_bone_gap
+from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.finished import result_as_json
-from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.outcomes import Bound, Verdict
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.page.assemble import function_of, modules
@@ -114,6 +115,24 @@ def test_what_is_unsure_or_missing_of_gaps_is_said_as_in_a_report() -> None:
         assert losses == words.losses(replace(findings, gaps=[unsure]))
         assert len(losses) == 3
         assert losses != words.losses(findings)
+
+
+@pytest.mark.parametrize(("share", "bound"), [(0.9, Bound.AT_MOST), (0.1, Bound.AT_LEAST)])
+def test_a_bound_that_leaves_15_db_open_tells_no_probability(share: float, bound: Bound) -> None:
+    session = conductive()
+    told = json.loads(json.dumps(result_as_json(session.result, session.settings, nominal=False)))
+    told["air_bone_gaps"][0] |= {"loss": LossType.UNKNOWN, "loss_is_probable": False}
+    told["air_bone_gaps"][0]["mean"] |= {"share": share, "bound": bound}
+    said = run("result.js", SAID, languages=[*LANGUAGES], told={**told, "nominal": False})
+    for language, (losses, *_) in zip(LANGUAGES, said, strict=True):
+        findings = findings_of(session, language)
+        right, left = findings.gaps
+        assert right.mean is not None
+        open_gap = replace(right.mean, share=share, bound=bound)
+        words = Words.of(findings)
+        gaps = [replace(right, mean=open_gap, loss=LossType.UNKNOWN), left]
+        assert losses == words.losses(replace(findings, gaps=gaps))
+        assert losses[0].endswith(words.say("gap_share_open"))
 
 
 def test_an_asymmetry_is_said_as_in_a_report() -> None:
