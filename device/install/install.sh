@@ -162,7 +162,9 @@ install_firmware() {
 check_image() {
     (cd "$image" && sha256sum --check --quiet SHA256SUMS) ||
         refuse "--image is '$image', which is not as it was made"
-    PYTHONDONTWRITEBYTECODE=1 python3 "$image/gp-pta-device" --version
+    # By its own library: a Python that has Numba would do without.
+    PYTHONDONTWRITEBYTECODE=1 GP_PTA_KERNELS="$image/firmware_py/inference/kernels.so" \
+        python3 "$image/gp-pta-device" --version
 }
 
 # Put the image in place, with the command that a wheel would install.
