@@ -89,7 +89,7 @@ class Gap:
         return self.share <= CALLED and self.bound != Bound.AT_LEAST
 
     @property
-    def is_open(self) -> bool:
+    def is_undecided(self) -> bool:
         """Return whether it is neither: a bound that leaves both possible."""
         return not (self.is_called or self.is_denied)
 
@@ -138,15 +138,15 @@ class EarGaps:
     @property
     def loss_is_probable(self) -> bool:
         """Return whether the type of loss is no more than probable, as is said beside it."""
-        if self.mean is None or self.loss == LossType.UNKNOWN:
-            return False
-        return 1.0 - SURE < self.mean.share < SURE
+        of = self.mean
+        return of is not None and self.loss != LossType.UNKNOWN and 1.0 - SURE < of.share < SURE
 
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             **asdict(self),
             "loss_is_probable": self.loss_is_probable,
+            "mean_is_undecided": self.mean is not None and self.mean.is_undecided,
             "bone_is_poorer": self.bone_is_poorer,
             "examined_hz": self.examined_hz,
             "impossible_hz": self.impossible_hz,

@@ -69,12 +69,13 @@ class CatchTrials:
         self.unsure_alarms += heard is None
         self._tones_since = 0
 
-    def forget(self, observations: list[Observation]) -> None:
-        """Forget the catch trials among these."""
+    def forget(self, observations: list[Observation]) -> int:
+        """Forget the catch trials among these; return how many are gone."""
         heard = [o.heard for o in observations if o.presentation.purpose == Purpose.CATCH]
         self.count -= len(heard)
         self.false_alarms -= heard.count(True)
         self.unsure_alarms -= heard.count(None)
+        return len(heard)
 
     @property
     def judgeable(self) -> bool:

@@ -203,8 +203,7 @@ class CrossHearing(OwnBone):
             mark = MaskingMark.UNCERTAIN if open_for else MaskingMark.NOT_MASKED
             return Verdict(mark, open_for)
         other = self.other_at_best(route, frequency_hz)
-        asked_db_hl = max(estimate.mean_db_hl, levels.floor_db_hl)  # no tone is softer
-        level_db_hl = min(asked_db_hl, levels.limit_db_hl(frequency_hz))
+        level_db_hl = levels.within_db_hl(frequency_hz, estimate.mean_db_hl)
         tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
         # What is measured by bone has no room for errors of this ear, which what is assumed has.
         measured = other.bone_low_db_hl is not None

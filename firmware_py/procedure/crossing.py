@@ -132,7 +132,7 @@ class Crossing:
         )
 
     def other_at_best(self, route: Route, frequency_hz: float) -> masking.Threshold:
-        """Return the same; of an ear that is not measured, how well it may hear."""
+        """Return what is known of the other ear; if it is not measured, how well it may hear."""
         unknown = masking.UNKNOWN_BY_BONE if route.by_bone else masking.UNKNOWN
         return self.other(route, frequency_hz) or unknown
 

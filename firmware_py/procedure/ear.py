@@ -230,8 +230,8 @@ class EarTest(EarParts):
         dropped, pauses = self.measurement.go_back(story.began)
         checks = self.attention.forget(dropped)
         self.attention.pauses = Pauses(len(pauses), sum(pauses))
-        self.catch_trials.forget(dropped)
-        self.rule.allow(sum(o.presentation.purpose != Purpose.CATCH for o in dropped) - checks)
+        catches = self.catch_trials.forget(dropped)
+        self.rule.allow(len(dropped) - checks - catches)
         self.retest = None
         self._choose(answered=False)
 

@@ -81,6 +81,10 @@ class Levels:
         before_db_hl = max([min(self._last_db_hl, beside_db_hl), *known_db_hl])
         return min(limit_db_hl, before_db_hl + STEP_UP_MAX_DB)
 
+    def within_db_hl(self, frequency_hz: float, level_db_hl: float) -> float:
+        """Return a level, or the softest or the loudest of the test if it lies beyond."""
+        return min(max(level_db_hl, self.floor_db_hl), self.limit_db_hl(frequency_hz))
+
     def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Return a tone at this level, rounded to the audiometer's step, within every limit.
 

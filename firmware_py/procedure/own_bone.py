@@ -75,8 +75,7 @@ class OwnBone(Crossing):
     def _keep_unmasked(self, route: Route, found: Estimate) -> None:
         """Keep what was heard without noise where none masks: whose it is cannot be told."""
         frequency_hz, levels = found.frequency_hz, self.ears[route].levels
-        heard_db_hl = max(math.floor(found.mean_db_hl) + 1.0, levels.floor_db_hl)
-        level_db_hl = min(heard_db_hl, levels.limit_db_hl(frequency_hz))
+        level_db_hl = levels.within_db_hl(frequency_hz, math.floor(found.mean_db_hl) + 1.0)
         cover = self.needed_cover(route, Presentation(Purpose.MEASURE, frequency_hz, level_db_hl))
         heard = found.mark not in (Outcome.INFERRED, Outcome.NO_RESPONSE)
         if heard and cover.noise_db_hl is None and cover.why is not None:

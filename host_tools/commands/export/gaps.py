@@ -50,7 +50,7 @@ def loss_columns(found: EarGaps | None) -> dict[str, Any]:
     mean = found.mean
     return {
         "loss": str(found.loss),
-        "loss_15_db_percent": None if mean is None or mean.is_open else _percent(mean),
+        "loss_15_db_percent": None if mean is None or mean.is_undecided else _percent(mean),
         "loss_inferred_hz": list(mean.inferred_hz) if mean else None,
     }
 

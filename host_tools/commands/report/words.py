@@ -229,7 +229,7 @@ class Words:
 
     def gap_share(self, found: Gap) -> str:
         """Return how likely a gap is 15 dB and more; of a bound, if that tells anything."""
-        if found.is_open:
+        if found.is_undecided:
             return self.say("gap_share_open")
         return self.percent(found.share)
 

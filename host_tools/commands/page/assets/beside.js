@@ -141,7 +141,6 @@ function sourcesOf(criteria) {
 
 // Those of `firmware_py/procedure/air_bone_gap.py`.
 const TYPE_SOURCE = "Mazzoli et al. 2003";
-const CALLED = 0.5;
 const EXAMINATION_SOURCE = "21 CFR 801.420";
 const GAP_KEYS = { none: "gap_value", "at-least": "gap_at_least", "at-most": "gap_at_most" };
 
@@ -165,7 +164,7 @@ function withoutGaps(side, ears, gaps) {
   return found ? [onPaper("gap_missing", { ear: capital(earName(found)), why: whyNothingFollows(found) })] : [];
 }
 
-function lossOf({ ear, loss, loss_is_probable: isProbable, mean }) {
+function lossOf({ ear, loss, loss_is_probable: isProbable, mean, mean_is_undecided: isUndecided }) {
   const named = onPaper(`loss_${loss}`);
   const parts = { ear: capital(say(`${ear}_ear`)), loss: isProbable ? onPaper("loss_probably", { loss: named }) : named };
   if (!mean) {
@@ -177,9 +176,8 @@ function lossOf({ ear, loss, loss_is_probable: isProbable, mean }) {
     const at = mean.inferred_hz.map((hz) => number(hz)).join(", ");
     gap = say("mean_inferred", { mean: gap, frequencies_hz: at });
   }
-  // A bound on the other side tells nothing of 15 dB and more.
-  const isOpen = mean.bound === (mean.share > CALLED ? "at-most" : "at-least");
-  return onPaper("gap_mean", { ...parts, gap, share: isOpen ? onPaper("gap_share_open") : percent(mean.share) });
+  const share = isUndecided ? onPaper("gap_share_open") : percent(mean.share);
+  return onPaper("gap_mean", { ...parts, gap, share });
 }
 
 /** Return which gaps want an examination, and which cannot be, as remarks. */

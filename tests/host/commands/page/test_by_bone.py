@@ -121,7 +121,8 @@ def test_what_is_unsure_or_missing_of_gaps_is_said_as_in_a_report() -> None:
 def test_a_bound_that_leaves_15_db_open_tells_no_probability(share: float, bound: Bound) -> None:
     session = conductive()
     told = json.loads(json.dumps(result_as_json(session.result, session.settings, nominal=False)))
-    told["air_bone_gaps"][0] |= {"loss": LossType.UNKNOWN, "loss_is_probable": False}
+    unknown = {"loss": LossType.UNKNOWN, "loss_is_probable": False, "mean_is_undecided": True}
+    told["air_bone_gaps"][0] |= unknown
     told["air_bone_gaps"][0]["mean"] |= {"share": share, "bound": bound}
     said = run("result.js", SAID, languages=[*LANGUAGES], told={**told, "nominal": False})
     for language, (losses, *_) in zip(LANGUAGES, said, strict=True):
@@ -129,6 +130,7 @@ def test_a_bound_that_leaves_15_db_open_tells_no_probability(share: float, bound
         right, left = findings.gaps
         assert right.mean is not None
         open_gap = replace(right.mean, share=share, bound=bound)
+        assert open_gap.is_undecided
         words = Words.of(findings)
         gaps = [replace(right, mean=open_gap, loss=LossType.UNKNOWN), left]
         assert losses == words.losses(replace(findings, gaps=gaps))
