@@ -5,10 +5,12 @@ from firmware_py.journal.errors import JournalDamagedError as JournalDamagedErro
 from firmware_py.journal.errors import JournalError as JournalError
 from firmware_py.journal.errors import JournalExistsError as JournalExistsError
 from firmware_py.journal.errors import JournalLockedError as JournalLockedError
+from firmware_py.journal.errors import JournalNewerError as JournalNewerError
 from firmware_py.journal.errors import JournalReadError as JournalReadError
 from firmware_py.journal.errors import JournalRecordError as JournalRecordError
 from firmware_py.journal.errors import JournalUnstartedError as JournalUnstartedError
 from firmware_py.journal.errors import JournalWriteError as JournalWriteError
+from firmware_py.journal.reader import check_format as check_format
 from firmware_py.journal.reader import is_unbroken as is_unbroken
 from firmware_py.journal.reader import read_journal as read_journal
 from firmware_py.journal.records import FORMAT_VERSION as FORMAT_VERSION
@@ -17,7 +19,9 @@ from firmware_py.journal.records import JOURNAL_BYTES_MAX as JOURNAL_BYTES_MAX
 from firmware_py.journal.records import RECORD_BYTES_MAX as RECORD_BYTES_MAX
 from firmware_py.journal.recovered import Record as Record
 from firmware_py.journal.recovered import Recovered as Recovered
+from firmware_py.journal.recovered import format_of as format_of
 from firmware_py.journal.recovered import is_recovery_note as is_recovery_note
+from firmware_py.journal.recovered import recorded_by as recorded_by
 from firmware_py.journal.seal import SECRET_BYTES as SECRET_BYTES
 from firmware_py.journal.seal import SealKey as SealKey
 from firmware_py.journal.seal import first_broken as first_broken

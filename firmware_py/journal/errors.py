@@ -29,6 +29,10 @@ class JournalReadError(JournalError):
         super().__init__(f"{path}: {reason}")
 
 
+class JournalNewerError(JournalReadError):
+    """A journal of a format that only a later version knows; it is left as it is."""
+
+
 class JournalUnstartedError(JournalReadError):
     """The file is empty or its header is torn: a crash came before ``create`` returned.
 

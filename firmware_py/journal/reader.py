@@ -9,6 +9,7 @@ from typing import Final, NoReturn
 from firmware_py.journal.disk import Disk
 from firmware_py.journal.errors import (
     JournalDamagedError,
+    JournalNewerError,
     JournalReadError,
     JournalUnstartedError,
     system_reason,
@@ -25,11 +26,12 @@ from firmware_py.journal.records import (
     decode_line,
     line_bytes_max,
 )
-from firmware_py.journal.recovered import Record, Recovered
+from firmware_py.journal.recovered import Record, Recovered, format_of, recorded_by
 from firmware_py.procedure.printable import show
 
 HEADER_START: Final = b'{"n": 0, "synced": 0, "kind": "header", "journal": '
 _VERSION: Final = re.compile(re.escape(HEADER_START) + rb"(\d{1,9})[,}]")
+READ: Final = f"this version reads formats 1 to {FORMAT_VERSION}"
 
 _LATER_RECORD: Final = re.compile(
     # A record starts after a newline, or after a byte that was one: inside a record no
@@ -52,7 +54,9 @@ def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> R
     Raises
     ------
     JournalReadError
-        The file is missing, cannot be read, is no journal or of an unknown format version.
+        It is missing, cannot be read, is no journal, or of a format version that never was.
+    JournalNewerError
+        Only a later version knows its format.
     JournalUnstartedError
         The file is empty or its header is torn.
     JournalDamagedError
@@ -115,7 +119,7 @@ def _scan(disk: Disk, handle: int, path: Path) -> Recovered:
             tail = disk.read(handle, offset, min(size - offset, UNSYNCED_BYTES_MAX))
             return _judge(good, tail, size - offset, error)
         if not records:
-            _check_version(path, record)
+            check_format(path, record)
         records.append(record)
         offset += len(line)
     if not records:
@@ -130,13 +134,14 @@ def _line_at(disk: Disk, handle: int, offset: int, bytes_max: int) -> bytes:
     return chunk if end < 0 else chunk[: end + 1]
 
 
-def _check_version(path: Path, header: Record) -> None:
-    version = header.get("journal")
-    if type(version) is not int or version != FORMAT_VERSION:
-        raise JournalReadError(
-            path,
-            f"has journal format version {show(version)}; this program reads {FORMAT_VERSION}",
-        )
+def check_format(path: Path, header: Record) -> None:
+    """Refuse a header of a format that this version does not read; errors as of `read_journal`."""
+    version = format_of(header)
+    if version > FORMAT_VERSION:
+        raise JournalNewerError(path, f"was recorded by {recorded_by(header)}; {READ}")
+    if version < 1:
+        told = show(header.get("journal"))
+        raise JournalReadError(path, f"has journal format version {told}; {READ}")
 
 
 def _judge(good: Recovered, tail: bytes, torn_bytes: int, error: LineError) -> Recovered:
@@ -186,12 +191,10 @@ def _proof_of_damage(tail: bytes, torn_bytes: int, number: int, error: LineError
 
 def _refuse_header(path: Path, tail: bytes, proof: str, error: LineError) -> NoReturn:
     version = _VERSION.match(tail)
-    if version and int(version[1]) != FORMAT_VERSION:
-        raise JournalReadError(
-            path,
-            f"has journal format version {int(version[1])}, or a damaged header; "
-            f"this program reads {FORMAT_VERSION}",
-        )
+    if version and not 1 <= int(version[1]) <= FORMAT_VERSION:
+        kind = JournalNewerError if int(version[1]) else JournalReadError
+        told = f"has journal format version {int(version[1])}, or a damaged header"
+        raise kind(path, f"{told}; {READ}")
     if not (error.misplaced or tail.startswith(HEADER_START[: len(tail)])) and any(tail):
         raise JournalReadError(path, f"is no journal: line 1: {error}")
     if proof:

@@ -17,6 +17,7 @@ from firmware_py.journal.recovered import Record
 from firmware_py.procedure.printable import show
 
 FORMAT_VERSION: Final = 2
+"""Of the journals that are written; those of every format before are read (``FORMATS.md``)."""
 
 RECORD_BYTES_MAX: Final = 24576
 """A record's line with its newline: 36 thresholds with bands and marks, and many words of a

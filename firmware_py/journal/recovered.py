@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from firmware_py.procedure.printable import printable
 
 Record: TypeAlias = dict[str, Any]
+FIRMWARE_LETTERS_MAX: Final = 64  # of the version that recorded a journal, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,30 @@ class Recovered:
         return self.records[0]
 
     @property
+    def format(self) -> int:
+        """Return the version of its format."""
+        return format_of(self.header)
+
+    @property
     def complete(self) -> bool:
         """Whether an "end" record is there, with at most notes of recoveries behind it."""
         for record in reversed(self.records):
             if not is_recovery_note(record):
                 return bool(record["kind"] == "end")
         return False
+
+
+def format_of(header: Mapping[str, object]) -> int:
+    """Return the version of the format of a header; 0 if it has none."""
+    version = header.get("journal")
+    return version if type(version) is int else 0
+
+
+def recorded_by(header: Mapping[str, object]) -> str:
+    """Say which version recorded a journal, and in which format, as ``0.1.0 (format 1)``."""
+    firmware = header.get("firmware")
+    name = printable(firmware) if isinstance(firmware, str) and firmware else "an unnamed version"
+    return f"{name[:FIRMWARE_LETTERS_MAX]} (format {format_of(header)})"
 
 
 def is_recovery_note(record: Mapping[str, object]) -> bool:

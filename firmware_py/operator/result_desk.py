@@ -1,6 +1,8 @@
 """What the operator can ask of results: of the last test, or of a recorded session."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -29,7 +31,7 @@ from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import as_told, told_now
-from firmware_py.sessions.archive import ArchiveError, Found, recorded_result
+from firmware_py.sessions.archive import ArchiveError, Ends, Found, finished, recorded_ends
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session_record import SessionHeader
@@ -99,14 +101,20 @@ class ResultDesk:
         last = self._runner.last
         if last is not None and number == last.header.session:
             number = None  # it may be under way
-        result, header = self.of(number)
+        number = self._earlier(number)
+        if number is None:
+            result, header = self.of(None)
+            ears = result.ears
+        else:  # whose an unfinished session is can be asked, too
+            ends = self._ends(number)
+            header, ears = ends.header, ends.result.ears if ends.result else ()
         who = header.identity()
         about = {
             "session": header.session,
             "started": header.started,
             **(header.person if self._may_name else UNKNOWN).as_record(),
             "device": who.device,
-            "boards": {str(ear.route): list(ear.boards) for ear in result.ears},
+            "boards": {str(ear.route): list(ear.boards) for ear in ears},
             "calibration": header.calibration.state,
             "calibration_digest": who.calibration or None,
             "transducer": who.transducer,
@@ -153,14 +161,18 @@ class ResultDesk:
 
     def last(self) -> tuple[HearingTest, SessionHeader]:
         """Return the last test, under way or over."""
-        last = self._runner.last
-        if last is None:
-            words = "there was no test yet: SESS:STAR starts one"
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
-        return last.test, last.header
+        last, recorded = self._runner.last, self._runner.recorded
+        if last is not None:
+            return last.test, last.header
+        words = "there was no test yet: SESS:STAR starts one"
+        if recorded is not None:
+            number, by = recorded.header.session, recorded.header.recorded_by
+            words = f"session {number} was recorded by {by}: gp-pta report tells how it was made"
+        raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
 
     def of(self, number: int | None) -> tuple[SessionResult, SessionHeader]:
         """Return the result of the last test, or that of a recorded session, as it may be told."""
+        number = self._earlier(number)
         if number is None:
             test, header = self.last()
             nominal = header.calibration.nominal
@@ -184,20 +196,37 @@ class ResultDesk:
         with refusing():
             return self._data.journals()
 
+    def _earlier(self, number: int | None) -> int | None:
+        """Return which recorded session is meant; None: the one that this firmware runs, or ran."""
+        recorded = self._runner.recorded
+        return recorded.header.session if number is None and recorded is not None else number
+
     def _find(self, number: int) -> Found:
         """Return what an earlier session found."""
+        with _refusing_session(number):
+            return finished(self._ends(number))
+
+    def _ends(self, number: int) -> Ends:
+        """Return what an earlier session recorded, finished or not."""
         named = (each for each in self.journals() if session_number(each) == number)
         if (journal := next(named, None)) is None:
             words = f"there is no session {number}; SESS:LIST? lists them"
             raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
-        try:
-            found = recorded_result(journal, self._data.disk)
-        except ArchiveError as error:
-            raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
-        if found.header.session != number:
-            words = f"{journal.name}: its header is that of session {found.header.session}"
+        with _refusing_session(number):
+            ends = recorded_ends(journal, self._data.disk)
+        if ends.header.session != number:
+            words = f"{journal.name}: its header is that of session {ends.header.session}"
             raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
-        return found
+        return ends
+
+
+@contextmanager
+def _refusing_session(number: int) -> Iterator[None]:
+    """Make a console error of what is wrong with the journal of a session."""
+    try:
+        yield
+    except ArchiveError as error:
+        raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
 
 
 def _calibration(in_force: CalibrationInForce) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State, Tuning
 from firmware_py.procedure.words import say
 from firmware_py.sessions.identity import Identity, Meeting, differences
+from firmware_py.sessions.session_record import not_finished
 from firmware_py.tuning.tuner import NO_AID, Tuner
 from firmware_py.tuning.tuning_record import TuningHeader
 
@@ -126,8 +127,12 @@ class TuningDesk:
 
     def identity(self) -> str:
         """Return whose the last tuning is, and with what, as JSON."""
-        tuning, header = self._last()
-        who = header.identity(tuning.board)
+        recorded = self._tuner.recorded
+        if recorded is not None:  # its last board is not looked for
+            header, who = recorded.header, recorded.header.identity()
+        else:
+            tuning, header = self._last()
+            who = header.identity(tuning.board)
         told = {
             name: getattr(who, name) for name in ("identifier", "device", "board", "aid", "fit")
         }
@@ -135,8 +140,15 @@ class TuningDesk:
 
     def result(self) -> str:
         """Return the result of the last tuning as JSON, so far or final."""
-        tuning, header = self._last()
-        return json.dumps({"tuning": header.session, **tuning.result().to_record()})
+        if (recorded := self._tuner.recorded) is not None:
+            header, result = recorded.header, recorded.result
+            if result is None:
+                words = f"tuning {header.session}: {not_finished(header)}"
+                raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
+        else:
+            tuning, header = self._last()
+            result = tuning.result()
+        return json.dumps({"tuning": header.session, **result.to_record()})
 
 
 START: Final = (

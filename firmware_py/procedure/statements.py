@@ -54,7 +54,7 @@ def has_thresholds(ear: Judged) -> bool:
     return ear.verdict != Verdict.NOT_TESTED
 
 
-def is_final(result: SessionResult, *, nominal: bool, simulated: bool) -> bool:
+def is_final(result: SessionResult, *, nominal: bool, simulated: bool | None) -> bool:
     """Return whether a valid test of a person came to its own end, of a calibrated device."""
     valid = all(map(may_conclude, result.ears)) and not (nominal or simulated)
     return result.outcome == SessionOutcome.COMPLETE and valid

@@ -9,18 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import Disk, JournalError, read_journal
+from firmware_py.journal import (
+    Disk,
+    JournalError,
+    JournalNewerError,
+    JournalReadError,
+    check_format,
+    read_journal,
+)
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_course import Output, inputs_and_outputs
-from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
+from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
 
 TAIL_BYTES: Final = 64 * 1024  # a result has at most 32 KiB, and only some notes come after it
 
 COMPLETE: Final = "complete"
 UNFINISHED: Final = "unfinished"  # in the place of an outcome
 DAMAGED: Final = "damaged"
+NEWER: Final = "newer"  # only a later version knows its format
 
 
 class ArchiveError(Exception):
@@ -39,7 +47,8 @@ class UnfinishedError(ArchiveError):
 class Entry:
     """One session, at a glance."""
 
-    outcome: str  # as in its result, or `UNFINISHED`; or `DAMAGED`: header or result cannot be read
+    # as in its result, or `UNFINISHED`; or `DAMAGED`, `NEWER`: header or result cannot be read
+    outcome: str
     started: str = ""  # ISO 8601
     # `ears`, `identifier`: "" where unknown or not told
     ears: str = ""
@@ -75,6 +84,8 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
         It cannot be read.
     LineError
         Its first line is no header of a journal.
+    JournalNewerError
+        Only a later version knows its format.
     SessionRecordError
         Header or result are not those of a session.
     """
@@ -83,7 +94,9 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     try:
         head = disk.read(handle, 0, HEADER_BYTES_MAX)
         line = head[: head.find(b"\n") + 1]
-        header = SessionHeader.from_record(decode_line(line, 0, "")[0])
+        first, _ = decode_line(line, 0, "")
+        check_format(path, first)
+        header = SessionHeader.from_record(first)
         tail_at = max(len(line), disk.size(handle) - TAIL_BYTES)
         tail = disk.read(handle, tail_at, TAIL_BYTES)
     finally:
@@ -96,7 +109,9 @@ def glance(path: Path, disk: Disk | None = None) -> Entry:
     """Look at the beginning and the end of a journal, whatever its size."""
     try:
         ends = read_ends(path, disk)
-    except (OSError, LineError, SessionRecordError):
+    except JournalNewerError:
+        return Entry(NEWER)
+    except (OSError, JournalReadError, LineError, SessionRecordError):
         return Entry(DAMAGED)
     header, result = ends.header, ends.result
     return Entry(
@@ -125,6 +140,24 @@ def read_whole(path: Path, disk: Disk | None = None) -> Ends:
     return Ends(header, next(filter(None, results), None), Course.of(header, told))
 
 
+def recorded_ends(path: Path, disk: Disk | None = None) -> Ends:
+    """Return what `read_whole` reads.
+
+    Raises
+    ------
+    ForeignError
+        It says what no session wrote.
+    ArchiveError
+        The journal cannot be read, or is damaged.
+    """
+    try:
+        return read_whole(path, disk)
+    except JournalError as error:
+        raise ArchiveError(str(error)) from None
+    except SessionRecordError as error:
+        raise ForeignError(f"{path}: {error}") from None
+
+
 def recorded_result(path: Path, disk: Disk | None = None) -> Found:
     """Return the header and the result of a journal that `read_whole` reads.
 
@@ -132,20 +165,17 @@ def recorded_result(path: Path, disk: Disk | None = None) -> Found:
     ------
     UnfinishedError
         There is no result.
-    ForeignError
-        It says what no session wrote.
     ArchiveError
-        The journal cannot be read, or is damaged.
+        As of `recorded_ends`.
     """
-    try:
-        ends = read_whole(path, disk)
-    except JournalError as error:
-        raise ArchiveError(str(error)) from None
-    except SessionRecordError as error:
-        raise ForeignError(f"{path}: {error}") from None
-    if ends.result is None:
-        raise UnfinishedError("it was not finished, so it has no result")
-    return Found(ends.header, ends.result, ends.course)
+    return finished(recorded_ends(path, disk))
+
+
+def finished(ends: Ends) -> Found:
+    """Return what was found; `UnfinishedError` if there is no result."""
+    if ends.result is not None:
+        return Found(ends.header, ends.result, ends.course)
+    raise UnfinishedError(not_finished(ends.header))
 
 
 def _result(header: SessionHeader, line: bytes) -> SessionResult | None:

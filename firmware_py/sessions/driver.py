@@ -16,7 +16,7 @@ from firmware_py.procedure import events, tells
 from firmware_py.procedure.presenter import PAUSED, READY
 from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
-from firmware_py.sessions.newest_journal import Newest, load_newest
+from firmware_py.sessions.newest_journal import Newest, Recorded, load_newest
 from firmware_py.sessions.replay import Replay
 from firmware_py.sessions.resumption import (
     RESUME_WITHIN_S,
@@ -68,6 +68,8 @@ class Driver(Generic[First, Test]):
         self.last: Session[First, Test] | Replay[First, Test, Any] | None = (
             None  # or the one before
         )
+        # Or the one before, as it was recorded: another version replays it.
+        self.recorded: Recorded[First] | None = None
         self.absence = Absence(clock, resume_within_s)  # of the board
         self._pause = Absence(clock, resume_within_s, Code.WAITS_PAUSED)
         self._data = data
@@ -99,7 +101,7 @@ class Driver(Generic[First, Test]):
         Returns what is wrong with journals, in words.
         """
         newest: Newest[Any, Any] = load_newest(self._data, self.HEADER, self._clock)
-        self.last = newest.finished
+        self.last, self.recorded = newest.finished, newest.recorded
         if newest.session is not None:
             self._take_up(newest.session)
         return newest.wrong
@@ -145,6 +147,7 @@ class Driver(Generic[First, Test]):
 
     def _adopt(self, session: Session[Any, Any]) -> None:
         self.session = self.last = session
+        self.recorded = None
         self._pause.ends()
 
     def _start(self, event: int) -> None:

@@ -1,6 +1,6 @@
 """The newest journal of a kind: of a session that goes on, or of one that is over."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -8,29 +8,46 @@ from firmware_py.journal import (
     JournalDamagedError,
     JournalReadError,
     JournalUnstartedError,
+    Recovered,
     read_journal,
 )
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, session_number
-from firmware_py.platform.own_prior import find_beside
+from firmware_py.platform.own_prior import FindPrior, find_beside
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session import Session
-from firmware_py.sessions.session_record import Header, Procedure, SessionRecordError
+from firmware_py.sessions.session_course import Output, inputs_and_outputs
+from firmware_py.sessions.session_record import (
+    Header,
+    Procedure,
+    SessionRecordError,
+    not_finished,
+)
 
 First = TypeVar("First", bound=Header[Any, Any])
 Test = TypeVar("Test", bound=Procedure)
 
 
 @dataclass(frozen=True)
+class Recorded(Generic[First]):
+    """A session as its journal has it."""
+
+    header: First
+    result: Any  # None: it is unfinished, and only the version that began it goes on with it
+
+
+@dataclass(frozen=True)
 class Newest(Generic[First, Test]):
     """What the newest journal holds, and what is wrong with journals, in words.
 
-    Either `session` goes on, or `finished` is over, or neither could be read.
+    One of `session`, which goes on, `finished` and `recorded` is there, or none could be read.
     """
 
     wrong: list[str]
     session: Session[First, Test] | None = None
     finished: Replay[First, Test, Any] | None = None
+    # of another version: it does not replay here, and what was found then stands
+    recorded: Recorded[First] | None = None
 
 
 def load_newest(data: DataDirectory, kind: type[First], clock: SteadyClock) -> Newest[First, Any]:
@@ -58,7 +75,7 @@ def load_newest(data: DataDirectory, kind: type[First], clock: SteadyClock) -> N
     for path in reversed(data.journals(kind.KIND)):
         try:
             newest = _load_patiently(data, path, kind, clock)
-            return Newest([*wrong, *newest.wrong], newest.session, newest.finished)
+            return replace(newest, wrong=[*wrong, *newest.wrong])
         except JournalUnstartedError:
             wrong.append(f"{path.name} was never begun: nothing had been recorded")
             continue
@@ -88,12 +105,14 @@ def _load(
     data: DataDirectory, path: Path, kind: type[First], clock: SteadyClock
 ) -> Newest[First, Any]:
     recovered = read_journal(path, disk=data.disk)
-    number = kind.from_record(recovered.header).session
-    if number != session_number(path):  # it is of another session, of another person
-        raise SessionRecordError(f"its header is that of {kind.KIND} {number}")
+    header = kind.from_record(recovered.header)
+    if header.session != session_number(path):  # it is of another session, of another person
+        raise SessionRecordError(f"its header is that of {kind.KIND} {header.session}")
     if recovered.complete and not recovered.torn_bytes:
-        find = find_beside(path.parent, data.disk)
-        return Newest([], finished=replay_from(kind, recovered.records, None, find))
+        return _finished(kind, header, recovered, find_beside(path.parent, data.disk))
+    if header.is_earlier:
+        words = f"{path.name}, begun {header.started}: {not_finished(header)}; it is left as it is"
+        return Newest([words], recorded=Recorded(header, None))
     session: Session[First, Any]
     session, torn_bytes = Session.resume(path, kind, clock, data.seal_key, disk=data.disk)
     cut = (
@@ -101,3 +120,24 @@ def _load(
         "all records before it are good"
     )
     return Newest([cut] if torn_bytes else [], session)
+
+
+def _finished(
+    kind: type[First], header: First, recovered: Recovered, find_prior: FindPrior
+) -> Newest[First, Any]:
+    """Return what is over: replayed, or as it was recorded if another version replays it."""
+    try:
+        state: Replay[First, Any, Any] = replay_from(kind, recovered.records, None, find_prior)
+        if not state.differences:
+            return Newest([], finished=state)
+    except ReplayError:
+        if not header.is_of_another_version:
+            raise
+    results = [
+        each.result
+        for each in inputs_and_outputs(header, recovered.records)
+        if isinstance(each, Output) and each.result is not None
+    ]
+    if not results:
+        raise SessionRecordError("it ended without a result")
+    return Newest([], recorded=Recorded(header, results[-1]))

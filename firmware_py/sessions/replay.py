@@ -17,6 +17,7 @@ from firmware_py.procedure.events import Action, Event, Result, records_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError
+from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.session_course import Input, Output, inputs_and_outputs
 from firmware_py.sessions.session_record import (
     BoardMark,
@@ -122,13 +123,16 @@ def replay_from(
     Raises
     ------
     ReplayError
-        If the header or an input is not of this version, or the procedure fails at one; its cause
+        If the header or an input is not of this version, or the procedure fails at one, or the
+        journal is of an earlier format; its cause
         is the error if that is one that nobody foresaw, or an `OwnPriorError`: its prior is not
         to be had.
     """
     try:
         with _named_if_unforeseen(0):
             header = kind.from_record(records[0])
+            if header.is_earlier:
+                raise ReplayError(f"it is read here, not replayed: {replay_words(records[0])}")
             state: Replay[Any, Any, Any] = Replay(header, header.new_test(find_prior))
         entries = inputs_and_outputs(header, records)
         number = 0

@@ -8,6 +8,7 @@ from firmware_py.journal import Record
 from firmware_py.procedure.events import Event
 from firmware_py.procedure.printable import show
 from firmware_py.procedure.record_checks import text, whole
+from firmware_py.sessions.earlier_formats import input_today
 from firmware_py.sessions.session_record import (
     BoardMark,
     Found_co,
@@ -70,6 +71,7 @@ def input_of(header: Header[Any, Any], number: int, record: Record, before: Boar
     SessionRecordError
         If no such session wrote it.
     """
+    record = input_today(record, header.journal)
     try:
         at_us = SESSION_US("at_us", record.get("at_us"))
         event = header.event_from_record(record.get("event"))

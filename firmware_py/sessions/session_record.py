@@ -15,7 +15,7 @@ from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.simulated import BOARD_NAME
-from firmware_py.journal import Record
+from firmware_py.journal import FORMAT_VERSION, Record, recorded_by
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
 from firmware_py.platform.own_prior import DIGEST, FindPrior, find_none
@@ -41,6 +41,7 @@ from firmware_py.procedure.record_checks import (
 )
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.sessions.earlier_formats import header_today, result_today
 from firmware_py.sessions.identity import Identity
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
@@ -129,10 +130,12 @@ class Header(Generic[Test_co, Found_co]):
     # `firmware`, `python`: versions
     firmware: Annotated[str, text] = __version__
     python: Annotated[str, text] = platform.python_version()
+    journal: Annotated[int, whole(1, FORMAT_VERSION)] = FORMAT_VERSION  # the format of all records
 
     def to_record(self) -> Record:
-        """Return it as JSON values."""
+        """Return it as JSON values of today's format; the journal itself writes which that is."""
         values = {name: getattr(self, name) for name in checks_of(type(self))}
+        del values["journal"]
         values = {n: value for n, value in values.items() if value or n not in self.RARE}
         record = {
             name: value.as_record() if hasattr(value, "as_record") else value
@@ -144,12 +147,16 @@ class Header(Generic[Test_co, Found_co]):
     def from_record(cls, record: Record) -> Self:
         """Check what `to_record` wrote, and take it; the journal's own keys may stand beside.
 
+        A header of an earlier format is read as one of today's.
+
         Raises
         ------
         SessionRecordError
             If a field is missing, or has a value that it cannot have.
         """
         try:
+            version = whole(1, FORMAT_VERSION)("journal", record.get("journal", FORMAT_VERSION))
+            record = header_today({**record, "journal": version}, version)
             told = record.get("procedure", "")
             if told != cls.PROCEDURE:
                 allowed = f"; allowed is {cls.PROCEDURE}" if cls.PROCEDURE else NO_PROCEDURE
@@ -184,6 +191,21 @@ class Header(Generic[Test_co, Found_co]):
         """Return the tone generator that it was begun with; "": the journal tells of none."""
         return ""
 
+    @property
+    def is_earlier(self) -> bool:
+        """Return whether it is of an earlier format, that is read, and not replayed."""
+        return self.journal != FORMAT_VERSION
+
+    @property
+    def is_of_another_version(self) -> bool:
+        """Return whether another version recorded it, of which this one may differ in a replay."""
+        return self.firmware != __version__ or self.is_earlier
+
+    @property
+    def recorded_by(self) -> str:
+        """Say which version recorded the journal, and in which format."""
+        return recorded_by({"firmware": self.firmware, "journal": self.journal})
+
     def event_from_record(self, record: object) -> Event:
         """Return the event of an input; `ValueError` if this procedure takes no such event."""
         return event_from_record(record, self.EVENTS)
@@ -206,7 +228,8 @@ class Header(Generic[Test_co, Found_co]):
         if not isinstance(action, dict) or action.get("what") != FINISH:
             return None
         try:
-            result: Any = self.RESULT.from_record(action.get("result"))
+            told = result_today(action.get("result"), self.journal)
+            result: Any = self.RESULT.from_record(told)
             self.check_result(result)
         except ResultError as error:
             raise SessionRecordError(f"record {number}: {error}") from None
@@ -282,7 +305,9 @@ class SessionHeader(Header["HearingTest", SessionResult]):
             )
 
     def _check_board(self, place: str, board: str) -> None:
-        """Refuse a board that the calibration is not of."""
+        """Refuse a board that the calibration is not of; an earlier format may name none."""
+        if self.is_earlier and not board:
+            return
         if not self.calibration.is_of(board):
             raise SessionRecordError(
                 f"calibration is {self.calibration.state} and {place} is {show(board)}: it is not "
@@ -322,13 +347,17 @@ class SessionHeader(Header["HearingTest", SessionResult]):
         """Return the tone generator that it was begun with."""
         return self.tone_generator
 
-    def is_simulated(self, result: SessionResult) -> bool:
+    def is_simulated(self, result: SessionResult) -> bool | None:
         """Return whether a program answered in the place of a listener, or not in real time.
+
+        None: nothing in the record says so, for its format names no tone generator.
 
         An emulated board calls itself as a real one does; it is known by the clock, which is its
         own.
         """
         boards = [self.tone_generator, *(board for ear in result.ears for board in ear.boards)]
+        if self.is_earlier and not any(boards):
+            return None
         return self.speed is None or BOARD_NAME in {each.partition(" ")[0] for each in boards}
 
     def event_from_record(self, record: object) -> Event:
@@ -354,3 +383,11 @@ class SessionHeader(Header["HearingTest", SessionResult]):
                     f"result.ears[{place}].thresholds are of {told_hz} Hz; "
                     f"allowed are {wanted_hz}, each one once"
                 )
+
+
+def not_finished(header: Header[Any, Any]) -> str:
+    """Say that a session has no result, and of one of an earlier format who can go on with it."""
+    words = "it was not finished, so it has no result"
+    if not header.is_earlier:
+        return words
+    return f"{words}; only the version that began it can go on with it: {header.recorded_by}"

@@ -50,7 +50,7 @@ from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.recordings import replayed
 from host_tools.recordings.newest import DEMO_PREFIX, JOURNALS
-from host_tools.recordings.recorded_session import Trial, read_session
+from host_tools.recordings.recorded_session import Trial, replay_session
 from host_tools.terminal import say
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     data = data_directory(arguments.out, DEMO_PREFIX)
     result, nominal = _measure(arguments, data, screen)
     journal = sorted(data.glob(JOURNALS))[-1]
-    session = read_session(journal)
+    session = replay_session(journal)
     verdict = replayed.verdict_of(session)
     truth = {ear.route: truth_of(ear, by_air, head) for ear in result.ears}
     ears = {by: [ear for ear in result.ears if ear.route.transducer == by] for by in (AIR, BONE)}

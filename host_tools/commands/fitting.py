@@ -20,6 +20,7 @@ from firmware_py.procedure.tuning.tells import SpeechTold
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
+from host_tools.commands.prescribe.taken import Waived
 from host_tools.commands.prescribe.tuned import TunedPaper
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal
 from host_tools.commands.replay.tuning_picture import draw_tuning
@@ -82,7 +83,7 @@ def fit_and_tune(
     """
     session = read_true_session(journal)
     # Nobody wears this aid; without a calibration all that is made of it says so.
-    ears = prescribe_session(session, RULE, COUPLING, None, uncalibrated=True)
+    ears = prescribe_session(session, RULE, COUPLING, None, waived=Waived(uncalibrated=True))
     if {LEFT, RIGHT} - {ear.ear for ear in ears}:
         raise HostError("--fit: an aid has two ears, and one of them has no thresholds to fit")
     fit = fit_of_ears(session, ears)

@@ -29,13 +29,14 @@ def calibration_words(calibration: CalibrationInForce, catalogue: Catalogue) -> 
 
 
 def simulated_words(
-    simulated: bool, speed: float | None, catalogue: Catalogue
+    simulated: bool | None, speed: float | None, catalogue: Catalogue
 ) -> list[tuple[str, str]]:
     """Return headline and text of a test of nobody, or one that was not in real time, if it is one.
 
     Parameters
     ----------
-    simulated : bool
+    simulated : bool or None
+        None: nobody knows.
     speed : float or None
         Of its clock, as its header says.
     catalogue : Catalogue
@@ -77,7 +78,7 @@ class Particulars:
         outcome = self.session.result.outcome or UNFINISHED
         if outcome != COMPLETE:
             return self.catalogue.say("report", f"status_{outcome}")
-        if not self.session.complete or self.session.state.differences:
+        if not self.session.complete or self.session.differences:
             return self.catalogue.say("report", "not_as_recorded")
         ears = self.session.result.ears
         if not all(map(may_conclude, ears)):
@@ -163,8 +164,7 @@ class Particulars:
         conduct = self.say(f"conduct_{settings.conduct}")
         if settings.confirm != NONE:
             conduct = self.say("conduct_confirmed", conduct=conduct)
-        masked = self.session.test.given.masked
-        masking = "masking_automatic" if masked else "masking_not_needed"
+        masking = "masking_automatic" if self.session.masked else "masking_not_needed"
         masking = "masking_off" if settings.masking == OFF else masking
         usual = settings.profile == DEFAULT_PROFILE
         profile = self.say("profile_default") if usual else settings.profile

@@ -1,17 +1,19 @@
 """Read a recorded session: feed its journal through the procedure again, trial by trial.
 
 `gp-pta report`, `prescribe` and `replay` get what they say of a session from here, and exports what
-they say of an unfinished one.
+they say of an unfinished one. A session that this version does not replay, because another one
+recorded it, is told as it was recorded: header, course and result, and nothing of single tones.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.journal import (
+    FORMAT_VERSION,
     JournalDamagedError,
     JournalError,
     JournalUnstartedError,
@@ -25,16 +27,18 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import printable
-from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold
 from firmware_py.sessions.broken_off import Course
+from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.replay import HearingReplay, ReplayError, replay
-from firmware_py.sessions.session_course import inputs_and_outputs
-from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.sessions.session_course import Output, inputs_and_outputs
+from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
 from host_tools.errors import HostError, NonsenseError
+from host_tools.recordings.as_recorded import KnownThresholds, RecordedThresholds
 
 
 class UnstartedError(HostError):
@@ -70,12 +74,12 @@ def watch_nothing(_test: HearingTest, _trial: Trial) -> None:
 
 @dataclass(frozen=True)
 class RecordedSession:
-    """What a journal says, and what came of feeding it through the procedure."""
+    """What a journal says of a session."""
 
     recovered: Recovered  # the journal's good records
-    state: HearingReplay  # after the last input
-    trials: list[Trial] = field(default_factory=list)  # in the order of the answers
-    damage: str = ""  # what is wrong with the journal after its good records, "" if nothing is
+    header: SessionHeader  # what the session said of itself at its start
+    recorded: SessionResult | None  # the result; None: it is not finished
+    damage: str  # what is wrong with the journal after its good records, "" if nothing is
 
     @property
     def path(self) -> Path:
@@ -87,18 +91,18 @@ class RecordedSession:
         return printable(self.path.name)
 
     @property
-    def header(self) -> SessionHeader:
-        """Return what the session said of itself at its start."""
-        return self.state.header
+    def test(self) -> HearingTest | None:
+        """Return the test after the last input; None: another version replays it."""
+        return None
 
     @property
-    def test(self) -> HearingTest:
-        """Return the test after the last input."""
-        return self.state.test
+    def differences(self) -> int:
+        """Return how many outputs come out differently; none of a session that is not replayed."""
+        return 0
 
     @property
     def settings(self) -> Settings:
-        return self.test.settings
+        return self.header.settings
 
     @property
     def counted(self) -> tuple[Purpose, ...]:
@@ -106,24 +110,22 @@ class RecordedSession:
         return counted_purposes(self.settings)
 
     @property
+    def masked(self) -> bool:
+        """Return whether there was noise with any tone that counts."""
+        return any(found.tones_masked for found in self.result.ears)
+
+    @property
     def person(self) -> Person:
         return self.header.person
 
     @property
-    def prior(self) -> PopulationPrior | None:
-        """Return the prior that somebody brought; None: it is the one that ships."""
-        return self.test.cross_hearing.bone.prior
-
-    @property
     def calibration(self) -> CalibrationInForce:
         """Return the calibration as it was on the last day of the session."""
-        if not self.state.breaks:  # it is that of the first, and nobody has to look when it was
-            return self.header.calibration
         return self.course.calibration(self.header.calibration)
 
     @property
-    def simulated(self) -> bool:
-        """Return whether a program answered in the place of a listener."""
+    def simulated(self) -> bool | None:
+        """Return whether a program answered in the place of a listener; None: nobody knows."""
         return self.header.is_simulated(self.result)
 
     @cached_property
@@ -135,21 +137,109 @@ class RecordedSession:
     @property
     def complete(self) -> bool:
         """Return whether the session came to its end, and all of it is there."""
-        return self.recovered.complete and not self.damage and not self.state.pending
+        return self.recovered.complete and not self.damage
 
     @property
     def result(self) -> SessionResult:
         """Return the recorded result as it may be told, or that so far; its outcome is then ""."""
-        result = self.state.result or self.test.result()
-        return as_told(result, self.settings, nominal=self.calibration.nominal)
+        return as_told(self._found(), self.settings, nominal=self.calibration.nominal)
+
+    def _found(self) -> SessionResult:
+        assert self.recorded is not None, "an unfinished session is told by who replays it"
+        return self.recorded
+
+    def known_of(self, found: EarResult) -> KnownThresholds:
+        """Return what is known of the thresholds of the ear of a result."""
+        return RecordedThresholds(found)
+
+
+@dataclass(frozen=True)
+class ReplayedSession(RecordedSession):
+    """The same, with what came of feeding it through the procedure."""
+
+    state: HearingReplay  # after the last input
+    trials: list[Trial]  # in the order of the answers
+
+    @property
+    def test(self) -> HearingTest:
+        """Return the test after the last input."""
+        return self.state.test
+
+    @property
+    def differences(self) -> int:
+        """Return how many outputs come out differently."""
+        return len(self.state.differences)
+
+    @property
+    def masked(self) -> bool:
+        """Return whether there was noise with any tone."""
+        return self.test.given.masked
+
+    @property
+    def prior(self) -> PopulationPrior | None:
+        """Return the prior that somebody brought; None: it is the one that ships."""
+        return self.test.cross_hearing.bone.prior
+
+    @property
+    def calibration(self) -> CalibrationInForce:
+        """Return the calibration as it was on the last day of the session."""
+        if not self.state.breaks:  # it is that of the first, and nobody has to look when it was
+            return self.header.calibration
+        return super().calibration
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the session came to its end, and all of it is there."""
+        return super().complete and not self.state.pending
+
+    def _found(self) -> SessionResult:
+        return self.recorded or self.test.result()
+
+    def known_of(self, found: EarResult) -> KnownThresholds:
+        """Return what is known of the thresholds of the ear of a result."""
+        return self.test.ears[found.route].estimator
 
     def trials_of(self, route: Route) -> list[Trial]:
         return [trial for trial in self.trials if trial.route == route]
 
 
-def read_session(
+def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSession:
+    """Read a journal: replayed, or as it was recorded if another version replays it.
+
+    Parameters
+    ----------
+    path : Path
+        The journal.
+    watch : callable, optional
+        Called after each trial.
+
+    Raises
+    ------
+    HostError
+        As of `replay_session`; or it is not finished, and only another version goes on with it.
+    """
+    recovered, damage = good_records(path)
+    header = _header(path, recovered)
+    if not header.is_of_another_version:
+        return replay_session(path, watch)
+    recorded = _result_recorded(path, header, recovered)
+    as_recorded = RecordedSession(recovered, header, recorded, damage)
+    if header.is_earlier:
+        if recorded is None:
+            raise HostError(f"{path}, begun {header.started}: {not_finished(header)}")
+        return as_recorded
+    try:
+        session = replay_session(path, watch)
+    except NonsenseError:
+        if recorded is None:
+            raise
+        return as_recorded
+    return as_recorded if session.differences and recorded else session
+
+
+def replay_session(
     path: Path, watch: TrialWatcher = watch_nothing, brought: Sequence[OwnPrior] = ()
-) -> RecordedSession:
+) -> ReplayedSession:
     """Read a journal and feed it through the procedure.
 
     Parameters
@@ -164,10 +254,12 @@ def read_session(
     Raises
     ------
     HostError
-        If the file is no journal, or its prior is not to be had; an `UnstartedError` if nothing had
-        been recorded in it; a `NonsenseError` if it says what no session of this version wrote.
+        If the file is no journal, or of an earlier format, or its prior is not to be had; an
+        `UnstartedError` if nothing had been recorded in it; a `NonsenseError` if it says what no
+        session of this version wrote.
     """
     recovered, damage = good_records(path)
+    refuse_earlier(path, recovered)
     trials: list[Trial] = []
 
     def keep(test: HearingTest, trial: Trial) -> None:
@@ -181,7 +273,13 @@ def read_session(
         if isinstance(error.__cause__, OwnPriorError):
             raise HostError(f"{path}: {error}, or name it: gp-pta replay --prior FILE") from None
         raise NonsenseError(f"{path}: {error}") from error.__cause__
-    return RecordedSession(recovered, state, trials, damage)
+    return ReplayedSession(recovered, state.header, state.result, damage, state, trials)
+
+
+def refuse_earlier(path: Path, recovered: Recovered) -> None:
+    """Refuse a journal of an earlier format, and say which version replays it."""
+    if recovered.format < FORMAT_VERSION:
+        raise HostError(f"{path} is read here, not replayed: {replay_words(recovered.header)}")
 
 
 def read_true_session(path: Path) -> RecordedSession:
@@ -200,12 +298,32 @@ def read_true_session(path: Path) -> RecordedSession:
     session = read_session(path)
     if session.damage:
         raise HostError(session.damage)
-    if session.state.differences:
+    if session.differences:
         raise HostError(
-            f"{path}: does not replay to what it records ({len(session.state.differences)} outputs "
+            f"{path}: does not replay to what it records ({session.differences} outputs "
             f"differ); look with gp-pta replay {path}"
         )
     return session
+
+
+def _header(path: Path, recovered: Recovered) -> SessionHeader:
+    try:
+        return SessionHeader.from_record(recovered.header)
+    except SessionRecordError as error:
+        raise NonsenseError(f"{path}: {error}") from None
+
+
+def _result_recorded(
+    path: Path, header: SessionHeader, recovered: Recovered
+) -> SessionResult | None:
+    """Return the result that a journal has, after a look at all of its records."""
+    result = None
+    try:
+        for told in inputs_and_outputs(header, recovered.records):
+            result = told.result if isinstance(told, Output) and told.result else result
+    except SessionRecordError as error:
+        raise NonsenseError(f"{path}: {error}") from None
+    return result
 
 
 def good_records(path: Path) -> tuple[Recovered, str]:

@@ -109,24 +109,30 @@ class Verdict:
 
 def replay_journal(path: Path) -> Verdict:
     """Replay a journal; `HostError` if the file cannot be replayed at all."""
-    from host_tools.recordings.recorded_session import read_session
+    from host_tools.recordings.recorded_session import replay_session
 
-    return verdict_of(read_session(path))
+    return verdict_of(replay_session(path))
 
 
 def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verdict:
-    """Return what the replay of a session showed, and its seals under these keys."""
-    state = session.state
+    """Return what the replay of a session showed, and its seals under these keys.
+
+    Of one that is told as it was recorded: whether its record is whole.
+    """
+    from host_tools.recordings.recorded_session import ReplayedSession
+
+    state = session.state if isinstance(session, ReplayedSession) else None
+    differences = state.differences if state else []
     return Verdict(
         journal=session.path,
-        code=code_of(state.differences, session.damage, complete=session.complete),
-        count=state.tones,
-        inputs=state.inputs,
+        code=code_of(differences, session.damage, complete=session.complete),
+        count=state.tones if state else 0,
+        inputs=state.inputs if state else 0,
         torn_bytes=session.recovered.torn_bytes,
-        unsure=sum(ear.tally.unsure for ear in session.test.ears.values()),
-        differences=state.differences,
+        unsure=sum(ear.tally.unsure for ear in state.test.ears.values()) if state else 0,
+        differences=differences,
         damage=session.damage,
-        result=session.result if state.result else None,
+        result=session.result if session.recorded else None,
         calibration=session.calibration.headline,
         prior=session.header.prior,
         seals=seals_of(session.recovered, keys),

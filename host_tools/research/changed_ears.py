@@ -105,7 +105,7 @@ def _posteriors(
     # Which ear is which is known here.
     run = SimulatedTest(Settings(seed=seed, conduct=conduct, ear_check=False), listener)
     found = run.run().by_route
-    return {e: EarPosterior.of(found[Route(e)], run.test.ears[Route(e)]) for e in EARS}
+    return {e: EarPosterior.of(found[Route(e)], run.test.ears[Route(e)].estimator) for e in EARS}
 
 
 def all_probabilities(

@@ -22,7 +22,7 @@ from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Reason
 from firmware_py.sessions.session_course import RESUMED
 from host_tools.commands.report.history import History
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.calibration import calibrations
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
@@ -163,13 +163,13 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
 
 
 @cache
-def session_of(path: Path) -> RecordedSession:
+def session_of(path: Path) -> ReplayedSession:
     """Return a session that is read once for all who ask; none of them may change it."""
-    return read_session(path)
+    return replay_session(path)
 
 
 @cache
-def recorded_calibrated(path: Path) -> RecordedSession:
+def recorded_calibrated(path: Path) -> ReplayedSession:
     """Return a session as `session_of`; one without a calibration as if it had had one."""
     session = session_of(path)
     if session.calibration.state != UNCALIBRATED:
@@ -178,13 +178,13 @@ def recorded_calibrated(path: Path) -> RecordedSession:
     file = calibrations.on_file({"calibration.tone_generator_serial": serial})
     in_force = file.judge(calibrations.MADE)
     header = replace(session.header, calibration=in_force)
-    return replace(session, state=replace(session.state, header=header))
+    return replace(session, header=header)
 
 
 class NoSteps(History):
     """Nothing of what was known after each answer: to draw that takes its time."""
 
-    def as_json(self, _session: RecordedSession) -> dict[str, Any]:
+    def as_json(self, _session: ReplayedSession) -> dict[str, Any]:
         return {}
 
 

@@ -13,7 +13,7 @@ from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason, as_json, reason
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import ReplayedSession
 from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import BOTH, session_of
 
@@ -38,12 +38,12 @@ def judge(result: SessionResult, verdicts: Verdicts) -> SessionResult:
     return replace(result, ears=tuple(ears))
 
 
-def a_session(verdicts: Verdicts, path: Path = BOTH) -> RecordedSession:
+def a_session(verdicts: Verdicts, path: Path = BOTH) -> ReplayedSession:
     """Return a recorded session with these verdicts, which replays to what it records."""
     session = session_of(path)
-    assert session.state.result is not None
-    result = judge(session.state.result, verdicts)
-    return replace(session, state=replace(session.state, result=result))
+    assert session.recorded is not None
+    result = judge(session.recorded, verdicts)
+    return replace(session, recorded=result)
 
 
 def write_deaf_ear(directory: Path) -> Path:

@@ -23,6 +23,7 @@ from host_tools.commands.export.long_table import as_tidy_csv
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.screen import print_prescription
+from host_tools.commands.prescribe.taken import Waived
 from host_tools.commands.prescribe.words import remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
@@ -34,7 +35,7 @@ from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.document import Document
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.journals import LEFT_S2, NoSteps, write_again
 
 # Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told
@@ -77,7 +78,7 @@ def of_levels(told: str | Document) -> str:
     return text
 
 
-def nominal_session(path: Path) -> RecordedSession:
+def nominal_session(path: Path) -> ReplayedSession:
     """Return one without a calibration whose reasons name levels, read from its journal."""
     header, *records = read_journal(LEFT_S2).records
     (result,) = [r["action"]["result"] for r in records if "result" in r.get("action", {})]
@@ -87,7 +88,7 @@ def nominal_session(path: Path) -> RecordedSession:
     result["remarks"].append(uncertain.to_record())
     result["ears"][0]["why"].append(beyond.to_record())
     write_again(path, header, records)
-    return read_session(path)
+    return replay_session(path)
 
 
 def test_without_a_calibration_no_form_says_db_hl_of_a_level(
@@ -100,7 +101,7 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     screen = Console(file=io.StringIO(), width=200)
     screen.print(watched(view_of(path)))
     show_result(screen, result, nominal=True)
-    (ear,) = prescribe_session(session, "nal-r", "closed", uncalibrated=True)
+    (ear,) = prescribe_session(session, "nal-r", "closed", waived=Waived(uncalibrated=True))
     fit = fit_of_ears(session, [ear])
     print_prescription([ear], fit, None, remarks(session, [ear], fit))
     forms = {

@@ -46,7 +46,7 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.javascript import compute
 from tests.host.journals import NoSteps
 
@@ -92,7 +92,7 @@ class Person:
 
     names: tuple[str, str]  # of the right and the left ear
     journal: Path
-    session: RecordedSession
+    session: ReplayedSession
     findings: Findings
     examination: Examination
 
@@ -135,7 +135,7 @@ def _record(directory: Path, names: tuple[str, str]) -> Person:
         response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01, seed=16,
     )  # fmt: skip
     journal = World(directory, listener).live({"ears": "both" if left else "right"})
-    session = read_session(journal)
+    session = replay_session(journal)
     return Person(names, journal, session, findings_of(session), read_examination(journal))
 
 

@@ -54,7 +54,7 @@ from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.errors import HostError
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded_session import Trial, read_session
+from host_tools.recordings.recorded_session import Trial, replay_session
 from host_tools.recordings.verdicts import short_verdict, told_verdicts
 from tests.host.commands.export.test_bundle import resources_of
 from tests.host.javascript import compute
@@ -253,7 +253,7 @@ class FewSteps(History):
 def test_the_page_has_them_too_and_steps_through_tones_alone() -> None:
     session = a_session(DIFFERENT)
     history = FewSteps()
-    read_session(BOTH, history)
+    replay_session(BOTH, history)
     page = page_of(findings_of(session), session, history)
     head = page.split("<main>")[1].split('<dl class="facts">')[0]
     assert re.findall("<h2>(.*?)</h2>", head) == [
@@ -311,7 +311,7 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
 def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
     session = a_session(HALF)
     posteriors = {
-        ear: EarPosterior.of(found, session.test.ears[ear])
+        ear: EarPosterior.of(found, session.known_of(found))
         for ear, found in session.result.by_route.items()
     }
     assert posteriors[Route("right")] is not None

@@ -16,7 +16,7 @@ from host_tools.commands.export.formats import as_json
 from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.particulars import Particulars
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import ReplayedSession
 from tests.host.journals import BOTH, LEFT_S2, session_of
 
 TOLD = {
@@ -27,11 +27,11 @@ TOLD = {
 }
 
 
-def a_session(found: WhichEar, path: Path = BOTH) -> RecordedSession:
+def a_session(found: WhichEar, path: Path = BOTH) -> ReplayedSession:
     session = session_of(path)
-    assert session.state.result is not None
-    result = replace(session.state.result, which_ear=found)
-    return replace(session, state=replace(session.state, result=result))
+    assert session.recorded is not None
+    result = replace(session.recorded, which_ear=found)
+    return replace(session, recorded=result)
 
 
 def an_examination(found: WhichEar, path: Path = BOTH) -> Examination:
@@ -39,7 +39,7 @@ def an_examination(found: WhichEar, path: Path = BOTH) -> Examination:
     return replace(examination, result=replace(examination.result, which_ear=found))
 
 
-def facts(session: RecordedSession, language: str) -> dict[str, str]:
+def facts(session: ReplayedSession, language: str) -> dict[str, str]:
     return dict(Particulars(session, NO_HEADING, catalogue_of(language)).facts())
 
 

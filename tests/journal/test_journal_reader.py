@@ -11,7 +11,9 @@ import pytest
 
 from firmware_py.journal import (
     RECORD_BYTES_MAX,
+    FORMAT_VERSION,
     JournalDamagedError,
+    JournalNewerError,
     JournalReadError,
     JournalUnstartedError,
     Recovered,
@@ -211,9 +213,14 @@ def test_what_is_longer_than_any_journal_is_not_read(tmp_path: Path, sample: byt
         (b'{"some": "json"}\n', JournalReadError, "is no journal"),
         ("\ufeff{}\n".encode("utf-16"), JournalReadError, "is no journal"),
         (
-            b'{"n": 0, "synced": 0, "kind": "header", "journal": 1, "another": "form"}\n',
+            b'{"n": 0, "synced": 0, "kind": "header", "journal": 99, "another": "form"}\n',
+            JournalNewerError,
+            "format version 99, or a damaged header; this version reads formats 1 to 2",
+        ),
+        (
+            b'{"n": 0, "synced": 0, "kind": "header", "journal": 0, "another": "form"}\n',
             JournalReadError,
-            "format version 1, or a damaged header; this program reads 2",
+            "format version 0, or a damaged header",
         ),
     ],
 )
@@ -228,13 +235,29 @@ def test_what_is_no_journal_is_named(
     assert str(caught.value).startswith("/data/s.jsonl: ")
 
 
-@pytest.mark.parametrize("version", ["1", "3", "true", "2.0", '"2"', "null"])
-def test_an_unknown_version_with_a_right_crc_is_refused(version: str) -> None:
-    """Version 2 is the integer 2."""
-    body = f'{{"n": 0, "synced": 0, "kind": "header", "journal": {version}'
+def header_line(rest: str) -> bytes:
+    body = f'{{"n": 0, "synced": 0, "kind": "header", "journal": {rest}'
+    return f'{body}, "crc": "{chained_crc("", body.encode())}"}}\n'.encode()
 
-    with pytest.raises(JournalReadError, match=r"has journal format version .*; this"):
-        read(f'{body}, "crc": "{chained_crc("", body.encode())}"}}\n'.encode())
+
+@pytest.mark.parametrize("version", ["0", "-1", "true", "2.0", '"2"', "null"])
+def test_a_version_that_was_never_used_is_refused(version: str) -> None:
+    """Version 2 is the integer 2."""
+    with pytest.raises(JournalReadError, match=r"has journal format version .*; this") as caught:
+        read(header_line(version))
+    assert type(caught.value) is JournalReadError
+
+
+@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, 99])
+def test_a_journal_of_a_later_version_names_it(version: int) -> None:
+    words = f"was recorded by 7.1 \\(format {version}\\); this version reads formats 1 to "
+    with pytest.raises(JournalNewerError, match=words):
+        read(header_line(f'{version}, "firmware": "7.1"'))
+
+
+@pytest.mark.parametrize("version", range(1, FORMAT_VERSION + 1))
+def test_every_format_so_far_is_read(version: int) -> None:
+    assert read(header_line(f"{version}")).format == version
 
 
 def test_paths_that_are_no_file_are_named(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from firmware_py.sessions import archive
 from firmware_py.sessions.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
-from host_tools.recordings.recorded_session import read_session
+from host_tools.recordings.recorded_session import replay_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.budget import examples
 from tests.firmware.device import Device, answers_to
@@ -389,7 +389,7 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
         figures = f"{each['threshold_db_hl']:.1f},{each['sd_db']:.1f}"
         assert f"{each['frequency_hz']},{figures},inferred" in re.split("[=; ]", thresholds)
     assert json.loads(result)["ears"][0]["confirmed"] == ear["confirmed"]
-    replayed = read_session(journal)
+    replayed = replay_session(journal)
     found = result_as_json(replayed.result, replayed.settings, nominal=False)
     of_ears = {each["ear"]: each["pta4"] for each in found["ears"]}
     whose = {"session": 1, "started": replayed.header.started}

@@ -62,8 +62,8 @@ class Examination:
         return self.course.calibration(self.header.calibration)
 
     @property
-    def simulated(self) -> bool:
-        """Return whether a program answered in the place of a listener."""
+    def simulated(self) -> bool | None:
+        """Return whether a program answered in the place of a listener; None: nobody knows."""
         return self.header.is_simulated(self.result)
 
     @cached_property

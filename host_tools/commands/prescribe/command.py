@@ -23,6 +23,7 @@ from host_tools.terminal import say, say_aside
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
     from device.hearing_aid.fit import Fit
     from host_tools.commands.prescribe.ear_prescription import EarPrescription
+    from host_tools.commands.prescribe.taken import Waived
     from host_tools.recordings.recorded_session import RecordedSession
 
 EXAMPLE = f"""\
@@ -42,7 +43,8 @@ LibrePods; and for equalisers, which are no hearing aids, .easyeffects.json for 
 The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
 thresholds are known. What the marks beside it mean stands below the table, and for whom the fit is.
 A session without a calibration is refused: its levels are no dB HL. --uncalibrated takes them for
-such, and the paper, the fit and all else say so.
+such, and the paper, the fit and all else say so. So is a session of journal format 1, of which
+nobody judged whether there was a test; --unjudged takes it.
 
 --tuning makes paper of the fit as it was tuned: its gains, the setting, what that was found by. The
 tuning has to be of this person and of this very fit, so give --rule and --coupling as they were.
@@ -97,6 +99,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--uncalibrated", action="store_true",
         help="prescribe from levels that are no dB HL, and say so",
+    )  # fmt: skip
+    p.add_argument(
+        "--unjudged", action="store_true",
+        help="prescribe from a test that the version that recorded it did not judge, and say so",
     )  # fmt: skip
     p.add_argument("--json", action="store_true", help="print all figures as one JSON object")
 
@@ -160,11 +166,17 @@ def _make(session: "RecordedSession", arguments: argparse.Namespace) -> "_Prescr
 
     ears = prescribe_session(
         session, arguments.rule, arguments.coupling, arguments.ear,
-        uncalibrated=arguments.uncalibrated,
+        waived=_waived(arguments),
     )  # fmt: skip
     fit = fit_of_ears(session, ears)
     against = _against(session, arguments, fit) if arguments.against else None
     return _Prescription(session, ears, fit, against)
+
+
+def _waived(arguments: argparse.Namespace) -> "Waived":
+    from host_tools.commands.prescribe.taken import Waived
+
+    return Waived(arguments.uncalibrated, arguments.unjudged)
 
 
 def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fit") -> "Fit":
@@ -177,7 +189,7 @@ def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fi
     if arguments.against in RULE_NAMES:
         return fit_of_session(
             session, arguments.against, arguments.coupling, arguments.ear,
-            uncalibrated=arguments.uncalibrated,
+            waived=_waived(arguments),
         )  # fmt: skip
     path = Path(arguments.against)
     if path.suffix != FIT:

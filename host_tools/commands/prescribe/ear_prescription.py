@@ -35,8 +35,10 @@ from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.commands.prescribe.gap_part import GapMark, GapPart, gap_part
 from host_tools.commands.prescribe.taken import (
     CONVENTION,
+    NOTHING_WAIVED,
     NothingToPrescribeError,
     Taken,
+    Waived,
     check_calibrated,
     take_thresholds,
 )
@@ -132,7 +134,7 @@ class EarPrescription:
 
 def prescribe_ear(
     session: RecordedSession, ear: str, rule: str, coupling: str = CLOSED, *,
-    uncalibrated: bool = False,
+    waived: Waived = NOTHING_WAIVED,
 ) -> EarPrescription:  # fmt: skip
     """Prescribe for one ear of a session.
 
@@ -145,8 +147,8 @@ def prescribe_ear(
         As `insertion_gain` takes it.
     coupling : str
         As `limits` takes it.
-    uncalibrated : bool
-        Whether levels that are no dB HL are taken for such.
+    waived : Waived
+        What somebody asked to pass over.
 
     Raises
     ------
@@ -156,8 +158,8 @@ def prescribe_ear(
         If the ear was not tested, its test is not valid, its answers are not reliable, or the
         frequencies of the test do not span what the rule needs.
     """
-    given = take_thresholds(session, ear)
-    check_calibrated(session, uncalibrated=uncalibrated)
+    given = take_thresholds(session, ear, waived)
+    check_calibrated(session, waived)
     frequencies_hz = [found.frequency_hz for found in given.found]
     centers_hz = np.array(frequencies_hz, dtype=np.float64)
     gap = gap_part(session, ear, given)
@@ -235,7 +237,7 @@ def _whose(session: RecordedSession, ears: Sequence[str]) -> Whose:
 
 def fit_of_session(
     session: RecordedSession, rule: str = NAL_R, coupling: str = CLOSED, ear: str | None = None, *,
-    uncalibrated: bool = False,
+    waived: Waived = NOTHING_WAIVED,
 ) -> Fit:  # fmt: skip
     """Return the fit that a session prescribes.
 
@@ -246,7 +248,7 @@ def fit_of_session(
         As of `prescribe_ear`.
     ear : str, optional
         "left" or "right"; None: all ears that were tested and can be fitted.
-    uncalibrated : bool
+    waived : Waived
         As of `prescribe_ear`.
 
     Raises
@@ -256,20 +258,20 @@ def fit_of_session(
         `NothingToPrescribeError`, as of `prescribe_ear`, for the ear that was asked for, or if
         there is no ear to fit.
     """
-    ears = prescribe_session(session, rule, coupling, ear, uncalibrated=uncalibrated)
+    ears = prescribe_session(session, rule, coupling, ear, waived=waived)
     return fit_of_ears(session, ears)
 
 
 def prescribe_session(
     session: RecordedSession, rule: str, coupling: str, ear: str | None = None, *,
-    uncalibrated: bool = False,
+    waived: Waived = NOTHING_WAIVED,
 ) -> list[EarPrescription]:  # fmt: skip
     """Prescribe for the ears asked for; one that cannot be is an error if it is the only one."""
     found, refused = [], []
     tested = dict.fromkeys(found.route.ear for found in session.result.ears)
     for each in [ear] if ear else tested:
         try:
-            found.append(prescribe_ear(session, each, rule, coupling, uncalibrated=uncalibrated))
+            found.append(prescribe_ear(session, each, rule, coupling, waived=waived))
         except NothingToPrescribeError as error:
             refused.append(error)
     if refused and (ear or not found):

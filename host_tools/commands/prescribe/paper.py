@@ -10,6 +10,7 @@ from device.hearing_aid.for_whom import Finding
 from device.speech import CONVERSATION_DB_SPL
 from firmware_py import __version__
 from firmware_py.calibration.in_force import HOLDING, UNCALIBRATED
+from firmware_py.procedure.outcomes import Verdict
 from host_tools import document
 from host_tools.catalogue import catalogue_of
 from host_tools.catalogue.remarks import say_reasons
@@ -21,7 +22,7 @@ from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.particulars import Particulars, simulated_words
 from host_tools.recordings.recorded_session import RecordedSession
-from host_tools.recordings.verdicts import told_verdicts
+from host_tools.recordings.verdicts import told_verdicts, verdict_word
 
 PAPERS: Final = "report"  # the table of what other papers say, too
 
@@ -67,6 +68,9 @@ class Frame:
         calibration, catalogue = self.session.calibration, self.words.catalogue
         of_clock = simulated_words(self.session.simulated, self.session.header.speed, catalogue)
         simulated = [document.alarm(*each) for each in of_clock]
+        if unjudged := self.words.unjudged(self.session):
+            headline = verdict_word(Verdict.NOT_JUDGED, catalogue).upper()
+            simulated.append(document.alarm(headline, " ".join(unjudged)))
         if calibration.state in HOLDING:
             return simulated
         why, state = say_reasons(calibration.about, catalogue), calibration.state.lower()

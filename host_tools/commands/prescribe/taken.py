@@ -11,7 +11,7 @@ from device.speech import FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.console.wording import verdict_words
 from firmware_py.procedure.convention import ear_in_convention, shift_db
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import Route
@@ -32,6 +32,17 @@ class NothingToPrescribeError(HostError):
 
 
 @dataclass(frozen=True)
+class Waived:
+    """What somebody asked to pass over, which all that is made then says."""
+
+    uncalibrated: bool = False  # levels that are no dB HL are taken for such
+    unjudged: bool = False  # a test counts that the version that recorded it did not judge
+
+
+NOTHING_WAIVED: Final = Waived()
+
+
+@dataclass(frozen=True)
 class Taken:
     """The thresholds of an ear as a rule is given them."""
 
@@ -43,16 +54,16 @@ class Taken:
     draws_db_hl: FloatArray  # (n, m), curves from what is known of them
 
 
-def check_calibrated(session: RecordedSession, *, uncalibrated: bool) -> None:
+def check_calibrated(session: RecordedSession, waived: Waived) -> None:
     """Refuse a session whose levels are no dB HL, unless that is wanted; `HostError` says so."""
-    if session.calibration.state == UNCALIBRATED and not uncalibrated:
+    if session.calibration.state == UNCALIBRATED and not waived.uncalibrated:
         raise HostError(
             f"{session.path}: {session.calibration.headline}; a rule takes thresholds in dB HL, "
             "and these are none; --uncalibrated makes a fit of them all the same, which says so"
         )
 
 
-def take_thresholds(session: RecordedSession, ear: str) -> Taken:
+def take_thresholds(session: RecordedSession, ear: str, waived: Waived = NOTHING_WAIVED) -> Taken:
     """Return the thresholds of an ear.
 
     Raises
@@ -60,18 +71,18 @@ def take_thresholds(session: RecordedSession, ear: str) -> Taken:
     NothingToPrescribeError
         If the ear was not tested, its test is not valid, or its answers are not reliable.
     """
-    result = _result_of(session, ear)
+    result = _result_of(session, ear, waived)
     thresholds = ear_in_convention(result, CONVENTION).thresholds
     offset_db = shift_db(result, CONVENTION)
     frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
-    estimator = session.test.ears[Route(ear)].estimator
-    mean_db_hl, _ = estimator.threshold(frequencies_hz)
+    known = session.known_of(result)
+    mean_db_hl, _ = known.threshold(frequencies_hz)
     highest_db_hl = _highest_db_hl(thresholds)
     point_db_hl = [
         min(_point_db_hl(float(mean) + offset_db, found), highest_db_hl)
         for mean, found in zip(mean_db_hl, thresholds, strict=True)
     ]
-    draws_db_hl = _draws(*estimator.joint_threshold(frequencies_hz)).T + offset_db
+    draws_db_hl = _draws(*known.joint_threshold(frequencies_hz)).T + offset_db
     within = [_beyond(draws, t) for draws, t in zip(draws_db_hl, thresholds, strict=True)]
     shown = ear_in_convention(result, session.settings.threshold_convention).thresholds
     return Taken(
@@ -79,20 +90,20 @@ def take_thresholds(session: RecordedSession, ear: str) -> Taken:
     )
 
 
-def _result_of(session: RecordedSession, ear: str) -> EarResult:
+def _result_of(session: RecordedSession, ear: str, waived: Waived) -> EarResult:
     by_route = session.result.by_route
     found = by_route.get(Route(ear))
     if found is None:
         raise NothingToPrescribeError(
             f"{session.path}: the {ear} ear was not tested; tested: {', '.join(map(str, by_route))}"
         )
-    if not may_conclude(found):
-        why = verdict_words(found)
-        raise NothingToPrescribeError(f"{session.path}: {ear} ear: {why}; so nothing is prescribed")
-    if (
-        found.outcome == Outcome.UNRELIABLE
-        or not session.test.ears[Route(ear)].estimator.trial_count
-    ):
+    unjudged = found.verdict == Verdict.NOT_JUDGED
+    if not may_conclude(found) and not (unjudged and waived.unjudged):
+        why = f"{session.path}: {ear} ear: {verdict_words(found)}; so nothing is prescribed"
+        if unjudged:
+            why += "; --unjudged makes a fit of it all the same, which says so"
+        raise NothingToPrescribeError(why)
+    if found.outcome == Outcome.UNRELIABLE or not found.tones:
         why = say(found.why) or "no tone was measured"
         raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")
     return found

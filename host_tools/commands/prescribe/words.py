@@ -22,7 +22,7 @@ from device.hearing_aid.prescription import Prescribed
 from device.hearing_aid.rules import rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
 from firmware_py.console.wording import readable
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import COMPLETE
@@ -162,6 +162,11 @@ class PrescriptionWords:
             for ear, hz in by_ear.items()
             if hz
         )
+
+    def unjudged(self, session: RecordedSession) -> list[str]:
+        """Say that nobody judged whether there was a test, if nobody did."""
+        unjudged = any(ear.verdict == Verdict.NOT_JUDGED for ear in session.result.ears)
+        return [self.say("unjudged_fit")] if unjudged else []
 
     def for_whom(self, ears: Sequence[str], found: Sequence[Finding]) -> list[str]:
         """Say for whom the gains are, ear by ear, or of both at once."""
@@ -306,8 +311,11 @@ class PrescriptionWords:
         catalogue, said = self.catalogue, []
         if session.result.outcome != COMPLETE:
             said.append(self.say("no_end"))
+        prescribed = {ear.ear for ear in ears}
         by_air = [found for found in session.result.ears if found.route.kind is BY_AIR]
         for found in by_air:
+            if found.route.ear in prescribed:
+                continue
             if why := why_nothing_follows(found, catalogue):
                 name = self.ear(found.route.ear)
                 said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
@@ -341,6 +349,7 @@ def remarks(
         uncalibrated.append(words.say("uncalibrated_fit"))
     return [
         *uncalibrated,
+        *words.unjudged(session),
         *words.for_whom([ear.ear for ear in ears], fit.for_whom),
         *words.marks(session, ears),
         *words.say_given(ears),

@@ -31,7 +31,7 @@ from host_tools.terminal import say, say_aside
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.commands.replay.what_if.supposition import Supposition
-    from host_tools.recordings.recorded_session import RecordedSession
+    from host_tools.recordings.recorded_session import ReplayedSession
 
 EXAMPLE = """\
 examples:
@@ -147,11 +147,11 @@ def _replay_session(
     supposed: "Supposition | None",
     asked: argparse.Namespace,
 ) -> int:
-    from host_tools.recordings.recorded_session import read_session
+    from host_tools.recordings.recorded_session import replay_session
 
     _check_picture(asked)
     own = supposed.own if supposed is not None else None
-    session = read_session(path, brought=() if own is None else [own])
+    session = replay_session(path, brought=() if own is None else [own])
     verdict = verdict_of(session, keys)
     comparison = None
     if supposed is not None and not supposed.is_of(session):
@@ -195,7 +195,7 @@ def _supposition(asked: argparse.Namespace) -> "Supposition | None":
     return Supposition.of(asked.profile, asked.prior, asked.noise)
 
 
-def _comparison(session: "RecordedSession", supposed: "Supposition") -> "Comparison":
+def _comparison(session: "ReplayedSession", supposed: "Supposition") -> "Comparison":
     from host_tools.commands.replay.what_if.comparison import Comparison
 
     return Comparison.of(session, supposed)

@@ -15,7 +15,7 @@ from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.errors import HostError, NonsenseError
-from host_tools.recordings.recorded_session import good_records
+from host_tools.recordings.recorded_session import good_records, refuse_earlier
 from host_tools.recordings.replayed import Verdict, code_of, seals_of
 
 TuningReplay = Replay[TuningHeader, Tuning, TuningResult]
@@ -49,6 +49,7 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
     """Replay the journal of a tuning; `HostError` if it cannot be replayed at all."""
     steps = _Steps()
     recovered, damage = good_records(path)
+    refuse_earlier(path, recovered)
     try:
         state: TuningReplay = replay_from(TuningHeader, recovered.records, steps.watch)
     except ReplayError as error:

@@ -21,7 +21,7 @@ from firmware_py.procedure.statements import has_thresholds, may_conclude
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.words import Words
-from host_tools.recordings.recorded_session import RecordedSession, Trial
+from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, Trial
 from host_tools.recordings.verdicts import verdict_word
 
 POINTS_PER_OCTAVE: Final = 8  # audiogram frequencies of whole octaves are among them
@@ -61,6 +61,14 @@ JsonObject = dict[str, Any]
 
 def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSession) -> JsonObject:
     """Return the audiogram of an ear, with what was found of it by bone, if this is by air."""
+    norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
+    around = {
+        "norm": None if norm is None else norm.lines(ear.below_clinical_db),
+        "watermark": watermark(findings, ear),
+    }
+    others = [*map(_over_it, findings.besides(ear))]
+    if not isinstance(session, ReplayedSession):
+        return {"ears": [_over_it(ear), *others], "limit": None, **around}
     tested = session.test.ears[ear.route]
     drawn: JsonObject = {
         **ear.route.parts(),
@@ -72,17 +80,11 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
         drawn["curve"] = _curve(tested, ear.above_50_percent_db)
     else:
         drawn["curve"] = {"frequencies_hz": [], "low_db_hl": [], "high_db_hl": []}
-    norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
-    return {
-        "ears": [drawn, *map(_over_it, findings.besides(ear))],
-        "limit": limit_as_json(tested),
-        "norm": None if norm is None else norm.lines(ear.below_clinical_db),
-        "watermark": watermark(findings, ear),
-    }
+    return {"ears": [drawn, *others], "limit": limit_as_json(tested), **around}
 
 
 def _over_it(ear: EarFindings) -> JsonObject:
-    """Return an ear by bone, as it is drawn over that by air: symbols with their bands alone."""
+    """Return symbols with their bands alone: of an ear by bone, or of one not replayed."""
     thresholds = []
     for each in ear.thresholds:
         reading = read(each)
@@ -106,7 +108,7 @@ def watermark(findings: Findings, ear: EarFindings | None = None) -> str:
     return words.say("simulated_mark") if findings.simulated else ""
 
 
-def drawn_tones(ear: EarFindings, session: RecordedSession) -> list[Trial]:
+def drawn_tones(ear: EarFindings, session: ReplayedSession) -> list[Trial]:
     """Return the tones that are drawn: none where a threshold must not be read off them."""
     return session.trials_of(ear.route) if has_thresholds(ear) else []
 
@@ -132,7 +134,7 @@ def _threshold_as_json(found: Threshold) -> JsonObject:
     return {**threshold_as_drawn(found), "wide": found.wide, "confirmed_db_hl": again}
 
 
-def tone_as_json(trial: Trial, session: RecordedSession) -> JsonObject:
+def tone_as_json(trial: Trial, session: ReplayedSession) -> JsonObject:
     return {
         "number": trial.number,
         "frequency_hz": trial.frequency_hz,

@@ -33,7 +33,7 @@ from firmware_py.sessions.broken_off import BrokenOff, Waited
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.report.norms import asymmetry_words, norm_title, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession
 from host_tools.recordings.verdicts import why_nothing_follows
 
 
@@ -112,13 +112,15 @@ class Findings:
     breaks: list[BrokenOff]
     waits: list[Waited]
     firmware: str
+    format: int  # of the journal
+    replayed: bool  # False: it is told as that version recorded it
     profile: str
     conduct: str  # "brisk" or "clinical"
     counted: list[str]  # what the tones were for that the thresholds rest on
     checked_with_noise: bool  # some were asked again with more noise in the other ear
     checked_listener: bool  # some were played to see if anybody listens
     person: dict[str, Any]
-    simulated: bool  # a program answered in the place of a listener
+    simulated: bool | None  # a program answered in the place of a listener; None: nobody knows
     speed: float | None  # of its clock, as the header says
     calibration_state: str
     nominal: bool  # levels are no dB HL, so that nothing follows that needs them
@@ -203,6 +205,8 @@ def findings_of(
     found_norm = norm_beside(result, session.person, nominal=nominal)
     norm = found_norm if isinstance(found_norm, AgeNorm) else None
     worse = asymmetries_beside(session.result, session.person.age_years, nominal=nominal)
+    trials = session.trials if isinstance(session, ReplayedSession) else ()
+    purposes = {trial.purpose for trial in trials}
     # The right one first, as it stands on paper, whichever was tested first.
     ears = sorted(result.ears, key=lambda found: ROUTES.index(found.route))
     return Findings(
@@ -215,11 +219,13 @@ def findings_of(
         breaks=course.breaks,
         waits=course.waits,
         firmware=session.header.firmware,
+        format=session.header.journal,
+        replayed=session.test is not None,
         profile=session.settings.profile,
         conduct=session.settings.conduct,
         counted=[*session.counted],
-        checked_with_noise=any(t.purpose == Purpose.PLATEAU for t in session.trials),
-        checked_listener=any(t.purpose == Purpose.CHECK for t in session.trials),
+        checked_with_noise=Purpose.PLATEAU in purposes,
+        checked_listener=Purpose.CHECK in purposes,
         person=session.person.as_record(),
         simulated=session.simulated,
         speed=session.header.speed,
@@ -240,7 +246,7 @@ def findings_of(
         norm_missing=why_no_norm(found_norm, session.person, catalogue),
         presentations=result.presentations,
         stray_presses=result.stray_presses,
-        duration_s=session.state.at_us / 1e6,
+        duration_s=course.seconds,
     )
 
 
@@ -248,10 +254,9 @@ def _warnings(session: RecordedSession, catalogue: Catalogue) -> list[str]:
     warnings = []
     if session.damage:
         warnings.append(catalogue.say("report", "damaged", why=session.damage))
-    if session.state.differences:
-        count = len(session.state.differences)
-        warnings.append(catalogue.count("report", "differences", count))
-    if session.state.result is None:
+    if session.differences:
+        warnings.append(catalogue.count("report", "differences", session.differences))
+    if session.recorded is None:
         warnings.append(catalogue.say("report", "not_finished"))
     return warnings
 
@@ -273,7 +278,6 @@ def _ear_findings(
     norm: AgeNorm | None,
     catalogue: Catalogue,
 ) -> EarFindings:
-    ear = session.test.ears[found.route]
     wanted_db = partial(session.settings.wanted_half_width_db, found.route.kind)
     norm = norm if may_conclude(found) and found.route.kind is BY_AIR else None
     again = {each.frequency_hz: each for each in found.confirmed}
@@ -285,7 +289,7 @@ def _ear_findings(
     ]
     short_of_db = [wanted_db(each.frequency_hz) for each in thresholds if each.wide]
     return EarFindings(
-        ear.route,
+        found.route,
         found.verdict,
         found.reasons,
         [*found.boards],

@@ -26,7 +26,7 @@ from host_tools.commands.report.drawn import (
     threshold_as_drawn,
     tone_as_json,
 )
-from host_tools.recordings.recorded_session import RecordedSession, Trial
+from host_tools.recordings.recorded_session import ReplayedSession, Trial
 
 LEVEL_STEP_DB: Final = 2.5  # of the cells of the objective
 # From nothing to the most that one answer can tell, 1 bit, in steps of the square root: late in a
@@ -36,7 +36,7 @@ CHARACTERS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 
 @dataclass
 class History:
-    """Watches a session that is read (`read_session`), and keeps what a page shows of it."""
+    """Watches a session that is read (`replay_session`), and keeps what a page shows of it."""
 
     convention: str | None = None  # of its thresholds; None: that of the session's settings
     # the snapshot of each ear before its first answer
@@ -62,7 +62,7 @@ class History:
             self.snapshots.append(_snapshot(ear, test.result().by_route[trial.route], convention))
         self.after.append(self._seen[key])
 
-    def as_json(self, session: RecordedSession) -> dict[str, Any]:
+    def as_json(self, session: ReplayedSession) -> dict[str, Any]:
         """Return everything the page's program needs, as JSON values.
 
         Of an ear that could not be tested that is its tones alone: its snapshots are null.
@@ -87,14 +87,14 @@ class History:
             "pending": _pending(session),
         }
 
-    def _tell(self, session: RecordedSession) -> list[dict[str, Any] | None]:
+    def _tell(self, session: ReplayedSession) -> list[dict[str, Any] | None]:
         told: list[dict[str, Any] | None] = [*self.snapshots]
         for (route, *_), place in self._seen.items():
             if not has_thresholds(session.result.by_route[route]):
                 told[place] = None
         return told
 
-    def _before_first(self, route: Route, session: RecordedSession) -> None:
+    def _before_first(self, route: Route, session: ReplayedSession) -> None:
         # A watcher sees an ear only after its first answer.
         calibration = session.calibration
         unasked = EarTest(
@@ -153,7 +153,7 @@ def _characters(bits: Array) -> str:
     return "".join(CHARACTERS[i] for i in steps.ravel())
 
 
-def _trial(trial: Trial, session: RecordedSession, snapshot: int) -> dict[str, Any]:
+def _trial(trial: Trial, session: ReplayedSession, snapshot: int) -> dict[str, Any]:
     response_ms = trial.response_ms
     return {
         **tone_as_json(trial, session),
@@ -165,7 +165,7 @@ def _trial(trial: Trial, session: RecordedSession, snapshot: int) -> dict[str, A
     }
 
 
-def _pending(session: RecordedSession) -> dict[str, Any] | None:
+def _pending(session: ReplayedSession) -> dict[str, Any] | None:
     """Return the presentation that was due when the record ended."""
     presentation = session.test.presenter.trial.presentation
     if session.state.result is not None or presentation is None:

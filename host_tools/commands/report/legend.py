@@ -105,6 +105,8 @@ def _tone(filled: str, shape: str = "counts") -> str:
 
 
 def _tones(findings: Findings, words: Words) -> Iterator[Entry]:
+    if not findings.replayed:
+        return
     for key, filled in ANSWERS.items():
         yield _tone(filled), words.say(key)
     if findings.beside:
@@ -124,7 +126,8 @@ def _signs(findings: Findings, words: Words) -> Iterator[Entry]:
         arrow = _stroke(symbol_table()["arrows"]["path"], EAR_COLOURS[ear], 6.0, 2)
         turned = f'<g transform="scale({side} 1) translate(-8.5 -8.5)">{arrow}</g>'
         yield _svg(turned), words.say("mark_limit_arrow")
-    yield _line("8 0", GREY), words.say("mark_limit")
+    if findings.replayed:
+        yield _line("8 0", GREY), words.say("mark_limit")
     if any(read(t).doubtful for t in thresholds):
         yield "", f"{symbol_table()['signs']['uncertain']} {words.say('mark_doubtful')}"
     if any(t.wide for t in thresholds):

@@ -26,7 +26,7 @@ from host_tools.commands.report.words import NOTHING, Words
 from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
 from host_tools.recordings.heading import NO_HEADING, Heading
 from host_tools.recordings.particulars import Particulars
-from host_tools.recordings.recorded_session import RecordedSession, Trial
+from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, Trial
 from host_tools.terminal import NO_BREAK
 
 ASSETS: Final = files("host_tools.commands.report") / "assets"
@@ -38,6 +38,8 @@ COLOURS: Final = {
     EAR_COLOURS[LEFT]: "--left",
 }
 HIDDEN: Final = '<svg aria-hidden="true"'
+# Of the page: from the answers of a replay, and nothing of a session that is not replayed.
+STEPS: Final = re.compile(r'<section id="session".*?</section>\n', re.DOTALL)
 COLUMN_OF_BOUND: Final = {Bound.AT_LEAST: "grade_bound", Bound.AT_MOST: "grade_bound_most"}
 NORM_COLUMNS: Final = ("usual", "peers")
 
@@ -53,6 +55,7 @@ def page_of(
     words = Words.of(findings)
     particulars = Particulars(session, heading, words.catalogue)
     ears = findings.ears
+    trials = session.trials if isinstance(session, ReplayedSession) else []
     parts = {
         "language": words.catalogue.language,
         "title": escape(
@@ -75,8 +78,8 @@ def page_of(
         "remarks": _list(words.remarks(findings)),
         "comments": _comments(particulars),
         "sign": _sign(particulars),
-        "steps": str(len(session.trials)),
-        "trials": _trials(session.trials, findings, words),
+        "steps": str(len(trials)),
+        "trials": _trials(trials, findings, words),
         "footer": escape(words.footer(__version__)),
         "history": _json(_program_data(findings, session, history, words)),
         "drawing": drawing_js.inline_script(),
@@ -87,7 +90,10 @@ def page_of(
         place, key = found[1], found[2]
         return escape(words.catalogue.say(place, key)) if place else parts[key]
 
-    return re.sub(r"\{\{(?:(report|record)\.)?(\w+)\}\}", fill, _asset("page.html"))
+    page = _asset("page.html")
+    if not findings.replayed:
+        page = STEPS.sub("", page)
+    return re.sub(r"\{\{(?:(report|record)\.)?(\w+)\}\}", fill, page)
 
 
 def _program_data(
@@ -102,8 +108,9 @@ def _program_data(
         }
         for ear in findings.drawn
     ]
+    steps = history.as_json(session) if isinstance(session, ReplayedSession) else {}
     return {
-        **history.as_json(session),
+        **steps,
         "words": _words_of_steps(findings, words),
         "unit": words.unit(findings),
         "paper": drawing_js.paper_words(words.catalogue, nominal=findings.nominal),

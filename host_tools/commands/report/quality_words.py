@@ -11,10 +11,15 @@ def quality_rows(ear: EarFindings, words: Words) -> list[tuple[str, str]]:
     """Return what is known of the quality of an ear's test: names and values."""
     q = ear.quality
     trial_s = NOTHING if q.trial_s is None else f"{words.number(q.trial_s, '.1f')} s"
-    return [
+    recorded = [
         (words.say("tones"), _tones(ear, words)),
         (words.say("silence"), _silence(ear, words)),
         *_checks(ear, words),
+    ]
+    if q.clear_tones is None:  # no replay told more
+        return [*recorded, (words.say("posterior_sd"), _sd(ear, words))]
+    return [
+        *recorded,
         (words.say("clear_missed"), _some_of(q.clear_missed, q.clear_tones, words)),
         (words.say("response_time"), _response(ear, words)),
         (words.say("trial_time"), trial_s),
@@ -22,7 +27,7 @@ def quality_rows(ear: EarFindings, words: Words) -> list[tuple[str, str]]:
     ]
 
 
-def _some_of(some: int | None, every: int, words: Words) -> str:
+def _some_of(some: int | None, every: int | None, words: Words) -> str:
     return words.say("some_of", some=str(some), all=str(every))
 
 
@@ -83,7 +88,7 @@ def _retest(ear: EarFindings, words: Words) -> str:
 
 def _response(ear: EarFindings, words: Words) -> str:
     times = ear.quality.response_times
-    if times.median_ms is None:
+    if times is None or times.median_ms is None:
         return NOTHING
     median = words.number(times.median_ms)
     if times.first_quartile_ms is None or times.third_quartile_ms is None:
@@ -105,8 +110,10 @@ def _sd(ear: EarFindings, words: Words) -> str:
 def masking_levels(session: RecordedSession, route: Route) -> dict[int, tuple[float, float]]:
     """Return the least and the most effective masking level in the other ear, by frequency, dB.
 
-    Of the tones whose answers count.
+    Of the tones whose answers count; nothing of a session that is not replayed.
     """
+    if session.test is None:
+        return {}
     return session.test.given.noise_at(route, session.counted)
 
 

@@ -315,6 +315,9 @@ class Words:
             minutes=self.number(findings.duration_s / 60.0, ".1f"),
             presses=presses,
         )
+        if not findings.replayed:
+            form = str(findings.format)
+            whole += f"; {self.say('as_recorded', version=findings.firmware, form=form)}"
         ends = [
             self.say("ended_by", ear=self.ear(ear.route), why=say_reasons(why, self.catalogue))
             for ear in findings.ears

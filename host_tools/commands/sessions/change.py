@@ -25,13 +25,13 @@ from typing import Final, Self
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import BRISK, CLINICAL
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from host_tools.recordings.as_recorded import KnownThresholds
 
 SHIFT_DB: Final = 10.0  # that counts
 # From this probability on it is said that an ear changed. By `python -m
@@ -74,7 +74,7 @@ class EarPosterior:
     limit_db_hl: Array
 
     @classmethod
-    def of(cls, found: EarResult, tested: EarTest) -> Self | None:
+    def of(cls, found: EarResult, thresholds: KnownThresholds) -> Self | None:
         """Take an ear of a session; None: nothing is sure enough to be compared."""
         if not may_conclude(found):
             return None
@@ -82,7 +82,7 @@ class EarPosterior:
         known = [
             f for f, each in readings.items() if each.known_db_hl is not None and not each.doubtful
         ]
-        if found.outcome not in FINISHED or not known or tested.estimator.trial_count == 0:
+        if found.outcome not in FINISHED or not known or found.tones == 0:
             return None
         floor_db_hl = [
             _edge(readings[f].kind == Kind.AT_MOST, readings[f].level_db_hl, -1) for f in known
@@ -90,7 +90,7 @@ class EarPosterior:
         limit_db_hl = [
             _edge(readings[f].kind == Kind.ABOVE, readings[f].level_db_hl, 1) for f in known
         ]
-        joint = tested.estimator.joint_threshold([float(f) for f in known])
+        joint = thresholds.joint_threshold([float(f) for f in known])
         return cls(tuple(known), *joint, np.array(floor_db_hl), np.array(limit_db_hl))
 
     def at(self, frequencies_hz: Sequence[int]) -> Self:

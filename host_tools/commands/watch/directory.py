@@ -21,10 +21,10 @@ from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
 from host_tools.recordings.newest import JOURNALS
 from host_tools.recordings.recorded_session import (
-    RecordedSession,
+    ReplayedSession,
     Trial,
     UnstartedError,
-    read_session,
+    replay_session,
 )
 
 
@@ -157,7 +157,7 @@ def view_of(journal: Path) -> View:
         answers.append(_as_answered(trial, ear, expected_bits.get(trial.route)))
         expected_bits[trial.route] = BITS.choose(ear.estimator).information_bits
 
-    session = read_session(journal, watch)
+    session = replay_session(journal, watch)
     lost = not session.test.presenter.board_ready
     return View(
         name=session.name,
@@ -174,7 +174,7 @@ def view_of(journal: Path) -> View:
     )
 
 
-def _so_far(session: RecordedSession) -> SessionResult:
+def _so_far(session: ReplayedSession) -> SessionResult:
     return so_far(session.test.result(), nominal=session.calibration.nominal)
 
 
@@ -187,7 +187,7 @@ def _as_answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Ans
     )  # fmt: skip
 
 
-def _state(session: RecordedSession) -> str:
+def _state(session: ReplayedSession) -> str:
     state: HearingReplay = session.state
     if session.damage:
         return f"damaged: {session.damage}"

@@ -35,7 +35,7 @@ from host_tools.devices.emulated_board import installed_pico
 from host_tools.devices.processes import Operator
 from host_tools.errors import HostError
 from host_tools.main import main, parser
-from host_tools.recordings.recorded_session import Trial, read_session
+from host_tools.recordings.recorded_session import Trial, replay_session
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.whole_sessions import asked_again_though_answered, result_of
 from tests.host.bench import Benches
@@ -160,7 +160,7 @@ def test_both_routes_are_measured_and_bone_is_told_apart(demo: Demo, tmp_path: P
 
 def check_that_another_model_is_given_air_alone(journal: Path) -> None:
     """Answers by bone belong to what air told of the ear, which another model tells otherwise."""
-    same = Comparison.of(read_session(journal), Supposition(profile="default"))
+    same = Comparison.of(replay_session(journal), Supposition(profile="default"))
     told = json.dumps(comparison_sheet(same, "").blocks)
 
     assert [ear.route for ear in same.ears] == [Route("right"), Route("left")]

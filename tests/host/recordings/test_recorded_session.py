@@ -5,13 +5,13 @@ from pathlib import Path
 from firmware_py.journal import read_journal
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.route import Route
-from host_tools.recordings.recorded_session import Trial, read_session
+from host_tools.recordings.recorded_session import Trial, replay_session
 from tests.firmware.whole_sessions import records_of
 from tests.host.journals import GOLDEN, LEFT_S2
 
 
 def test_the_trials_are_those_that_the_result_counts() -> None:
-    session = read_session(LEFT_S2)
+    session = replay_session(LEFT_S2)
     (ear,) = session.result.ears
     tones = [trial for trial in session.trials if trial.frequency_hz is not None]
     catches = [trial for trial in session.trials if trial.purpose == "catch"]
@@ -29,7 +29,7 @@ def test_a_trial_is_the_last_tone_with_its_number_and_its_press() -> None:
     played = {action["number"]: action for action in actions if action["what"] == "play"}
     onsets_us = {e["number"]: e["onset_us"] for e in events if e["what"] == "tone-on"}
     presses_us = {event["at_us"] for event in events if event["what"] == "button-down"}
-    heard = [t for t in read_session(LEFT_S2).trials if t.heard and t.frequency_hz is not None]
+    heard = [t for t in replay_session(LEFT_S2).trials if t.heard and t.frequency_hz is not None]
 
     assert len(heard) > 10
     for trial in heard:
@@ -48,7 +48,7 @@ def test_whoever_watches_sees_the_test_after_each_trial() -> None:
     def watch(test: HearingTest, trial: Trial) -> None:
         seen.append((trial.number, test.ears[Route(trial.route.ear)].tally.tones))
 
-    session = read_session(LEFT_S2, watch)
+    session = replay_session(LEFT_S2, watch)
     tones = 0
     for trial, (number, tones_then) in zip(session.trials, seen, strict=True):
         tones += trial.frequency_hz is not None
@@ -58,7 +58,7 @@ def test_whoever_watches_sees_the_test_after_each_trial() -> None:
 def test_half_a_session_has_a_result_so_far(tmp_path: Path) -> None:
     half = tmp_path / "session-000001.journal"
     half.write_bytes(LEFT_S2.read_bytes()[:20_000])
-    session = read_session(half)
+    session = replay_session(half)
 
     assert not session.complete
     assert session.result.outcome == ""
@@ -78,11 +78,11 @@ def test_a_trial_has_the_noise_that_played_with_it() -> None:
             playing_db_hl = None
         elif action.get("what") == "play":
             with_tone[action["number"]] = playing_db_hl
-    trials = read_session(journal).trials
+    trials = replay_session(journal).trials
     tones = [trial for trial in trials if trial.frequency_hz is not None]
 
     assert {t.number: t.noise_db_hl for t in tones} == {
         t.number: with_tone[t.number] for t in tones
     }
     assert {trial.noise_db_hl is None for trial in tones} == {True, False}
-    assert all(trial.noise_db_hl is None for trial in read_session(LEFT_S2).trials)
+    assert all(trial.noise_db_hl is None for trial in replay_session(LEFT_S2).trials)

@@ -15,7 +15,7 @@ from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.catalogue.remarks import unit_words
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import ReplayedSession
 
 # Its test begins with what air told of this very ear, and not with what people have.
 BONE_LEFT_OUT: Final = (
@@ -86,7 +86,7 @@ class Comparison:
         return max(places, key=lambda place: abs(place[1].difference_db))
 
     @classmethod
-    def of(cls, session: RecordedSession, supposed: Supposition) -> Self:
+    def of(cls, session: ReplayedSession, supposed: Supposition) -> Self:
         """Compare what the model of a session says with what another says to the same answers.
 
         Raises
@@ -139,7 +139,7 @@ class Comparison:
         return [short, *self.remarks, *tables]
 
 
-def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -> EarComparison:
+def _ear(session: ReplayedSession, ear: EarTest, supposed: ThresholdEstimator) -> EarComparison:
     pairs = zip(
         ear.audiogram.frequencies_hz,
         _estimates(ear.estimator, ear.audiogram.frequencies_hz),

@@ -15,7 +15,7 @@ from firmware_py.procedure.measurement import give
 from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.route import Route
 from host_tools.errors import HostError
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import ReplayedSession
 
 PRIOR_BYTES_MAX: Final = 2**22  # that of 64 knots and components has less
 
@@ -34,7 +34,7 @@ class Supposition:
         """Return the prior that is supposed; None: as it was."""
         return None if self.own is None else self.own.prior
 
-    def is_of(self, session: RecordedSession) -> bool:
+    def is_of(self, session: ReplayedSession) -> bool:
         """Return whether nothing else is supposed than the prior that a session was begun with."""
         alone = self.profile is None and self.response_noise_db is None
         return alone and self.own is not None and self.own.digest == session.header.prior
@@ -71,7 +71,7 @@ class SupposedModel:
         What of the session it has no use for.
     """
 
-    def __init__(self, session: RecordedSession, supposed: Supposition) -> None:
+    def __init__(self, session: ReplayedSession, supposed: Supposition) -> None:
         self._session = session
         settings = session.settings
         profile = settings.profile if supposed.profile is None else supposed.profile
@@ -148,7 +148,7 @@ def _knows_people(profile: str) -> bool:
         raise HostError(str(error)) from None
 
 
-def _words(session: RecordedSession, supposed: Supposition) -> str:
+def _words(session: ReplayedSession, supposed: Supposition) -> str:
     settings = session.settings
     told_db = settings.response_noise_db
     changes = []
@@ -164,7 +164,7 @@ def _words(session: RecordedSession, supposed: Supposition) -> str:
     return ", ".join(changes) or f"profile {settings.profile}, as recorded"
 
 
-def _say_unused(session: RecordedSession, profile: str) -> list[str]:
+def _say_unused(session: ReplayedSession, profile: str) -> list[str]:
     remarks = []
     person = session.person
     if person.age_years is not None or person.sex is not None:

@@ -38,6 +38,8 @@
     drawAudiogram(svg, found.data, { ...history.paper, label: found.label });
   }
 
+  if (!slider) return; // it was not replayed: there are no steps
+
   // The panel of an ear.
 
   function makePanel(route) {

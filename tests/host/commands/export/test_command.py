@@ -22,7 +22,7 @@ from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.csv_table import as_csv
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json
-from host_tools.recordings.recorded_session import read_session
+from host_tools.recordings.recorded_session import replay_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT
 from tests.host.journals import BOTH, GOLDEN, GpPta, go_on_with, write_again, write_nonsense
 
@@ -135,7 +135,7 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
 ) -> None:
     half = tmp_path / "session-000002.journal"
     half.write_bytes(BOTH.read_bytes()[:60_000])
-    session = read_session(half)
+    session = replay_session(half)
     wanted_db = partial(session.settings.wanted_half_width_db, BY_AIR)
     (recorded,) = [ear for ear in session.test.result().ears if ear.outcome == "incomplete"]
     guessed = {

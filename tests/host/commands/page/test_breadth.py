@@ -30,7 +30,7 @@ from host_tools.commands.report.quality_words import masking_levels, noise_level
 from host_tools.commands.report.words import Words
 from host_tools.recordings.heading import NO_HEADING, Heading
 from host_tools.recordings.particulars import Particulars
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held
@@ -116,7 +116,7 @@ HEADING = Heading(name="Zoë", tester="A. Meyer", place="Room 4", comments="None
 
 def check_paper(
     page: Page,
-    session: RecordedSession,
+    session: ReplayedSession,
     heading: Heading = NO_HEADING,
     born: str = "",
     language: str = ENGLISH,
@@ -165,7 +165,7 @@ def check_paper(
     page.emulate_media(media="screen")
 
 
-def check_columns(page: Page, session: RecordedSession, findings: Findings, words: Words) -> None:
+def check_columns(page: Page, session: ReplayedSession, findings: Findings, words: Words) -> None:
     """Expect noise and age norm beside the thresholds, as the report has them, and drawn."""
     tables = [
         [row.locator("th, td").all_inner_texts() for row in table.locator("tr").all()]
@@ -207,7 +207,7 @@ def test_the_page_is_one_paper_with_the_report(
     shutil.copy(GOLDEN / f"{name}.journal", device.journal())
     page = operator.join(device)
     expect_result(page)
-    check_paper(page, read_session(device.journal()))
+    check_paper(page, replay_session(device.journal()))
 
 
 def test_what_is_saved_is_what_an_export_of_the_journal_has(
@@ -221,7 +221,7 @@ def test_what_is_saved_is_what_an_export_of_the_journal_has(
     expect_result(page)
     recorded_in = device.journal()
 
-    check_paper(page, read_session(recorded_in), HEADING, "1958")
+    check_paper(page, replay_session(recorded_in), HEADING, "1958")
 
     mine = save(page, "#save-json")
     jsonschema.validate(mine, json.loads(schema_text()))

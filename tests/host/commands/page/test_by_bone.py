@@ -94,11 +94,11 @@ def test_types_of_loss_and_gaps_are_said_as_in_a_report() -> None:
 
 def test_what_is_unsure_or_missing_of_gaps_is_said_as_in_a_report() -> None:
     session = conductive.__wrapped__()
-    found = session.state.result
+    found = session.recorded
     assert found is not None
     *others, left_bone = found.ears
     doubtful = replace(left_bone, verdict=Verdict.DOUBTFUL)
-    session.state.result = replace(found, ears=(*others, doubtful))
+    session = replace(session, recorded=replace(found, ears=(*others, doubtful)))
     told = json.loads(json.dumps(result_as_json(session.result, session.settings, nominal=False)))
     (right,) = told["air_bone_gaps"]
     right["mean"]["share"], right["loss_is_probable"] = 0.8, True
@@ -156,7 +156,7 @@ def test_an_asymmetry_is_said_as_in_a_report() -> None:
 def test_the_paper_of_the_page_names_the_vibrator_as_a_report_does() -> None:
     session = conductive.__wrapped__()
     calibration = CalibrationOnFile(of_bone()).judge(MADE)
-    session.state.header = replace(session.header, calibration=calibration)
+    session = replace(session, header=replace(session.header, calibration=calibration))
     made = {"state": calibration.state, **of_bone().content}
     whose = {"device": "", "typed": {}, "session": 1, "started": "2026-01-02T10:00:00"}
     paper = {

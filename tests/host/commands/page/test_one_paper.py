@@ -40,7 +40,7 @@ from host_tools.commands.report.quality_words import masking_levels, noise_level
 from host_tools.commands.report.words import Words
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.verdicts import told_verdicts
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
@@ -84,7 +84,7 @@ UNKNOWN_BOARD: Final = "51b00000000000ff"  # there is no calibration for it
 class Recording:
     pair: str
     journal: Path
-    session: RecordedSession
+    session: ReplayedSession
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["calibrated", "uncalibrated"])
@@ -107,7 +107,7 @@ def recording(
     world = World(tmp_path_factory.mktemp("pair"), listener, board=board)
     world.begin(Settings(ears="both", seed=5, confirm=confirm), person)
     journal = world.end()
-    return Recording(request.param, journal, read_session(journal))
+    return Recording(request.param, journal, replay_session(journal))
 
 
 def flat(text: str) -> str:
@@ -130,7 +130,7 @@ def sentences(findings: Findings, words: Words) -> list[str]:
     ]
 
 
-def noise_words(session: RecordedSession, findings: Findings, words: Words) -> list[str]:
+def noise_words(session: ReplayedSession, findings: Findings, words: Words) -> list[str]:
     """Return the masking noise that stands below the thresholds of each ear, and its name."""
     told = [
         masking_levels(session, Route(ear.route.ear))

@@ -39,7 +39,12 @@ from host_tools.commands.prescribe.taken import NothingToPrescribeError
 from host_tools.commands.prescribe.words import PrescriptionWords, remarks
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING, Heading
-from host_tools.recordings.recorded_session import RecordedSession, read_session, read_true_session
+from host_tools.recordings.recorded_session import (
+    RecordedSession,
+    ReplayedSession,
+    read_true_session,
+    replay_session,
+)
 from tests.budget import quick
 from tests.host.journals import (
     BOTH,
@@ -343,15 +348,17 @@ def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta
 
 
 def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> None:
-    session = read_session(LEFT_S2)
+    session = replay_session(LEFT_S2)
     header = recorded_calibrated(LEFT_S2).header
-    session = replace(session, state=replace(session.state, header=header))
+    session = replace(session, header=header)
     (found,) = session.result.ears
     thresholds = tuple(
         replace(t, masking=MaskingMark.UNCERTAIN) if t.mark == "measured" else t
         for t in found.thresholds
     )
-    session.state.result = replace(session.result, ears=(replace(found, thresholds=thresholds),))
+    session = replace(
+        session, recorded=replace(session.result, ears=(replace(found, thresholds=thresholds),))
+    )
     ear = prescribe_ear(session, "left", "nal-r")
     said = "*: perhaps heard by the other ear; threshold and gain are the least there can be"
     assert said in remarks(session, [ear], fit_of_ears(session, [ear]))
@@ -448,7 +455,7 @@ def test_another_rule_is_compared_with(tmp_path: Path, gp_pta: GpPta) -> None:
     assert picture.read_text().startswith("<svg")
     assert json.loads(numbers.read_text()) == told
     assert f"right ear against CAMFIT, closed fitting from {BOTH.name}: on average" in out
-    header = read_session(BOTH).header
+    header = replay_session(BOTH).header
     assert out.startswith(f"session {header.session}, begun {header.started}\n")
     assert told["of"]["session"] == header.session
 
@@ -516,7 +523,7 @@ def test_a_picture_of_two_fits_says_which_is_which() -> None:
 def test_a_prescription_is_filed_under_the_header_of_its_test(
     language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(RecordedSession, "simulated", False)  # a person has a page without the box
+    monkeypatch.setattr(ReplayedSession, "simulated", False)  # a person has a page without the box
     session, heading = recorded_calibrated(BOTH), Heading(name="Zoë #b", tester="A. Meyer")
     ears = prescribe_session(session, "nal-r", "closed", None)
     paper = PrescriptionPaper(session, ears, fit_of_ears(session, ears), None, heading, language)
@@ -547,14 +554,14 @@ def test_an_ear_that_hears_everything_needs_no_gain(tmp_path: Path) -> None:
     """What is inferred between frequencies heard at the floor lies below what a rule takes."""
     keen = Audiogram((125.0, 8000.0), (-99.0, -99.0))
     listener = SimulatedListener(dict.fromkeys(EARS, keen), seed=1)
-    session = read_session(World(tmp_path, listener).live({"ears": "left"}))
+    session = replay_session(World(tmp_path, listener).live({"ears": "left"}))
     inferred = [t for t in session.result.ears[0].thresholds if t.mark == "inferred"]
     assert min(cast(float, t.threshold_db_hl) for t in inferred) < -30.0
     with pytest.raises(NothingToPrescribeError, match="left ear: doubtful: the button is pressed"):
         prescribe_ear(session, "left", "nal-r")
     # As if there had been no doubt: somebody who hears all of it looks like one who only presses.
     result = judge(session.result, {"left": (Verdict.VALID, [])})
-    session = replace(session, state=replace(session.state, result=result))
+    session = replace(session, recorded=result)
     ear = prescribe_ear(session, "left", "nal-r")
     assert [*ear.gain_db] == [0.0] * len(ear.frequencies_hz)
     assert float(ear.threshold_db_hl.min()) == -30.0

@@ -27,8 +27,9 @@ from host_tools.commands.prescribe.ear_prescription import (
 )
 from host_tools.commands.prescribe.figures import as_json
 from host_tools.commands.prescribe.gap_part import GapMark
+from host_tools.commands.prescribe.taken import Waived
 from host_tools.commands.prescribe.words import PrescriptionWords, remarks, sign_of
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.terminal import NO_BREAK, say
 from tests.host.commands.export.sessions import by_bone_of
 from tests.host.commands.report.test_bone import beyond, conductive, with_bone
@@ -49,11 +50,11 @@ def by_octaves(found: ThresholdResult) -> ThresholdResult:
     return replace(found, mark=Outcome.INFERRED, masking=None)
 
 
-def with_gap(gap_db: float, **changes: Change) -> RecordedSession:
+def with_gap(gap_db: float, **changes: Change) -> ReplayedSession:
     """Return a session whose right ear has a gap; `changes` to its bone, by `f500` and so on."""
-    session = read_session(BOTH)
-    assert session.state.result is not None
-    by_air = {ear.route.ear: ear for ear in session.state.result.ears}
+    session = replay_session(BOTH)
+    assert session.recorded is not None
+    by_air = {ear.route.ear: ear for ear in session.recorded.ears}
     right, left = by_bone_of(by_air[RIGHT], gap_db), by_bone_of(by_air[LEFT], 0.0)
     thresholds = tuple(
         changes.get(f"f{t.frequency_hz}", by_octaves)(by_octaves(t)) for t in right.thresholds
@@ -61,7 +62,7 @@ def with_gap(gap_db: float, **changes: Change) -> RecordedSession:
     return with_bone(session, replace(right, thresholds=thresholds), left)
 
 
-def right_ear(session: RecordedSession, rule: str = "nal-r") -> EarPrescription:
+def right_ear(session: ReplayedSession, rule: str = "nal-r") -> EarPrescription:
     (found,) = (e for e in prescribe_session(session, rule, CLOSED) if e.ear == RIGHT)
     return found
 
@@ -89,17 +90,17 @@ def test_a_quarter_of_the_gap_above_the_usual_one_is_what_the_rule_adds() -> Non
 
 @pytest.mark.parametrize("rule", ["nal-r", "nal-rp", "half-gain", "camfit"])
 def test_limits_stay_and_only_the_ear_with_the_part_gets_more(rule: str) -> None:
-    def ears_of(session: RecordedSession) -> dict[str, EarPrescription]:
+    def ears_of(session: ReplayedSession) -> dict[str, EarPrescription]:
         return {each.ear: each for each in prescribe_session(session, rule, CLOSED)}
 
-    without, found = ears_of(read_session(BOTH)), ears_of(with_gap(34.0))
+    without, found = ears_of(replay_session(BOTH)), ears_of(with_gap(34.0))
     for ear in (LEFT, RIGHT):
         before, after = without[ear].prescribed.limits, found[ear].prescribed.limits
         for name in ("output_max_db_spl", "gain_max_db", "discomfort_db_spl"):
             assert getattr(after, name).tobytes() == getattr(before, name).tobytes()
         assert_allclose(found[ear].for_gap_db, found[ear].gain_db - without[ear].gain_db)
     assert not found[LEFT].for_gap_db.any(), "its gap is none"
-    fits = [fit_of_ears(read_session(BOTH), [each]) for each in (found[LEFT], without[LEFT])]
+    fits = [fit_of_ears(replay_session(BOTH), [each]) for each in (found[LEFT], without[LEFT])]
     assert fit_text(fits[0]) == fit_text(fits[1])
     added_db = found[RIGHT].for_gap_db
     assert np.all(added_db >= 0.0)
@@ -160,19 +161,19 @@ def test_an_ear_without_a_called_gap_or_a_valid_bone_test_gets_nothing() -> None
     assert not small.gap.is_called
     assert not small.for_gap_db.any()
     session = with_gap(34.0)
-    assert session.state.result is not None
+    assert session.recorded is not None
     ears = tuple(
         replace(e, verdict=Verdict.DOUBTFUL) if str(e.route).endswith("bone") else e
-        for e in session.state.result.ears
+        for e in session.recorded.ears
     )
-    session.state.result = replace(session.state.result, ears=ears)
+    session = replace(session, recorded=replace(session.recorded, ears=ears))
     assert right_ear(session).gap is None
     assert any("Air conduction only" in line for line in remarks_of(session))
 
 
 def test_nothing_follows_from_nominal_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CalibrationInForce, "nominal", True)
-    (ear, *_) = prescribe_session(with_gap(34.0), "nal-r", CLOSED, uncalibrated=True)
+    (ear, *_) = prescribe_session(with_gap(34.0), "nal-r", CLOSED, waived=Waived(uncalibrated=True))
     assert ear.gap is None
 
 
@@ -202,7 +203,7 @@ def test_every_export_has_the_gains_of_the_prescription() -> None:
     fit = fit_of_ears(session, ears)
     told = json.loads(json.dumps(as_json(session, ears, fit)))
     by_air = json.loads(
-        json.dumps(as_json(session, a := prescribe_session(read_session(BOTH), "nal-r", CLOSED),
+        json.dumps(as_json(session, a := prescribe_session(replay_session(BOTH), "nal-r", CLOSED),
                            fit_of_ears(session, a)))
     )  # fmt: skip
     for ear, found, without in zip(ears, told["ears"], by_air["ears"], strict=True):
@@ -227,7 +228,7 @@ def test_every_export_has_the_gains_of_the_prescription() -> None:
         assert "for its air-bone gap (mean 34 dB)" in text
 
 
-def remarks_of(session: RecordedSession, rule: str = "nal-r", language: str = "en") -> list[str]:
+def remarks_of(session: ReplayedSession, rule: str = "nal-r", language: str = "en") -> list[str]:
     ears = prescribe_session(session, rule, CLOSED)
     return remarks(session, ears, fit_of_ears(session, ears), language)
 
@@ -245,7 +246,7 @@ def test_it_is_said_what_the_gains_have_for_the_gap(language: str) -> None:
     assert seven in added, "a quarter of 30 - 2.5 dB"
     assert words.say("verify_bone") in said
     assert words.say("verify") not in said
-    assert words.say("verify") in remarks_of(read_session(BOTH), language=language)
+    assert words.say("verify") in remarks_of(replay_session(BOTH), language=language)
 
 
 def test_a_gain_for_a_bound_or_an_inferred_gap_is_said_to_be_one() -> None:

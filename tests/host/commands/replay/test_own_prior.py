@@ -10,7 +10,7 @@ from firmware_py.journal import read_journal
 from firmware_py.platform.own_prior import OwnPrior, path_of
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.sessions.entry import entry_of
-from host_tools.recordings.recorded_session import read_session
+from host_tools.recordings.recorded_session import replay_session
 from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused
 from tests.own_priors import small_prior, write_prior
@@ -46,7 +46,7 @@ def test_all_that_reads_a_journal_finds_it(
     assert summary(gp_pta("replay", journal, "--json")[1])["prior"] == own.digest
     assert entry_of(journal).prior == own.digest
     assert read_examination(journal).as_json()["prior"] == own.digest
-    assert read_session(journal).prior == small_prior()
+    assert replay_session(journal).prior == small_prior()
     code, said, _ = gp_pta("report", journal, "-o", tmp_path / "report.html")
     assert code == 0, said
 

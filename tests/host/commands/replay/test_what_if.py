@@ -16,7 +16,7 @@ from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, 
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.errors import HostError
-from host_tools.recordings.recorded_session import read_session
+from host_tools.recordings.recorded_session import replay_session
 from tests.budget import quick
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, session_of, write_again
 from tests.host.refusals import SHIPPED_PRIOR
@@ -81,7 +81,7 @@ def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> Non
         f"annealed-laplace has no use for the {unsure} unsure answers; they are left out"
     ]
 
-    known = read_session(of_a_person(tmp_path, Person(67.0, "F")))
+    known = replay_session(of_a_person(tmp_path, Person(67.0, "F")))
     paper = Comparison.of(known, Supposition(profile="gp-pta-2015"))
     assert paper.remarks == ["gp-pta-2015 has no use for age and sex"]
     same = Comparison.of(known, Supposition(profile="default"))
@@ -147,7 +147,7 @@ def test_before_the_first_answer_there_is_nothing_to_say(tmp_path: Path) -> None
     journal = tmp_path / "session-000001.journal"
     journal.write_bytes(b"".join(LEFT_S2.read_bytes().splitlines(keepends=True)[:3]))
     with pytest.raises(HostError, match=r"session-000001\.journal: no model was told an answer"):
-        Comparison.of(read_session(journal), Supposition(response_noise_db=3.0))
+        Comparison.of(replay_session(journal), Supposition(response_noise_db=3.0))
 
 
 def test_a_prior_from_a_file(gp_pta: GpPta) -> None:

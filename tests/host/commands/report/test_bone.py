@@ -30,7 +30,7 @@ from host_tools.commands.report.words import Words
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.particulars import Particulars
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.budget import quick
 from tests.calibration.calibrations import MADE
 from tests.calibration.test_bone import of_bone
@@ -51,29 +51,29 @@ def beyond(found: ThresholdResult, limit_db_hl: float) -> ThresholdResult:
     return replace(found.without_numbers(Outcome.NO_RESPONSE), limit_db_hl=limit_db_hl)
 
 
-def with_bone(session: RecordedSession, right: EarResult, left: EarResult) -> RecordedSession:
+def with_bone(session: ReplayedSession, right: EarResult, left: EarResult) -> ReplayedSession:
     """Return a session with these results by bone; nothing was asked of their tests."""
-    assert session.state.result is not None
+    assert session.recorded is not None
     ears = dict(session.test.ears)
     calibration = session.calibration
     for route in (RIGHT_BONE, LEFT_BONE):
         ears[route] = EarTest(route, session.settings, session.person, calibration.highest_db_hl)
     session.test.ears = ears
-    session.state.result = replace(
-        session.state.result, ears=(*session.state.result.ears, right, left)
+    session = replace(
+        session, recorded=replace(session.recorded, ears=(*session.recorded.ears, right, left))
     )
     return session
 
 
 @cache
-def conductive() -> RecordedSession:
+def conductive() -> ReplayedSession:
     """Return a session whose right ear has a gap of 30 dB, and the left one none.
 
     Of the right ear by bone 4 kHz was not heard, 2 kHz was masked, and 500 Hz was not asked.
     """
-    session = read_session(BOTH)
-    assert session.state.result is not None
-    by_air = {ear.route.ear: ear for ear in session.state.result.ears}
+    session = replay_session(BOTH)
+    assert session.recorded is not None
+    by_air = {ear.route.ear: ear for ear in session.recorded.ears}
     right, left = by_bone_of(by_air[RIGHT], GAP_DB), by_bone_of(by_air[LEFT], 0.0)
     changes: dict[int, Any] = {
         500: lambda t: replace(t, mark=Outcome.INFERRED, masking=None, limit_db_hl=None),
@@ -117,9 +117,11 @@ def test_an_ear_has_one_audiogram_with_both_routes(findings: Findings) -> None:
 def test_the_paper_names_the_vibrator_of_a_test_by_bone(language: str) -> None:
     catalogue = catalogue_of(language)
     calibration = CalibrationOnFile(of_bone()).judge(MADE)
-    by_bone, by_air = conductive.__wrapped__(), read_session(BOTH)
-    for session in (by_bone, by_air):
-        session.state.header = replace(session.header, calibration=calibration)
+    by_bone, by_air = conductive.__wrapped__(), replay_session(BOTH)
+    by_bone, by_air = (
+        replace(each, header=replace(each.header, calibration=calibration))
+        for each in (by_bone, by_air)
+    )
     facts = dict(Particulars(by_bone, NO_HEADING, catalogue).facts())
     name = catalogue.say("record", "vibrator")
     for said in ("Radioear B71, B-1", "IEC 60318-6", "mastoi"):
@@ -313,5 +315,5 @@ def test_json_has_the_gaps_only_with_bone(findings: Findings) -> None:
     told = json.loads(json.dumps(findings.as_json()))
 
     assert [each["ear"] for each in told["gaps"]] == [RIGHT, LEFT]
-    assert "gaps" not in findings_of(read_session(BOTH)).as_json()
+    assert "gaps" not in findings_of(replay_session(BOTH)).as_json()
     assert findings.status == SessionOutcome.COMPLETE

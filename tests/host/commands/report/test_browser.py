@@ -19,7 +19,7 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.route import Route
 from host_tools.main import main
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.report.test_findings import cut
 
@@ -221,7 +221,7 @@ def test_the_steps_keep_the_symbols_and_end_as_the_audiogram_above(page: Page) -
 
 
 def test_the_curve_and_the_objective_are_the_estimators(page: Page, forty_tones: Path) -> None:
-    session: RecordedSession = read_session(forty_tones)
+    session: ReplayedSession = replay_session(forty_tones)
     estimator = session.test.ears[Route("right")].estimator
     path = page.locator(".panel .mean").get_attribute("d") or ""
     points = [tuple(map(float, p.split())) for p in path[1:].split("L")]

@@ -16,7 +16,7 @@ from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.main import main
-from host_tools.recordings.recorded_session import read_session
+from host_tools.recordings.recorded_session import replay_session
 from tests.budget import quick
 from tests.host.commands.report.test_findings import cut
 from tests.host.journals import (
@@ -72,9 +72,10 @@ def test_a_page_is_one_small_file_that_names_nothing_outside(name: str, tmp_path
 
 def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Path) -> None:
     history = History()
-    session = read_session(cut(LEFT_S2, tmp_path, 60), history)
-    session.state.result = replace(
-        session.result, remarks=(reason(Code.TOLD, told="</script><b>loud</b>"),)
+    session = replay_session(cut(LEFT_S2, tmp_path, 60), history)
+    session = replace(
+        session,
+        recorded=replace(session.result, remarks=(reason(Code.TOLD, told="</script><b>loud</b>"),)),
     )
     text = page_of(findings_of(session), session, history)
     assert "<b>loud</b>" not in text

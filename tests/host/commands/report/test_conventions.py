@@ -20,7 +20,7 @@ from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.notes import notes_of
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.words import Words
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.journals import BOTH, GpPta, NoSteps
 
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
@@ -28,17 +28,17 @@ CONFIRMED_DB_HL: Final = 65.0  # far above the band at 1 kHz of both ears
 
 
 @cache
-def a_session() -> RecordedSession:
+def a_session() -> ReplayedSession:
     """Return a session of a woman of 60, with a confirmed threshold at 1 kHz."""
-    session = read_session(BOTH)
+    session = replay_session(BOTH)
     again = (ConfirmedThreshold(1000, CONFIRMED_DB_HL, Outcome.MEASURED, 9),)
     ears = tuple(replace(ear, confirmed=again) for ear in session.result.ears)
-    session.state.result = replace(session.result, ears=ears)
-    session.state.header = replace(session.header, person=Person(60.0, "F", "P-1"))
+    session = replace(session, recorded=replace(session.result, ears=ears))
+    session = replace(session, header=replace(session.header, person=Person(60.0, "F", "P-1")))
     return session
 
 
-def findings_in(language: str, convention: str | None) -> tuple[Findings, RecordedSession]:
+def findings_in(language: str, convention: str | None) -> tuple[Findings, ReplayedSession]:
     return findings_of(a_session(), language, convention), a_session()
 
 
@@ -69,7 +69,7 @@ def test_a_page_says_what_thresholds_are(language: str, convention: str) -> None
 
 @pytest.mark.parametrize("by_air_too", [True, False])
 def test_the_offsets_are_those_of_each_ear_by_air_if_it_was_tested(by_air_too: bool) -> None:
-    found = findings_of(read_session(BOTH), "en", CLINICAL_ASCENDING)
+    found = findings_of(replay_session(BOTH), "en", CLINICAL_ASCENDING)
     by_air = [replace(ear, clinical_offset_db=2.0 + i) for i, ear in enumerate(found.ears)]
     others = [
         replace(ear, route=Route(ear.route.ear, "horn"), clinical_offset_db=8.0 + i)

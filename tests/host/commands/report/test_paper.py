@@ -24,7 +24,7 @@ from host_tools.commands.report.words import Words
 from host_tools.document import ENDINGS, set_document
 from host_tools.main import main
 from host_tools.recordings.heading import NO_HEADING, Heading
-from host_tools.recordings.recorded_session import RecordedSession, read_session
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.budget import quick, quick_rows
 from tests.host.commands.report.test_findings import cut
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, go_on_with, session_of
@@ -45,7 +45,7 @@ pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_i
 
 
 def paper(
-    session: RecordedSession,
+    session: ReplayedSession,
     heading: Heading = NO_HEADING,
     language: str = "en",
     change: Callable[[Findings], Findings] = lambda found: found,
@@ -91,7 +91,7 @@ def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) ->
 
 def test_the_header_says_who_when_where_and_with_what() -> None:
     """Of a test that was gone on with on another day, and each ear by another tone generator."""
-    session = read_session(MASKED)
+    session = replay_session(MASKED)
     content = load_calibration(EXAMPLE).calibration
     assert content is not None
     first, started, *others = session.recovered.records
@@ -102,18 +102,18 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
         reason(Code.TOLD, told="no such sentence"),
     )
     session = replace(session, recovered=replace(session.recovered, records=records))
-    assert session.state.result is not None
+    assert session.recorded is not None
     ears = [
         replace(ear, boards=(f"pico {ear.route.ear}",), verdict=Verdict.VALID, reasons=())
-        for ear in session.state.result.ears
+        for ear in session.recorded.ears
     ]
-    session.state.result = replace(session.state.result, ears=ears)
+    session = replace(session, recorded=replace(session.recorded, ears=ears))
     calibrated = CalibrationInForce("CALIBRATED", content, "2026-01-20")
     header = replace(
         session.header, calibration=calibrated, person=Person(68.0, "F", "P-17"),
         started="2026-01-20T10:00:00+01:00", device="10000000abcdef01",
     )  # fmt: skip
-    session.state.header = header
+    session = replace(session, header=header)
     made = paper(session, HEADING)
     text = made.text
     assert made.title.endswith(", 20 January 2026 and 21 January 2026")
@@ -169,19 +169,19 @@ def test_the_masking_noise_stands_at_each_frequency() -> None:
 @pytest.mark.usefixtures("as_if_real")
 def test_only_a_finished_test_is_final(records: int | None, standing: str, tmp_path: Path) -> None:
     journal = LEFT_S2 if records is None else cut(LEFT_S2, tmp_path, records)
-    text = paper(read_session(journal)).text
+    text = paper(replay_session(journal)).text
     assert f"Pure-tone audiogram {standing}" in text
     assert ("UNFINISHED" in text) == (records is not None)
 
 
 def test_a_test_that_came_to_no_end_of_its_own_or_does_not_replay_is_not_final() -> None:
-    session = read_session(LEFT_S2)
+    session = replay_session(LEFT_S2)
     complete = session.result
     for outcome in ("aborted", "failed"):
-        session.state.result = replace(complete, outcome=outcome)
+        session = replace(session, recorded=replace(complete, outcome=outcome))
         document = paper_of(findings_of(session), session, NO_HEADING)
         assert document.standing == f"NOT FINAL: {outcome}"
-    session.state.result = complete
+    session = replace(session, recorded=complete)
     session.state.differences.append(Any)  # type: ignore[arg-type]
     document = paper_of(findings_of(session), session, NO_HEADING)
     assert document.standing.startswith("NOT FINAL: NOT AS RECORDED")

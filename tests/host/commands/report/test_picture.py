@@ -24,7 +24,7 @@ from host_tools.commands.report.legend import legend_of
 from host_tools.commands.report.words import Words
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.drawings.symbols import symbol_table
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import ReplayedSession
 from tests.host.journals import GOLDEN, session_of
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
@@ -41,7 +41,7 @@ Point = tuple[float, float]
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
 
-def report(name: str) -> tuple[Findings, RecordedSession]:
+def report(name: str) -> tuple[Findings, ReplayedSession]:
     session = session_of(GOLDEN / f"{name}.journal")
     return findings_of(session), session
 
@@ -58,7 +58,7 @@ def with_thresholds(found: Findings, **changes: Any) -> Findings:
 class Drawing:
     """The audiogram of an ear as it is on paper."""
 
-    def __init__(self, ear: EarFindings, found: Findings, session: RecordedSession) -> None:
+    def __init__(self, ear: EarFindings, found: Findings, session: ReplayedSession) -> None:
         data = audiogram_as_json(ear, found, session)
         words = drawing_js.paper_words(Words.of(found).catalogue, nominal=found.nominal)
         text = drawing_js.svg_for_paper(data, words)
@@ -98,7 +98,7 @@ def symbol(path: str, x: float = 1.0, y: float = 1.0) -> Any:
     return pytest.approx(turned, abs=0.0501)
 
 
-def drawings(found: Findings, session: RecordedSession) -> list[Drawing]:
+def drawings(found: Findings, session: ReplayedSession) -> list[Drawing]:
     return [Drawing(ear, found, session) for ear in found.ears]
 
 

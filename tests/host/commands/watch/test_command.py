@@ -26,7 +26,7 @@ from host_tools.commands.watch.view import blocks
 from host_tools.devices.greeting import IDENTITY
 from host_tools.errors import HostError
 from host_tools.main import main
-from host_tools.recordings.recorded_session import read_session
+from host_tools.recordings.recorded_session import replay_session
 from tests.firmware.whole_sessions import Leaves, a_listener
 from tests.host.bench import Device, talks_with
 from tests.host.journals import GOLDEN, LEFT_S2
@@ -44,7 +44,7 @@ def test_a_growing_journal_is_followed_to_its_end(tmp_path: Path) -> None:
         view = watch.look()
         counts.append(len(view.answers))
         assert view is watch.look(), "what has not grown is not read again"
-    trials = read_session(LEFT_S2).trials
+    trials = replay_session(LEFT_S2).trials
 
     assert 0 < counts[0] < counts[1] < counts[2] == len(trials)
     assert view.over
@@ -92,7 +92,7 @@ def test_the_screen_shows_thresholds_answers_and_calibration(
     journal.write_bytes(LEFT_S2.read_bytes())
     assert main(["watch", str(source(journal)), *options]) == 0
     out = capsys.readouterr().out
-    (ear,) = read_session(LEFT_S2).result.ears
+    (ear,) = replay_session(LEFT_S2).result.ears
 
     assert "session-000001.journal: complete   UNCALIBRATED: levels are nominal" in out
     assert "X left" in out
@@ -116,7 +116,7 @@ def test_a_firmware_is_followed_at_its_console(
             time.sleep(0.001)
         view = watch.look()
         watch.close()
-    session = read_session(world.journal())
+    session = replay_session(world.journal())
 
     (ear,) = session.result.ears
     assert view.state == "complete"

@@ -1,0 +1,70 @@
+"""Records of journals of earlier formats, read as today's: `journal/FORMATS.md` has the policy.
+
+A reader knows one format, and turns its records into those of the format after it. So a journal is
+read by the readers from its own format on, and a change of today's form adds one. They turn form
+into form: nothing is computed, and what a format does not say stays unknown.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from firmware_py.journal import FORMAT_VERSION, Record, recorded_by
+from firmware_py.sessions import format_1
+
+
+@dataclass(frozen=True)
+class FormatReader:
+    """How the records of a format become those of the one after it; JSON values in and out."""
+
+    header: Callable[[Record], Record]  # the first record
+    input: Callable[[Record], Record]  # what went in, with its event
+    result: Callable[[Any], Any]  # what the action `finish` tells
+    last_commit: str  # whose program writes this format, and so replays it
+
+
+READERS: Final[Mapping[int, FormatReader]] = {
+    1: FormatReader(format_1.header, format_1.input_, format_1.result, "979db64f"),
+}
+
+
+def header_today(record: Record, version: int) -> Record:
+    """Return a header of a format as one of today's."""
+    for each in range(version, FORMAT_VERSION):
+        record = READERS[each].header(record)
+    return record
+
+
+def input_today(record: Record, version: int) -> Record:
+    """Return what went in, of a journal of a format, as a record of today's."""
+    for each in range(version, FORMAT_VERSION):
+        record = READERS[each].input(record)
+    return record
+
+
+def result_today(result: Any, version: int) -> Any:
+    """Return a result of a journal of a format as one of today's."""
+    for each in range(version, FORMAT_VERSION):
+        result = READERS[each].result(result)
+    return result
+
+
+# Of a version that is no release, behind its number: the commit that it was made of.
+_COMMIT: Final = re.compile(r"\+g([0-9a-f]{7,40})\b")
+
+
+def replay_words(header: Mapping[str, object]) -> str:
+    """Say which version replays a journal that this one reads, and how to get it."""
+    firmware, version = header.get("firmware"), header.get("journal")
+    commit = _COMMIT.search(firmware) if isinstance(firmware, str) else None
+    reader = READERS.get(version) if isinstance(version, int) else None
+    name = commit[1] if commit else reader.last_commit if reader else ""
+    by = f"it was recorded by {recorded_by(header)}"
+    if not name:
+        return f"{by}, and replays there"
+    place = f"gp-pta-{name}"
+    return (
+        f"{by}, and replays with commit {name}; in a checkout: git worktree add {place} {name} "
+        f"&& make -C {place} kernels && {place}/.venv/bin/gp-pta replay JOURNAL"
+    )
