@@ -21,7 +21,7 @@ from firmware_py.journal.recovered import Record as Record
 from firmware_py.journal.recovered import Recovered as Recovered
 from firmware_py.journal.recovered import format_of as format_of
 from firmware_py.journal.recovered import is_recovery_note as is_recovery_note
-from firmware_py.journal.recovered import recorded_by as recorded_by
+from firmware_py.journal.recovered import recorder_of as recorder_of
 from firmware_py.journal.seal import SECRET_BYTES as SECRET_BYTES
 from firmware_py.journal.seal import SealKey as SealKey
 from firmware_py.journal.seal import first_broken as first_broken

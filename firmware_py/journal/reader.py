@@ -26,7 +26,7 @@ from firmware_py.journal.records import (
     decode_line,
     line_bytes_max,
 )
-from firmware_py.journal.recovered import Record, Recovered, format_of, recorded_by
+from firmware_py.journal.recovered import Record, Recovered, format_of, recorder_of
 from firmware_py.procedure.printable import show
 
 HEADER_START: Final = b'{"n": 0, "synced": 0, "kind": "header", "journal": '
@@ -138,7 +138,7 @@ def check_format(path: Path, header: Record) -> None:
     """Refuse a header of a format that this version does not read; errors as of `read_journal`."""
     version = format_of(header)
     if version > FORMAT_VERSION:
-        raise JournalNewerError(path, f"was recorded by {recorded_by(header)}; {READ}")
+        raise JournalNewerError(path, f"was recorded by {recorder_of(header)}; {READ}")
     if version < 1:
         told = show(header.get("journal"))
         raise JournalReadError(path, f"has journal format version {told}; {READ}")

@@ -49,7 +49,7 @@ def format_of(header: Mapping[str, object]) -> int:
     return version if type(version) is int else 0
 
 
-def recorded_by(header: Mapping[str, object]) -> str:
+def recorder_of(header: Mapping[str, object]) -> str:
     """Say which version recorded a journal, and in which format, as ``0.1.0 (format 1)``."""
     firmware = header.get("firmware")
     name = printable(firmware) if isinstance(firmware, str) and firmware else "an unnamed version"

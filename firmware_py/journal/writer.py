@@ -27,7 +27,7 @@ from firmware_py.journal.records import (
     UNSYNCED_BYTES_MAX,
     encode_line,
 )
-from firmware_py.journal.recovered import Record, Recovered, is_recovery_note, recorded_by
+from firmware_py.journal.recovered import Record, Recovered, is_recovery_note, recorder_of
 from firmware_py.journal.recovery import cut_torn_end, missing_notes, read_from_disk, saved_cuts
 from firmware_py.journal.seal import SealKey, first_broken, seal_of
 
@@ -377,7 +377,7 @@ def _seals(
 ) -> tuple[SealKey | None, str]:
     """Return the key that a journal goes on with, if it was begun with one, and its last seal."""
     if recovered.format != FORMAT_VERSION:
-        words = f"was recorded by {recorded_by(recovered.header)}; only format {FORMAT_VERSION}"
+        words = f"was recorded by {recorder_of(recovered.header)}; only format {FORMAT_VERSION}"
         raise JournalReadError(recovered.path, f"{words} is gone on with here")
     name = recovered.header.get("seal_key")
     if name is None and seal_key is None:

@@ -31,7 +31,7 @@ from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import as_told, told_now
-from firmware_py.sessions.archive import ArchiveError, Ends, Found, finished, recorded_ends
+from firmware_py.sessions.archive import ArchiveError, Ends, Found, recorded_ends, require_result
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session_record import SessionHeader
@@ -204,7 +204,7 @@ class ResultDesk:
     def _find(self, number: int) -> Found:
         """Return what an earlier session found."""
         with _refusing_session(number):
-            return finished(self._ends(number))
+            return require_result(self._ends(number))
 
     def _ends(self, number: int) -> Ends:
         """Return what an earlier session recorded, finished or not."""

@@ -168,10 +168,10 @@ def recorded_result(path: Path, disk: Disk | None = None) -> Found:
     ArchiveError
         As of `recorded_ends`.
     """
-    return finished(recorded_ends(path, disk))
+    return require_result(recorded_ends(path, disk))
 
 
-def finished(ends: Ends) -> Found:
+def require_result(ends: Ends) -> Found:
     """Return what was found; `UnfinishedError` if there is no result."""
     if ends.result is not None:
         return Found(ends.header, ends.result, ends.course)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.journal import FORMAT_VERSION, Record, recorded_by
+from firmware_py.journal import FORMAT_VERSION, Record, recorder_of
 from firmware_py.sessions import format_1
 
 
@@ -60,7 +60,7 @@ def replay_words(header: Mapping[str, object]) -> str:
     commit = _COMMIT.search(firmware) if isinstance(firmware, str) else None
     reader = READERS.get(version) if isinstance(version, int) else None
     name = commit[1] if commit else reader.last_commit if reader else ""
-    by = f"it was recorded by {recorded_by(header)}"
+    by = f"it was recorded by {recorder_of(header)}"
     if not name:
         return f"{by}, and replays there"
     place = f"gp-pta-{name}"

@@ -109,7 +109,7 @@ def _load(
     if header.session != session_number(path):  # it is of another session, of another person
         raise SessionRecordError(f"its header is that of {kind.KIND} {header.session}")
     if recovered.complete and not recovered.torn_bytes:
-        return _finished(kind, header, recovered, find_beside(path.parent, data.disk))
+        return _load_finished(kind, header, recovered, find_beside(path.parent, data.disk))
     if header.is_earlier:
         words = f"{path.name}, begun {header.started}: {not_finished(header)}; it is left as it is"
         return Newest([words], recorded=Recorded(header, None))
@@ -122,7 +122,7 @@ def _load(
     return Newest([cut] if torn_bytes else [], session)
 
 
-def _finished(
+def _load_finished(
     kind: type[First], header: First, recovered: Recovered, find_prior: FindPrior
 ) -> Newest[First, Any]:
     """Return what is over: replayed, or as it was recorded if another version replays it."""

@@ -15,7 +15,7 @@ from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.simulated import BOARD_NAME
-from firmware_py.journal import FORMAT_VERSION, Record, recorded_by
+from firmware_py.journal import FORMAT_VERSION, Record, recorder_of
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
 from firmware_py.platform.own_prior import DIGEST, FindPrior, find_none
@@ -204,7 +204,7 @@ class Header(Generic[Test_co, Found_co]):
     @property
     def recorded_by(self) -> str:
         """Say which version recorded the journal, and in which format."""
-        return recorded_by({"firmware": self.firmware, "journal": self.journal})
+        return recorder_of({"firmware": self.firmware, "journal": self.journal})
 
     def event_from_record(self, record: object) -> Event:
         """Return the event of an input; `ValueError` if this procedure takes no such event."""

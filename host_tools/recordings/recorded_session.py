@@ -18,6 +18,7 @@ from firmware_py.journal import (
     JournalError,
     JournalUnstartedError,
     Recovered,
+    SealKey,
     read_journal,
 )
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, find_beside
@@ -39,6 +40,7 @@ from firmware_py.sessions.session_course import Output, inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import KnownThresholds, RecordedThresholds
+from host_tools.recordings.replayed import seals_of
 
 
 class UnstartedError(HostError):
@@ -142,13 +144,13 @@ class RecordedSession:
     @property
     def result(self) -> SessionResult:
         """Return the recorded result as it may be told, or that so far; its outcome is then ""."""
-        return as_told(self._found(), self.settings, nominal=self.calibration.nominal)
+        return as_told(self._result(), self.settings, nominal=self.calibration.nominal)
 
-    def _found(self) -> SessionResult:
+    def _result(self) -> SessionResult:
         assert self.recorded is not None, "an unfinished session is told by who replays it"
         return self.recorded
 
-    def known_of(self, found: EarResult) -> KnownThresholds:
+    def thresholds_of(self, found: EarResult) -> KnownThresholds:
         """Return what is known of the thresholds of the ear of a result."""
         return RecordedThresholds(found)
 
@@ -192,10 +194,10 @@ class ReplayedSession(RecordedSession):
         """Return whether the session came to its end, and all of it is there."""
         return super().complete and not self.state.pending
 
-    def _found(self) -> SessionResult:
+    def _result(self) -> SessionResult:
         return self.recorded or self.test.result()
 
-    def known_of(self, found: EarResult) -> KnownThresholds:
+    def thresholds_of(self, found: EarResult) -> KnownThresholds:
         """Return what is known of the thresholds of the ear of a result."""
         return self.test.ears[found.route].estimator
 
@@ -238,7 +240,10 @@ def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSes
 
 
 def replay_session(
-    path: Path, watch: TrialWatcher = watch_nothing, brought: Sequence[OwnPrior] = ()
+    path: Path,
+    watch: TrialWatcher = watch_nothing,
+    brought: Sequence[OwnPrior] = (),
+    keys: Sequence[SealKey] = (),
 ) -> ReplayedSession:
     """Read a journal and feed it through the procedure.
 
@@ -250,6 +255,8 @@ def replay_session(
         Called after each trial.
     brought : sequence of OwnPrior
         Priors that it may have begun with, beside those that are kept with the journals.
+    keys : sequence of SealKey
+        For the seals of one that is not replayed.
 
     Raises
     ------
@@ -259,7 +266,7 @@ def replay_session(
         session of this version wrote.
     """
     recovered, damage = good_records(path)
-    refuse_earlier(path, recovered)
+    refuse_earlier(path, recovered, keys)
     trials: list[Trial] = []
 
     def keep(test: HearingTest, trial: Trial) -> None:
@@ -276,10 +283,12 @@ def replay_session(
     return ReplayedSession(recovered, state.header, state.result, damage, state, trials)
 
 
-def refuse_earlier(path: Path, recovered: Recovered) -> None:
-    """Refuse a journal of an earlier format, and say which version replays it."""
+def refuse_earlier(path: Path, recovered: Recovered, keys: Sequence[SealKey] = ()) -> None:
+    """Refuse to replay a journal of an earlier format; say which version does, and its seals."""
     if recovered.format < FORMAT_VERSION:
-        raise HostError(f"{path} is read here, not replayed: {replay_words(recovered.header)}")
+        seals = seals_of(recovered, keys).words
+        words = "; ".join(filter(None, (seals, replay_words(recovered.header))))
+        raise HostError(f"{path} is read here, not replayed: {words}")
 
 
 def read_true_session(path: Path) -> RecordedSession:

@@ -41,7 +41,7 @@ NOTHING: Final = ("nothing",)  # that no check allows
 
 def form_of_records() -> list[str]:
     """Return the lines, sorted."""
-    return sorted({*_headers(), *_checked(), *_settings(), *_events(), *_words()})
+    return sorted({*_headers(), *_fields(), *_settings(), *_events(), *_words()})
 
 
 def _headers() -> Iterator[str]:
@@ -54,13 +54,13 @@ def _headers() -> Iterator[str]:
     yield from (f"word of calibration: {each}" for each in STATES)
 
 
-def _checked() -> Iterator[str]:
+def _fields() -> Iterator[str]:
     for kind in CHECKED:
         for name, check in checks_of(kind).items():
-            yield f"field {kind.__name__}.{name}: {_allowed(check)}"
+            yield f"field {kind.__name__}.{name}: {_rule_of(check)}"
 
 
-def _allowed(check: Any) -> str:
+def _rule_of(check: Any) -> str:
     """Return the rule of a number or a text; what is one of several words has lines of its own."""
     try:
         check("it", NOTHING)

@@ -311,7 +311,7 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
 def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
     session = a_session(HALF)
     posteriors = {
-        ear: EarPosterior.of(found, session.known_of(found))
+        ear: EarPosterior.of(found, session.thresholds_of(found))
         for ear, found in session.result.by_route.items()
     }
     assert posteriors[Route("right")] is not None

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from firmware_py.journal import (
-    RECORD_BYTES_MAX,
     FORMAT_VERSION,
+    RECORD_BYTES_MAX,
     JournalDamagedError,
     JournalNewerError,
     JournalReadError,

@@ -166,14 +166,14 @@ def _make(session: "RecordedSession", arguments: argparse.Namespace) -> "_Prescr
 
     ears = prescribe_session(
         session, arguments.rule, arguments.coupling, arguments.ear,
-        waived=_waived(arguments),
+        waived=_waiver(arguments),
     )  # fmt: skip
     fit = fit_of_ears(session, ears)
     against = _against(session, arguments, fit) if arguments.against else None
     return _Prescription(session, ears, fit, against)
 
 
-def _waived(arguments: argparse.Namespace) -> "Waived":
+def _waiver(arguments: argparse.Namespace) -> "Waived":
     from host_tools.commands.prescribe.taken import Waived
 
     return Waived(arguments.uncalibrated, arguments.unjudged)
@@ -189,7 +189,7 @@ def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fi
     if arguments.against in RULE_NAMES:
         return fit_of_session(
             session, arguments.against, arguments.coupling, arguments.ear,
-            waived=_waived(arguments),
+            waived=_waiver(arguments),
         )  # fmt: skip
     path = Path(arguments.against)
     if path.suffix != FIT:

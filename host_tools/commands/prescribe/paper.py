@@ -68,7 +68,7 @@ class Frame:
         calibration, catalogue = self.session.calibration, self.words.catalogue
         of_clock = simulated_words(self.session.simulated, self.session.header.speed, catalogue)
         simulated = [document.alarm(*each) for each in of_clock]
-        if unjudged := self.words.unjudged(self.session):
+        if unjudged := self.words.say_unjudged(self.session):
             headline = verdict_word(Verdict.NOT_JUDGED, catalogue).upper()
             simulated.append(document.alarm(headline, " ".join(unjudged)))
         if calibration.state in HOLDING:

@@ -163,7 +163,7 @@ class PrescriptionWords:
             if hz
         )
 
-    def unjudged(self, session: RecordedSession) -> list[str]:
+    def say_unjudged(self, session: RecordedSession) -> list[str]:
         """Say that nobody judged whether there was a test, if nobody did."""
         unjudged = any(ear.verdict == Verdict.NOT_JUDGED for ear in session.result.ears)
         return [self.say("unjudged_fit")] if unjudged else []
@@ -349,7 +349,7 @@ def remarks(
         uncalibrated.append(words.say("uncalibrated_fit"))
     return [
         *uncalibrated,
-        *words.unjudged(session),
+        *words.say_unjudged(session),
         *words.for_whom([ear.ear for ear in ears], fit.for_whom),
         *words.marks(session, ears),
         *words.say_given(ears),

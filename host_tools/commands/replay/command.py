@@ -151,7 +151,7 @@ def _replay_session(
 
     _check_picture(asked)
     own = supposed.own if supposed is not None else None
-    session = replay_session(path, brought=() if own is None else [own])
+    session = replay_session(path, brought=() if own is None else [own], keys=keys)
     verdict = verdict_of(session, keys)
     comparison = None
     if supposed is not None and not supposed.is_of(session):

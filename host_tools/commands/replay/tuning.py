@@ -49,7 +49,7 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
     """Replay the journal of a tuning; `HostError` if it cannot be replayed at all."""
     steps = _Steps()
     recovered, damage = good_records(path)
-    refuse_earlier(path, recovered)
+    refuse_earlier(path, recovered, keys)
     try:
         state: TuningReplay = replay_from(TuningHeader, recovered.records, steps.watch)
     except ReplayError as error:

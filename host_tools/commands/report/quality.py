@@ -75,11 +75,11 @@ def quality_of(session: RecordedSession, found: EarResult) -> Quality:
     }
     replayed: dict[str, Any] = dict.fromkeys(Quality.__dataclass_fields__)
     if session.test is not None:
-        replayed |= _replayed(session.test, found)
+        replayed |= _from_replay(session.test, found)
     return Quality(**{**replayed, "retest_verdict": replayed["retest_verdict"] or "", **recorded})
 
 
-def _replayed(test: HearingTest, found: EarResult) -> dict[str, Any]:
+def _from_replay(test: HearingTest, found: EarResult) -> dict[str, Any]:
     """Return what a replay tells of an ear beside its recorded result."""
     ear, given = test.ears[found.route], test.given
     checked = Checks.of(found, ear, given, test.settings)

@@ -55,7 +55,7 @@ class Visit:
         by_route = session.result.by_route
         ears = {str(route): found for route, found in by_route.items()}
         posteriors = {
-            str(route): EarPosterior.of(found, session.known_of(found))
+            str(route): EarPosterior.of(found, session.thresholds_of(found))
             for route, found in by_route.items()
         }
         return cls(

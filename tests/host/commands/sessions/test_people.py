@@ -183,7 +183,7 @@ def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
 def test_the_posterior_of_a_session_has_what_its_result_says(name: str) -> None:
     session = read_true_session(GOLDEN / f"{name}.journal")
     for found in session.result.ears:
-        made = EarPosterior.of(found, session.known_of(found))
+        made = EarPosterior.of(found, session.thresholds_of(found))
         assert made is not None
         recorded = {t.frequency_hz: t for t in found.thresholds}
         mean = made.weight @ made.mean_db_hl
@@ -198,10 +198,10 @@ def test_an_ear_without_a_sure_result_is_not_compared(name: str) -> None:
     session = read_true_session(GOLDEN / f"{name}.journal")
     for found in session.result.ears:
         if found.outcome not in (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL):
-            assert EarPosterior.of(found, session.known_of(found)) is None
+            assert EarPosterior.of(found, session.thresholds_of(found)) is None
             return
     unsure = replace(found, outcome=Outcome.INCOMPLETE)
-    assert EarPosterior.of(unsure, session.known_of(found)) is None
+    assert EarPosterior.of(unsure, session.thresholds_of(found)) is None
 
 
 # People
