@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.journal import JournalError, JournalUnstartedError, Record, read_journal
+from firmware_py.journal import (
+    FORMAT_VERSION,
+    JournalError,
+    JournalUnstartedError,
+    Record,
+    read_journal,
+)
 from firmware_py.platform.data_directory import JOURNAL_NAME, SESSION, TUNING, session_number
 from firmware_py.procedure.events import BoardReady, Started
 from firmware_py.procedure.printable import show
@@ -70,8 +76,8 @@ def find_unfinished(directory: Path, kind: str) -> Unfinished | None:
     for path in sorted(journals, key=session_number, reverse=True):
         try:
             recovered = read_journal(path)
-            if recovered.complete:
-                return None
+            if recovered.complete or recovered.format < FORMAT_VERSION:
+                return None  # and no firmware of this version goes on with an earlier format
             return _look_at(path, kind, recovered.records)
         except JournalUnstartedError:
             continue

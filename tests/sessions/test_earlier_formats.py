@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from device.simulator.world import World
 from firmware_py.journal import FORMAT_VERSION, JournalReadError, JournalWriter, read_journal
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, reasons_at
@@ -18,8 +19,10 @@ from firmware_py.sessions.replay import ReplayError, replay, replay_from
 from firmware_py.sessions.session_course import Output, inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader
 from firmware_py.tuning.tuning_record import TuningHeader
+from tests.firmware.whole_sessions import a_listener
 from tests.formats import FORMATS, data_of, journals_of
 from tests.formats.form_of_records import ADDED, form_of_records
+from tests.host.journals import write_again
 
 HOW: str = (
     "records have another form than format {} has: see `firmware_py/journal/FORMATS.md`. Raise "
@@ -162,3 +165,25 @@ def test_a_malformed_result_of_format_1_is_left_to_who_checks_it(nonsense: Any) 
     format_1.result(nonsense)
     format_1.input_({"event": nonsense})
     format_1.header({"settings": nonsense, "calibration": nonsense})
+
+
+# What another version recorded in today's format
+
+
+def test_a_device_tells_the_recorded_result_of_a_session_that_does_not_come_out_again(
+    tmp_path: Path,
+) -> None:
+    """The result is the one that was found then, whatever this version would find."""
+    header, *told = read_journal(journals_of(FORMAT_VERSION, "session")[1]).records
+    finish = next(r["action"] for r in told if r.get("action", {}).get("what") == "finish")
+    found = finish["result"]["ears"][0]["thresholds"]
+    measured = next(each for each in found if each["mark"] == "measured")
+    measured["threshold_db_hl"] += 1.0
+    write_again(tmp_path / "session-000002.journal", {**header, "firmware": "0.0.9"}, told)
+    world = World(tmp_path, a_listener())
+    (line,) = world.ask("THR?")
+    assert world.wrong == []
+    assert f"{measured['frequency_hz']},{measured['threshold_db_hl']:.1f}," in line
+    (refused,) = world.ask("SESS:PAP?")
+    assert "session 2 was recorded by 0.0.9 (format 2): gp-pta report" in refused
+    world.close()

@@ -1,13 +1,26 @@
 """A recorded session tells its trials as the journal has them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from firmware_py import __version__
 from firmware_py.journal import read_journal
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.route import Route
-from host_tools.recordings.recorded_session import Trial, replay_session
+from host_tools.errors import HostError, NonsenseError
+from host_tools.recordings.recorded_session import (
+    RecordedSession,
+    ReplayedSession,
+    Trial,
+    read_session,
+    read_true_session,
+    replay_session,
+)
 from tests.firmware.whole_sessions import records_of
-from tests.host.journals import GOLDEN, LEFT_S2
+from tests.host.journals import GOLDEN, LEFT_S2, write_again
 
 
 def test_the_trials_are_those_that_the_result_counts() -> None:
@@ -86,3 +99,62 @@ def test_a_trial_has_the_noise_that_played_with_it() -> None:
     }
     assert {trial.noise_db_hl is None for trial in tones} == {True, False}
     assert all(trial.noise_db_hl is None for trial in replay_session(LEFT_S2).trials)
+
+
+# What another version recorded in today's format
+
+
+def recorded_elsewhere(path: Path, firmware: str, *, records: int | None = None) -> Path:
+    """Write a session again whose procedure asked another tone, as `firmware` recorded it."""
+    header, *told = read_journal(LEFT_S2).records[:records]
+    louder = next(r for r in told if r.get("action", {}).get("what") == "play")
+    louder["action"]["level_db_hl"] += 5.0
+    write_again(path, {**header, "firmware": firmware}, told)
+    return path
+
+
+@pytest.mark.parametrize("read", [read_session, read_true_session])
+def test_what_another_version_recorded_stands_though_it_does_not_come_out(
+    read: Callable[[Path], RecordedSession], tmp_path: Path
+) -> None:
+    """An update changes which tones are asked: no record becomes worse by it."""
+    session = read(recorded_elsewhere(tmp_path / "elsewhere.journal", "0.0.9"))
+    true = replay_session(LEFT_S2)
+    assert (session.test, session.differences, session.complete) == (None, 0, True)
+    assert session.result == true.result
+    assert session.course == true.course
+    for ear in true.result.ears:
+        at_hz = [t.frequency_hz for t in ear.thresholds]
+        known, full = session.thresholds_of(ear), true.thresholds_of(ear)
+        np.testing.assert_allclose(known.threshold(at_hz)[0], full.threshold(at_hz)[0], atol=0.06)
+        assert (known.threshold(at_hz)[1] > full.threshold(at_hz)[1] - 0.06).all()
+        (_, mean, covariance) = known.joint_threshold(at_hz)
+        sd_db = [t.sd_db or 0.0 for t in ear.thresholds]
+        np.testing.assert_allclose(covariance[0].diagonal(), np.square(sd_db))
+        np.testing.assert_allclose(mean[0], known.threshold(at_hz)[0])
+
+
+def test_what_this_version_recorded_has_to_come_out(tmp_path: Path) -> None:
+    own = recorded_elsewhere(tmp_path / "own.journal", __version__)
+    assert read_session(own).differences == 1
+    with pytest.raises(HostError, match="does not replay to what it records"):
+        read_true_session(own)
+
+
+def test_another_version_s_unfinished_session_is_told_as_it_replays(tmp_path: Path) -> None:
+    path = recorded_elsewhere(tmp_path / "unfinished.journal", "0.0.9", records=60)
+    session = read_session(path)
+    assert isinstance(session, ReplayedSession)
+    assert (session.recorded, session.differences) == (None, 1)
+
+
+@pytest.mark.parametrize("records", [None, 60])
+def test_a_bad_record_is_named_whoever_recorded_it(records: int | None, tmp_path: Path) -> None:
+    path = recorded_elsewhere(tmp_path / "bad.journal", "0.0.9", records=records)
+    header, *told = read_journal(path).records
+    told[3]["event" if "event" in told[3] else "action"] = {"what": "nonsense", "result": 1}
+    told[0]["at_us"] = -1
+    path.unlink()
+    write_again(path, header, told)
+    with pytest.raises(NonsenseError, match="record 1: at_us is -1"):
+        read_session(path)
