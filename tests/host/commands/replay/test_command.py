@@ -226,7 +226,8 @@ def test_the_seals_of_an_earlier_format_are_checked_though_it_is_not_replayed(
 ) -> None:
     path, seal_key = tmp_path / "session-000001.journal", SealKey(read_key_file(key))
     header, *records = read_journal(journals_of(1, "session")[1]).records
-    lines, crc, seal = [], "", ""
+    lines: list[bytes] = []
+    crc, seal = "", ""
     for number, record in enumerate([{**header, "seal_key": seal_key.name}, *records]):
         line, crc = encode_line(number, number, record, crc, partial(seal_key.seal, seal))
         lines, seal = [*lines, line], seal_of(line)
