@@ -17,6 +17,7 @@ from firmware_py.journal.records import RESERVED_KEYS, chained_crc, line_bytes_m
 from firmware_py.procedure import events
 from firmware_py.procedure.boards import serial_of
 from firmware_py.sessions.replay import replay
+from tests.formats import FORMATS, journals_of
 
 REPO: Final = Path(__file__).parents[2]
 GOLDEN: Final = REPO / "tests" / "golden"
@@ -164,7 +165,8 @@ def as_text(record: Record, *, escaped: bool = True) -> str:
 def bases() -> tuple[tuple[str, ...], ...]:
     """Return short journals to begin from, as texts: finished and not, of every kind of test."""
     found = []
-    for path in sorted(GOLDEN.glob("*.journal")):
+    earlier = (path for version in [*FORMATS][:-1] for path in journals_of(version))
+    for path in (*sorted(GOLDEN.glob("*.journal")), *earlier):
         records = read_journal(path).records
         found.append([*records[:6], *records[-2:]])  # whole, but it does not replay
     (left,) = (read_journal(path).records for path in GOLDEN.glob("left-ear-s2.journal"))
