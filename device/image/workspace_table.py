@@ -13,9 +13,8 @@ from device.image.kernels import LIBRARY_BYTES_MAX
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.caps import AGAIN_TONES_MAX, ATTENTION_TONES_MAX
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 
 # What the firmware makes room for (`procedure/ear.py`), and two others.
 SIZES: Final = (Settings().tones_max + AGAIN_TONES_MAX + ATTENTION_TONES_MAX, 128, 1024)

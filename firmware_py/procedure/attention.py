@@ -10,23 +10,18 @@ from functools import cached_property
 from typing import Final
 
 from firmware_py.procedure import model_checks
+from firmware_py.procedure.caps import CHECKS_IN_DOUBT, CHECKS_USUAL
 from firmware_py.procedure.model_checks import ClearTones, Pauses, clear_margin_db
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.presentation import Observation, without
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY, ThresholdEstimates
 
 CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
-CHECKS_USUAL: Final = 5  # clear tones of an ear
 CHECKS_AFTER_AIR: Final = 2  # the listener attended then, and may have tired since
-CHECKS_IN_DOUBT: Final = 8  # more, when a miss was surprising
 CHECKS_IN_DOUBT_AFTER_AIR: Final = 3
 # A miss that had at most this probability by all other answers is surprising; a clear tone missed
 # is so in any case.
 SURPRISING: Final = 0.1
-RUN_AGAIN_TONES: Final = 12  # on top of the cap, for what was answered in runs without attention
-RUNS_AGAIN_MAX: Final = 1  # so often they are asked again
-# Tones above the cap that the checks of attention may need.
-ATTENTION_TONES_MAX: Final = CHECKS_USUAL + CHECKS_IN_DOUBT + 1 + RUN_AGAIN_TONES * RUNS_AGAIN_MAX
 
 
 class Attention:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.procedure.caps import CONFIRM_TONES_MAX
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
@@ -22,7 +23,6 @@ DOWN_DB: Final = 10.0
 ABOVE_DB: Final = 10.0  # the first tone is so much above the threshold that the estimator found
 HEARD_IN_ASCENTS: Final = 2  # at a level, and in half of its ascents, makes it the threshold
 SILENT_AT_LIMIT: Final = 2  # in a row
-CONFIRM_TONES_MAX: Final = 20  # at a frequency; it takes some 9
 
 
 class Ascents:

@@ -14,12 +14,12 @@ from firmware_py.inference.curves import Curves
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.stories import Story
 from firmware_py.procedure.asking import Look, ReasonToAsk
+from firmware_py.procedure.caps import CHECKS_MAX
 from firmware_py.procedure.confirmation import confirmation_of
 from firmware_py.procedure.ear_parts import EarParts
 from firmware_py.procedure.events import OTHER_EAR
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, no_limit
-from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.model_checks import Pauses
 from firmware_py.procedure.objective import BITS, Objective
 from firmware_py.procedure.outcomes import Outcome, Purpose, Why

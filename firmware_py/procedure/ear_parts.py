@@ -2,7 +2,8 @@
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.procedure.attention import ATTENTION_TONES_MAX, Attention
+from firmware_py.procedure.attention import Attention
+from firmware_py.procedure.caps import tones_that_count_max
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.confirmation import Confirmation
 from firmware_py.procedure.familiarisation import Familiarisation
@@ -16,12 +17,11 @@ from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.route import Route, RouteKind
 from firmware_py.procedure.settings import (
-    AIR_AND_BONE,
     HONEST_PROFILES,
     SettingError,
     Settings,
 )
-from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
+from firmware_py.procedure.stopping import StoppingRule
 from firmware_py.procedure.tally import Tally
 from firmware_py.procedure.threshold_estimates import ThresholdEstimates
 
@@ -103,13 +103,6 @@ class EarParts:
             self.retest = None
 
 
-def _trials_max(settings: Settings, kind: RouteKind) -> int:
-    """Return how many tones may count: by air an ear is judged once more when bone is known."""
-    times = 2 if settings.routes == AIR_AND_BONE and not kind.follows_air else 1
-    again = times * AGAIN_TONES_MAX if settings.masked else 0
-    return settings.tones_max + again + ATTENTION_TONES_MAX
-
-
 def _estimator(
     settings: Settings, person: Person, kind: RouteKind, prior: PopulationPrior | None
 ) -> ThresholdEstimator:
@@ -122,7 +115,7 @@ def _estimator(
     try:
         return ThresholdEstimator(
             settings.profile,
-            max_trials=_trials_max(settings, kind),
+            max_trials=tones_that_count_max(settings, kind),
             response_noise_db=settings.response_noise_db,
             unsure_half_width_db=settings.dead_zone_half_width_db,
             age_years=person.age_years,

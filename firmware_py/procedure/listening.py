@@ -17,6 +17,7 @@ from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.stories import ACCIDENT, Story, Told, change_of_listener
 from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.attention import Attention
+from firmware_py.procedure.caps import CHECKS_MAX
 from firmware_py.procedure.levels import Levels, near
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import Purpose
@@ -31,7 +32,6 @@ DOUBTED: Final = 0.2  # one that is so probable at the end leaves the result in 
 LATE_TONES_MIN: Final = 4
 LATE_TONES_MAX: Final = 14
 LOG_LATE: Final = log(0.02)  # of sessions
-CHECKS_MAX: Final = 2  # of an ear
 LAST_TONES_MAX: Final = 12  # a doubt about so few is settled before the ear ends
 CHECK_US_MAX: Final = 60_000_000  # then the test goes on by itself
 

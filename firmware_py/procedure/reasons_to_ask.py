@@ -10,10 +10,10 @@ from typing import Final
 
 from firmware_py.inference.stories import Told
 from firmware_py.procedure.asking import Look, ReasonToAsk
-from firmware_py.procedure.attention import RUN_AGAIN_TONES, RUNS_AGAIN_MAX
 from firmware_py.procedure.bracketing import SAME_TONE_MAX
+from firmware_py.procedure.caps import CHECKS_MAX, RUN_AGAIN_TONES, RUNS_AGAIN_MAX
 from firmware_py.procedure.ear_parts import EarParts
-from firmware_py.procedure.listening import CHECKS_MAX, story_reason
+from firmware_py.procedure.listening import story_reason
 from firmware_py.procedure.objective import Objective
 from firmware_py.procedure.outcomes import Outcome, Purpose, Why
 from firmware_py.procedure.presentation import SILENCE, Observation, Presentation

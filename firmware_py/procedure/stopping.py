@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from firmware_py.inference import enough
+from firmware_py.procedure.caps import AGAIN_TONES_MAX
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.outcomes import Outcome
@@ -16,9 +17,6 @@ from firmware_py.procedure.threshold_estimates import Estimate, ThresholdEstimat
 LIMIT_TONES: Final = enough.LIMIT_ANSWERS
 LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
 CATCHES_BEFORE_HEARS_ALL: Final = 3
-
-# Tones above `tones_max` for what is asked again with noise: half an ear, if all was cross-heard.
-AGAIN_TONES_MAX: Final = 20
 
 
 @dataclass(frozen=True)

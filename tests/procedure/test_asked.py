@@ -13,7 +13,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from firmware_py.procedure.asked import Asked
-from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.caps import ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import Levels, no_limit
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose

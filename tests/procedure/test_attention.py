@@ -2,7 +2,7 @@
 
 import pytest
 
-from firmware_py.procedure.attention import CHECKS_USUAL
+from firmware_py.procedure.caps import CHECKS_USUAL
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from tests.procedure.driver import Driver, Listener, Reaction, Tone, flat, run_left_ear

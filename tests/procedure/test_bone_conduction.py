@@ -15,7 +15,7 @@ from device.simulator.operator import Operator
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.air_bone_gap import LossType, gaps_of
 from firmware_py.procedure.attendance import check_of, why_checked
-from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.caps import AGAIN_TONES_MAX, ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.listening import CHECK_US_MAX
@@ -25,7 +25,6 @@ from firmware_py.procedure.reasons import Code, Reasons, reason
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.procedure.settings import SettingError, Settings
-from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 
 HZ: Final = (500, 1000, 2000, 4000)
 RIGHT, LEFT = Route("right", BONE), Route("left", BONE)

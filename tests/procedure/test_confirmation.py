@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.procedure.confirmation import CONFIRM_TONES_MAX, Ascents
+from firmware_py.procedure.caps import CONFIRM_TONES_MAX
+from firmware_py.procedure.confirmation import Ascents
 from firmware_py.procedure.events import Aborted, Mask, Play
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import Levels, no_limit

@@ -8,11 +8,12 @@ import pytest
 
 from firmware_py.inference.stories import Story, Told
 from firmware_py.procedure import events
+from firmware_py.procedure.caps import CHECKS_MAX
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import near
-from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX, DOUBTED, LIKELY, story_reason
+from firmware_py.procedure.listening import CHECK_US_MAX, DOUBTED, LIKELY, story_reason
 from firmware_py.procedure.next_ear import next_route
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict, Why
 from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation

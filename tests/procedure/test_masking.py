@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.procedure import events
+from firmware_py.procedure.caps import AGAIN_TONES_MAX
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.masking import (
@@ -37,7 +38,6 @@ from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import OTHER, Route
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
 from firmware_py.procedure.words import say
 from tests.budget import examples, quick

@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.caps import ATTENTION_TONES_MAX, CHECKS_MAX
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     NOBODY,
@@ -51,7 +51,7 @@ from firmware_py.procedure.events import (
     as_record,
 )
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.listening import CHECKS_MAX, LATE_TONES_MAX
+from firmware_py.procedure.listening import LATE_TONES_MAX
 from firmware_py.procedure.outcomes import UNSURE, WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presenter import (
     FINISHED,

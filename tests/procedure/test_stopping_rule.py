@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from firmware_py.inference.model import Hyperparameters
-from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.caps import ATTENTION_TONES_MAX, CHECKS_MAX
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
-from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation

@@ -16,7 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from firmware_py.journal import read_journal
-from firmware_py.procedure.attention import ATTENTION_TONES_MAX
+from firmware_py.procedure.caps import ATTENTION_TONES_MAX
 from firmware_py.procedure.route import Route
 from host_tools.main import main
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
