@@ -126,18 +126,27 @@ def write_all(disk: Disk, handle: int, data: bytes) -> None:
         rest = rest[taken:]
 
 
+def write_new(disk: Disk, path: Path, content: bytes) -> None:
+    """Make a file with all of `content`, or none: what did not fit takes no room."""
+    handle = disk.create(path)
+    try:
+        write_all(disk, handle, content)
+        disk.fsync(handle)
+    except OSError:
+        with suppress(OSError):
+            disk.remove(path)
+        raise
+    finally:
+        disk.close(handle)
+
+
 def write_whole(disk: Disk, path: Path, content: bytes) -> None:
     """Put a file in the place of whatever has its name; it is whole from the moment it is there.
 
     What a link leads to is not touched. The name is on the disk after `fsync_directory`.
     """
     part = _free_part(disk, path)
-    handle = disk.create(part)
-    try:
-        write_all(disk, handle, content)
-        disk.fsync(handle)
-    finally:
-        disk.close(handle)
+    write_new(disk, part, content)
     disk.rename(part, path)
 
 
