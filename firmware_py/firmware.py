@@ -14,7 +14,6 @@ from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.installation.card_system import CardSystem
 from firmware_py.installation.configuration import Configuration
-from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.operator import desks
@@ -28,12 +27,11 @@ from firmware_py.operator.result_desk import ResultDesk
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.watch import Watch
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import CLOSE_S, WRITE_TIMEOUT_S, Port, PortError
 from firmware_py.platform.program import (
     EXIT_CONFIGURATION,
     EXIT_FAULT,
-    EXIT_JOURNAL,
     EXIT_TONE_GENERATOR,
 )
 from firmware_py.platform.supervisor import Supervisor
@@ -130,7 +128,7 @@ class Firmware:
         self._instrument.slot = self._system.slot
         self._console = Console(
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
-            self._instrument.operator_left,
+            self._instrument.operator_left, self._settle,
         )  # fmt: skip
         self._console.add(OF_RESULTS, results)
         self._console.add(OF_SETTINGS, self._instrument.setting_desk)
@@ -170,8 +168,6 @@ class Firmware:
             while not self._end:
                 self.step()
                 self._try_system(wrong)
-        except (JournalError, DataDirectoryError) as error:
-            raise self._last_words(EXIT_JOURNAL, grammar.MASS_STORAGE, str(error)) from None
         except FirmwareError:
             raise
         except Exception as error:
@@ -195,6 +191,8 @@ class Firmware:
         self._report_all(self._watch.look_at_clock())
         wrong = [words for driver in self._drivers for words in driver.load_last()]
         self._report_all((grammar.JOURNAL_DAMAGED, words) for words in wrong)
+        self._settle()
+        self._report_all(self._watch.look_at_disk(self._instrument.disk_part()))
         self._report_all(self._watch.look_at_waits(self._sessions))
         self._board.begin()
         if self._board.waits:  # as long as it takes: it is ready without
@@ -224,15 +222,23 @@ class Firmware:
             self._report_all(self._watch.look_at_test())
             for driver in self._drivers:
                 driver.advance()
-        for driver in self._drivers:
-            driver.settle()
-        self._board.client.acknowledge(self._board.client.last_event)
+        self._settle()
+        if not any(driver.disk.has_left for driver in self._drivers):
+            self._board.client.acknowledge(self._board.client.last_event)
         self._report_all(self._watch.look_at_waits(self._sessions))
         self._carry()
         for words in self._system.look(idle=self._under_way() is UnderWay.NOTHING):
             self._report(grammar.CARD, words)
         self._operator.flush()
         self._supervisor.alive(self._status())
+
+    def _settle(self) -> list[str]:
+        """Put what happened on the disk, then do what comes of it; tell what the disk refuses."""
+        for driver in self._drivers:
+            driver.settle()
+        refused = [words for driver in self._drivers for words in driver.disk.take_words()]
+        self._report_all((grammar.MASS_STORAGE, words) for words in refused)
+        return refused
 
     def _status(self) -> str:
         """Say what the firmware does; of a session only its number."""
@@ -275,9 +281,10 @@ class Firmware:
 
     def _board_is_lost_for_good(self) -> FirmwareError:
         words = self._board.last_words()
-        if self._runner.running and self._board.is_unsound:
+        if self._board.is_unsound:
             self._runner.feed(Paused())
-            self._runner.settle()
+            self._settle()
+        if self._runner.running and self._board.is_unsound:
             words += "; the session is kept, and paused: SESS:CONT goes on with it"
         elif self._runner.running:
             words += "; the session is kept and goes on at the next start"
@@ -320,7 +327,10 @@ class Firmware:
         console, tones = self._operator.port.url, self._board.port.url
         ready = f"ready; {self._board.state} at {tones}, console at {console}"
         runner = self._runner
-        words = (runner.resumed_words(), runner.prior_words(), runner.calibration_today().headline)
+        words = (
+            runner.resumed_words(), runner.prior_words(), runner.calibration_today().headline,
+            self._watch.disk_fault,
+        )  # fmt: skip
         return "; ".join(filter(None, (ready, *words)))
 
     # What is said

@@ -8,7 +8,11 @@ from typing import Final
 from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
-from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.platform.data_directory import (
+    DataDirectory,
+    DataDirectoryError,
+    NoRoomError,
+)
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.words import say
 
@@ -69,12 +73,17 @@ def board_parts(board: BoardConnection) -> list[Part]:
     return [Part("wire", board.port.is_open, wire), Part("board", client.connected, found)]
 
 
-def disk_part(data: DataDirectory, *, write: bool) -> Part:
-    """Return what is known of the disk; `write` puts a small file on it for a moment."""
+def disk_part(data: DataDirectory, needed_bytes: int, *, write: bool) -> Part:
+    """Return whether the disk can be used, and has so much room.
+
+    `write` puts a small file on it for a moment.
+    """
     try:
         if write:
             data.try_writing()
-        free_bytes = data.free_bytes()
+        free_bytes = data.require_room(needed_bytes)
+    except NoRoomError as error:
+        return Part("disk", False, error.why)
     except DataDirectoryError as error:
         return Part("disk", False, reason(Code.TOLD, told=str(error)))
     return Part("disk", True, reason(Code.FREE, free_mb=free_bytes // 1_000_000))

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Final
 
@@ -10,6 +10,7 @@ from firmware_py.console.arguments import Argument, Word
 from firmware_py.console.command_row import Answer, Command, UnderWay, help_lines
 from firmware_py.console.grammar import (
     LINE_CHARACTERS_MAX,
+    MASS_STORAGE,
     SETTINGS_CONFLICT,
     UNDEFINED_HEADER,
     ConsoleError,
@@ -50,6 +51,9 @@ class Console:
         Returns whether the last test was begun since the device was switched on.
     forget : callable, optional
         Forgets what else was an operator's; see `add`.
+    settle : callable, optional
+        Puts what happened on the disk, and has done what comes of it; returns what the disk
+        refused, in words. Nothing is answered before.
     """
 
     def __init__(
@@ -60,7 +64,9 @@ class Console:
         under_way: Callable[[], UnderWay] = lambda: UnderWay.NOTHING,
         begun_since_start: Callable[[], bool] = lambda: False,
         forget: Callable[[Left], None] | None = None,
+        settle: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        self._settle = settle
         self.errors = ErrorQueue()
         self.lock = lock or PinLock(None, lambda: 0.0)
         self._under_way = under_way
@@ -149,12 +155,16 @@ class Console:
             raise
 
     def _run_command(self, command: Command, subject: object, typed: list[str]) -> Answer:
+        self._settle()  # what the disk refuses of before is no fault of this command
         texts = command.texts(typed)
         if command.needs_pin(subject, texts, self._begun_since_start()):
             self.lock.require()
         if hindrance := command.when.hindrance(self._under_way()):
             raise ConsoleError(SETTINGS_CONFLICT, hindrance)
-        return command.handler(subject, *command.values(texts))
+        answer = command.handler(subject, *command.values(texts))
+        if refused := self._settle():
+            raise ConsoleError(MASS_STORAGE, "; ".join(refused))
+        return answer
 
     def _row(self, header: str) -> tuple[Command, object]:
         for command, subject in self._table:

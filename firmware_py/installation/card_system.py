@@ -121,8 +121,9 @@ class CardSystem:
         bad = [f"{p.name}: {p.words}" for p in parts if p.name in OF_THE_SYSTEM and not p.works]
         if words := "; ".join((*bad, *wrong)):
             return f"this system, {self.slot}, does not pass its trial: {words}"
-        self.is_to_be_judged = False
-        (self.place / "told/well").touch()
+        with suppress(OSError):  # the next look tries it again
+            (self.place / "told/well").touch()
+            self.is_to_be_judged = False
         return ""
 
     def _is_updating(self) -> bool:

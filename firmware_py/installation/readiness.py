@@ -25,6 +25,7 @@ from firmware_py.platform.data_directory import (
 )
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
+from firmware_py.platform.room_on_disk import of_test
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import Code, reason
 
@@ -88,7 +89,7 @@ def readiness(ports: tuple[Port, Port], data: Path, files: Files) -> Iterator[Pa
     now = SteadyClock().date()
     in_force = load_calibration(files.calibration or configured.calibration).judge(now.date())
     yield calibration_part(in_force)
-    yield from _disk_and_ports(data, ports)
+    yield from _disk_and_ports(data, ports, of_test(configured.test))
     yield clock_part(now)
     yield _kernels(configured.test.profile)
 
@@ -103,7 +104,7 @@ def _configuration(files: Files) -> tuple[Part, Configuration]:
     return _part("configuration", True, of_file + of_prior), found
 
 
-def _disk_and_ports(path: Path, ports: tuple[Port, Port]) -> Iterator[Part]:
+def _disk_and_ports(path: Path, ports: tuple[Port, Port], needed_bytes: int) -> Iterator[Part]:
     try:
         data = DataDirectory(path)
     except DataDirectoryInUseError:
@@ -113,7 +114,7 @@ def _disk_and_ports(path: Path, ports: tuple[Port, Port]) -> Iterator[Part]:
     except DataDirectoryError as error:
         yield _part("disk", False, str(error))
     else:
-        yield disk_part(data, write=True)
+        yield disk_part(data, needed_bytes, write=True)
         data.close()
     yield from map(_port, ports)
 

@@ -49,12 +49,6 @@ NOT_BEGUN: Final = "no test was begun"
 NOT_PLAYED: Final = "nothing was played"
 
 
-def _end_test(runner: Runner, code: Code) -> None:
-    """End the test at once: the operator's next line, in the same bytes, may begin another."""
-    runner.feed(Aborted.by(code))
-    runner.settle()
-
-
 class Instrument:
     """What the console's commands do.
 
@@ -134,10 +128,15 @@ class Instrument:
             *board_parts(self._board),
             self.buttons.part(self._board.client.told_until_us),
             calibration_part(self._runner.calibration_today()),
-            # While a test is under way its own journal is the proof.
-            disk_part(self._data, write=not self._runner.running),
+            self.disk_part(),
             clock_part(self._clock.date()),
         ]
+
+    def disk_part(self) -> Part:
+        """Return whether a test that would begin now could be recorded, or that under way."""
+        needed_bytes = self._runner.needed_bytes(self.setting_desk.settings())
+        # While a test is under way its own journal is the proof.
+        return disk_part(self._data, needed_bytes, write=not self._runner.running)
 
     def time(self) -> str:
         """Return date and time of day; the clock is never set from here."""
@@ -145,7 +144,7 @@ class Instrument:
 
     def reset(self) -> None:
         """Abort a running test; settings as configured."""
-        _end_test(self._runner, Code.RESET)
+        self._runner.feed(Aborted.by(Code.RESET))
         self.manual_tone.forget()
         self.setting_desk.forget()
 
@@ -251,7 +250,7 @@ class Instrument:
 
     def abort(self) -> None:
         """End the test."""
-        _end_test(self._runner, Code.ABORTED)
+        self._runner.feed(Aborted.by(Code.ABORTED))
 
     def state(self) -> str:
         runner, lost = self._runner, self._board.is_lost

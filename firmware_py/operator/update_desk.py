@@ -23,11 +23,11 @@ from firmware_py.console.grammar import (
 )
 from firmware_py.installation.card_system import PART, CardSystem
 from firmware_py.journal.disk import open_or_create, write_all
-from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.program import run_program
+from firmware_py.platform.room_on_disk import LEFT_BY_UPDATE_BYTES
 
 BUNDLE_BYTES_MAX: Final = 200_000_000
-FREE_BYTES_MIN: Final = 20_000_000  # left for recordings
 PIECE_BYTES_MAX: Final = 129  # of a line, with the longest offset
 SYNCED_BYTES: Final = 65536  # so much is written to the disk at once
 SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -69,10 +69,12 @@ class UpdateDesk:
             raise ConsoleError(ILLEGAL_PARAMETER, words)
         self._size, self._sha256 = size, sha256
         missing = size - self._surely_written()
-        if missing + FREE_BYTES_MIN > self._free_bytes():
+        with _tell_failures():
+            free = max(0, self._free_bytes() - LEFT_BY_UPDATE_BYTES)
+        if missing > free:
             self._size = 0
-            free = max(0, self._free_bytes() - FREE_BYTES_MIN)
-            raise ConsoleError(MASS_STORAGE, f"the update needs {missing} bytes; {free} are free")
+            words = f"the update needs {missing} bytes; {free} are free"
+            raise ConsoleError(MASS_STORAGE, f"{words} beside the room for recordings")
         with _tell_failures():
             for name in self._disk.names(self._data.path):
                 path = self._data.path / name
@@ -187,7 +189,7 @@ def _tell_failures() -> Iterator[None]:
     """Have the operator read what fails of the disk."""
     try:
         yield
-    except OSError as error:
+    except (OSError, DataDirectoryError) as error:
         raise ConsoleError(MASS_STORAGE, f"the update cannot be kept: {error}") from None
 
 

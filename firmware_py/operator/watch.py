@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from firmware_py.board.self_check import ButtonWatch, clock_part
+from firmware_py.board.self_check import ButtonWatch, Part, clock_part
 from firmware_py.board.standstill import Standstill
 from firmware_py.console import grammar
 from firmware_py.link.client import Client
@@ -42,6 +42,7 @@ class Watch:
         self._standstill = Standstill(clock.of_wire())
         self._waits = Waits()
         self._calibration_told: Reason | None = None  # what is wrong with it
+        self.disk_fault = ""  # at the last look
         self._buttons_told_us = 0  # by which the button was looked at last
 
     def look_at_clock(self) -> Iterator[tuple[int, str]]:
@@ -49,6 +50,12 @@ class Watch:
         clock = clock_part(self._clock.date())
         if not clock.works:
             yield grammar.CLOCK, f"the clock was {clock.words}; sessions get a wrong date"
+
+    def look_at_disk(self, disk: Part) -> Iterator[tuple[int, str]]:
+        """Yield why no test can be recorded; `disk_fault` has it from then on."""
+        self.disk_fault = "" if disk.works else f"no test can be recorded: {disk.words}"
+        if self.disk_fault:
+            yield grammar.MASS_STORAGE, self.disk_fault
 
     def look_at_calibration(self) -> Iterator[tuple[int, str]]:
         """Yield once what is wrong with the calibration, at the start and with another board."""

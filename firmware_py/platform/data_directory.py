@@ -4,12 +4,15 @@ Other programs may have put anything there. So no link is followed, and only a r
 as a journal.
 """
 
+import errno
 import re
 from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Disk, SealKey
-from firmware_py.journal.disk import open_or_create, write_all
+from firmware_py.journal.disk import open_or_create, write_new
+from firmware_py.platform.room_on_disk import no_room
+from firmware_py.procedure.words import say
 
 SESSION: Final = "session"  # the journal of a hearing test begins with this
 TUNING: Final = "tuning"
@@ -22,7 +25,6 @@ TAKEN_NAME: Final = re.compile(rf"{JOURNAL_NAME.pattern}(?:\..*)?", re.ASCII | r
 LOCK_NAME: Final = "firmware.lock"
 TRIAL_NAME: Final = "self-test.tmp"  # written and removed by the self-test
 SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
-FREE_BYTES_MIN: Final = 5_000_000  # some fifty journals
 
 
 class DataDirectoryError(Exception):
@@ -31,6 +33,14 @@ class DataDirectoryError(Exception):
 
 class DataDirectoryInUseError(DataDirectoryError):
     """A data directory that another firmware has."""
+
+
+class NoRoomError(DataDirectoryError):
+    """A disk with less room than is needed; `why` has both."""
+
+    def __init__(self, free_bytes: int, needed_bytes: int) -> None:
+        self.why = no_room(free_bytes, needed_bytes)
+        super().__init__(say(self.why))
 
 
 class DataDirectory:
@@ -66,7 +76,7 @@ class DataDirectory:
         self.disk = disk or Disk()
         try:
             self.disk.make_directory(path)
-            self._lock = open_or_create(self.disk, path / LOCK_NAME)
+            self._lock = _open_lock(self.disk, path / LOCK_NAME)
         except OSError as error:
             raise DataDirectoryError(
                 f"data directory {str(path)!r} cannot be written: {error.strerror}"
@@ -127,17 +137,26 @@ class DataDirectory:
         Raises
         ------
         DataDirectoryError
-            If it cannot be asked, or has hardly any.
+            If it cannot be asked.
         """
         try:
-            free_bytes = self.disk.free_bytes(self.path)
+            return self.disk.free_bytes(self.path)
         except OSError as error:
             raise self._unusable("read", error) from None
-        if free_bytes < FREE_BYTES_MIN:
-            raise DataDirectoryError(
-                f"data directory {str(self.path)!r} has {free_bytes} bytes left; journals want "
-                f"{FREE_BYTES_MIN}"
-            )
+
+    def require_room(self, needed_bytes: int) -> int:
+        """Return how much room the disk has: so much, or more.
+
+        Raises
+        ------
+        NoRoomError
+            If it has less.
+        DataDirectoryError
+            As of `free_bytes`.
+        """
+        free_bytes = self.free_bytes()
+        if free_bytes < needed_bytes:
+            raise NoRoomError(free_bytes, needed_bytes)
         return free_bytes
 
     def try_writing(self) -> None:
@@ -152,12 +171,7 @@ class DataDirectory:
         try:
             if path.name in self.disk.names(self.path):  # left over from a trial that was cut short
                 self.disk.remove(path)
-            handle = self.disk.create(path)
-            try:
-                write_all(self.disk, handle, b"a journal could be written here\n")
-                self.disk.fsync(handle)
-            finally:
-                self.disk.close(handle)
+            write_new(self.disk, path, b"a journal could be written here\n")
             self.disk.remove(path)
         except OSError as error:
             raise self._unusable("written", error) from None
@@ -169,6 +183,16 @@ class DataDirectory:
     def journal_path(self, number: int, kind: str = SESSION) -> Path:
         """Return where the journal of this session is kept."""
         return self.path / f"{kind}-{number:06d}.journal"
+
+
+def _open_lock(disk: Disk, path: Path) -> int:
+    """Return a handle to lock; on a medium that cannot be written any more one to read will do."""
+    try:
+        return open_or_create(disk, path)
+    except OSError as error:
+        if error.errno == errno.EROFS and disk.is_file(path):
+            return disk.open(path, writable=False)
+        raise
 
 
 def session_number(path: Path) -> int:

@@ -156,6 +156,7 @@ class Code(Enum):
     PRESSES = "presses", "presses"
     HELD_DOWN = "held-down", "button"
     FREE = "free", "free_mb"
+    NO_ROOM = "no-room", "free_kb", "needed_kb"
     CLOCK_SAYS = "clock-says", "time"
     NEVER_SET = "never-set", "time"
     TOLD = "told", "told"

@@ -203,6 +203,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "presses": "{presses} presses since the start",
     "held-down": "button {button} is held down for ever",
     "free": "{free_mb} MB free",
+    "no-room": "only {free_kb} kB are free on the disk, and {needed_kb} kB are needed",
     "clock-says": "{time}",
     "never-set": "never set: it says {time}",
     "told": "{told}",

@@ -7,14 +7,17 @@ it: which of the notices are its events, and how its actions are done.
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
+from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.ports import Port
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.presenter import PAUSED, READY
 from firmware_py.procedure.reasons import Code, Reasons, reason
+from firmware_py.procedure.words import say
+from firmware_py.sessions.disk_trouble import DiskTrouble
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.newest_journal import Newest, Recorded, load_newest
 from firmware_py.sessions.replay import Replay
@@ -71,6 +74,7 @@ class Driver(Generic[First, Test]):
         # Or the one before, as it was recorded: another version replays it.
         self.recorded: Recorded[First] | None = None
         self.absence = Absence(clock, resume_within_s)  # of the board
+        self.disk = DiskTrouble(data)
         self._pause = Absence(clock, resume_within_s, Code.WAITS_PAUSED)
         self._data = data
         self._client = client
@@ -98,12 +102,21 @@ class Driver(Generic[First, Test]):
     def load_last(self) -> list[str]:
         """Go on with an unfinished session, or show a finished one; see `load_newest`.
 
-        Returns what is wrong with journals, in words.
+        One that the disk does not let go on is left: `disk` has the words. Returns what is wrong
+        with journals, in words.
         """
-        newest: Newest[Any, Any] = load_newest(self._data, self.HEADER, self._clock)
+        try:
+            newest: Newest[Any, Any] = load_newest(self._data, self.HEADER, self._clock)
+        except (DataDirectoryError, JournalError) as error:
+            self.disk.leave(f"the newest {self.HEADER.KIND}", str(error))
+            return []
         self.last, self.recorded = newest.finished, newest.recorded
-        if newest.session is not None:
-            self._take_up(newest.session)
+        session = newest.session
+        if session is not None and (why := self.disk.why_to_end()):
+            session.close()
+            self.disk.leave(session.journal.path.name, say(why))
+        elif session is not None:
+            self._take_up(session)
         return newest.wrong
 
     def _take_up(self, session: Session[Any, Any]) -> None:
@@ -113,7 +126,7 @@ class Driver(Generic[First, Test]):
         if ahead is None:  # whose presses they are that the board knows of
             self._client.remember(session.board.boot, session.board.event, session.board.us)
         if session.over:
-            self._leave()
+            self.settle()
             return
         before, here = session.header.identity(), self._here(board_of(session))
         why = why_to_wait(session, before, here, self._clock, self.absence.within_s)
@@ -149,6 +162,7 @@ class Driver(Generic[First, Test]):
         self.session = self.last = session
         self.recorded = None
         self._pause.ends()
+        self.disk.begins_anew()
 
     def _start(self, event: int) -> None:
         self.feed(events.Started(self._can_mask, self._client.board), self._mark(event))
@@ -225,8 +239,12 @@ class Driver(Generic[First, Test]):
         """Give the session under way an event; without one, or after its end, it means nothing."""
         if isinstance(event, events.Continued):
             self._pause.ends()  # what follows may be a pause of its own
-        if self.session is not None:
+        if self.session is None or self.disk.failure is not None:
+            return
+        try:
             self.session.feed(event, board)
+        except JournalError as error:
+            self.disk.failure = error  # with the next `settle` the session is left
 
     def notice(self, notice: Notice) -> None:
         """Give the session under way what came over the wire of the tone generator."""
@@ -291,16 +309,40 @@ class Driver(Generic[First, Test]):
     def settle(self) -> None:
         """Put everything on the disk, then do what the session wants.
 
-        Raises
-        ------
-        JournalError
-            If the disk fails; nothing was done.
+        If the disk fails nothing is done, and the session is left as it is there: `disk` has the
+        words. One that has no more room than it needs to end is ended.
         """
         if self.session is None:
             return
-        self.session.settle(self._do)
-        if self.session.over:
-            self._leave()
+        try:
+            self._look_for_room(self.session)
+            if self.disk.failure is None:
+                self.session.settle(self._do)
+            if self.disk.failure is None and self.session.over:
+                self._leave()
+        except JournalError as error:
+            self.disk.failure = self.disk.failure or error
+        if self.disk.failure is not None:
+            self._leave_unrecorded(self.disk.failure)
+
+    def _look_for_room(self, session: Session[First, Test]) -> None:
+        """End a session while there is room for that; look whenever something is recorded."""
+        if session.is_unsynced and not session.over and (why := self.disk.why_to_end()):
+            self.feed(events.Aborted(why))
+            if session.over:
+                self.disk.end(f"{self.HEADER.KIND} {session.number}", why)
+
+    def _leave_unrecorded(self, why: JournalError) -> None:
+        """Leave a session that cannot be recorded any more, and fall silent."""
+        assert self.session is not None
+        session, self.session, self.last = self.session, None, None
+        session.close()
+        self.disk.leave(f"{self.HEADER.KIND} {session.number}", str(why))
+        self._fall_silent()
+
+    def _fall_silent(self) -> None:
+        """End what sounds."""
+        self._client.silence()
 
     def _do(self, action: events.Action) -> None:
         """Do what the machine wants; what the operator is told is the same for all."""

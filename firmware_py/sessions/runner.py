@@ -8,6 +8,7 @@ from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce,
 from firmware_py.link import notices
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Missed, Notice, Refused, TimeTold
+from firmware_py.platform import room_on_disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.own_prior import OwnPrior, shorten
@@ -118,10 +119,11 @@ class Runner(Driver[SessionHeader, HearingTest]):
         JournalError
             If its journal cannot be written.
         DataDirectoryError
-            If the data directory cannot be read any more.
+            If the data directory cannot be read any more, or the disk has too little room.
         """
         if lacking := self.lacking(settings):
             raise SettingError(say(lacking))
+        self._data.require_room(self.needed_bytes(settings))
         data, now, board = self._data, self._clock.date(), self._client.board
         today = self._calibration.judge(now.date(), board)
         header = SessionHeader(
@@ -135,6 +137,13 @@ class Runner(Driver[SessionHeader, HearingTest]):
             own = {"prior": shorten(self._digest)}
         self._begin(header, {"calibration": today.state, **own})
         self.has_begun = True
+
+    def needed_bytes(self, settings: Settings) -> int:
+        """Return how much room the disk must have: to end the test under way, or to begin one."""
+        if self.running:
+            return room_on_disk.TO_END_BYTES
+        kept_beside = len(self._prior.content) if self._prior else 0
+        return room_on_disk.of_test(settings) + kept_beside
 
     def lacking(self, settings: Settings) -> Reasons:
         """Return what the tone generator has not that a test needs; nothing: all is there."""

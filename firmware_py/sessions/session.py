@@ -225,8 +225,13 @@ class Session(Generic[First, Test]):
 
     def sync(self) -> None:
         """Put everything on the disk; `JournalError` as of `settle`."""
-        if self.journal.synced_count < self.journal.record_count:
+        if self.is_unsynced:
             self.journal.sync()
+
+    @property
+    def is_unsynced(self) -> bool:
+        """Return whether something waits to be put on the disk."""
+        return self.journal.synced_count < self.journal.record_count
 
     def close(self) -> None:
         """Close the journal; what cannot be written any more was reported before."""

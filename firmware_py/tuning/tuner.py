@@ -7,6 +7,7 @@ from firmware_py.board.sounds import check_setting, play_speech, use_setting
 from firmware_py.link import notices
 from firmware_py.link.aid import AidGone, AidGreeted, AidNotice, AidRefused, SpeechPlayed
 from firmware_py.link.client import Client
+from firmware_py.platform import room_on_disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import TUNING, DataDirectory
 from firmware_py.platform.ports import Port
@@ -76,9 +77,10 @@ class Tuner(Driver[TuningHeader, Tuning]):
         JournalError
             If its journal cannot be written.
         DataDirectoryError
-            If the data directory cannot be read any more.
+            If the data directory cannot be read any more, or the disk has too little room.
         """
         assert self.aid.greeted is not None
+        self._data.require_room(room_on_disk.of_tuning(settings))
         header = TuningHeader(
             self._data.next_number(TUNING), self._clock.date().isoformat(timespec="seconds"),
             settings, self.aid.greeted.aid, identifier, device=self._data.device,
@@ -143,10 +145,14 @@ class Tuner(Driver[TuningHeader, Tuning]):
     # Outputs
 
     def settle(self) -> None:
-        """Put everything on the disk, then do what the tuning wants; `JournalError` as of all."""
+        """Put everything on the disk, then do what the tuning wants."""
         super().settle()
         for notice in self.aid.send():
             self._aid_told(notice)
+
+    def _fall_silent(self) -> None:
+        if self.aid.client.connected:
+            self.aid.client.stop()
 
     def close(self) -> None:
         """Leave a running tuning as it is; it is gone on with at the next start."""

@@ -24,7 +24,7 @@ from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.platform.program import EXIT_JOURNAL, EXIT_TONE_GENERATOR
+from firmware_py.platform.program import EXIT_TONE_GENERATOR
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.replay import replay
@@ -400,33 +400,35 @@ def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
     lines = quiet_session.read_bytes().splitlines(keepends=True)
     first = next(n for n, line in enumerate(lines) if b'"what": "tone-on"' in line)
     disk = SmallDisk(sum(map(len, lines[:first])) + len(lines[first]) // 2)
-    device = Device(
-        tmp_path,
-        listener=a_listener(lapse_rate=1.0),
-        speed=1,
-        data=partial(DataDirectory, disk=disk),
-    )
-    device.type(BEGIN)
-    words = "cannot be written: File too large (EFBIG)", f"records 0 to {first - 1} safe"
-    said = assert_ends(device, EXIT_JOURNAL, str(tmp_path / "session-000001.journal"), *words)
-    assert f'ERROR -250,"{said}"' in device.heard
-    assert [tone.cut for tone in device.board.played] == [True]
-    assert len(read_journal(device.journal()).records) == first
-    assert replay_journal(device.journal()).code == UNFINISHED
+    listener = a_listener(lapse_rate=1.0)
+    world = World(tmp_path, listener, data=partial(DataDirectory, disk=disk))
+    world.begin(SETTINGS)
+    world.finish()
+    world.run(S)
+    assert [tone.cut for tone in world.board.played] == [True]
+    (error,) = errors(world)
+    said = str(tmp_path / "session-000001.journal"), "cannot be written: File too large (EFBIG)"
+    words = (*said, f"records 0 to {first - 1} safe", "session 1 is left as it is")
+    assert error.startswith("-250,")
+    assert all(each in error for each in words)
+    assert state(world).startswith("state=idle")
+    world.close()
+    assert len(read_journal(world.journal()).records) == first
+    assert replay_journal(world.journal()).code == UNFINISHED
 
 
 def test_a_session_goes_on_when_the_disk_has_room_again(
     tmp_path: Path, quiet_session: Path
 ) -> None:
-    device = Device(
-        tmp_path,
-        speed=1,
-        data=partial(DataDirectory, disk=SmallDisk(quiet_session.stat().st_size // 2)),
-    )
-    device.type(BEGIN)
-    words = "cannot be written", "see to the disk, then resume the journal"
-    assert_ends(device, EXIT_JOURNAL, *words)
-    recorded = device.journal().read_bytes()
+    disk = SmallDisk(quiet_session.stat().st_size // 2)
+    small = World(tmp_path, a_listener("S2"), data=partial(DataDirectory, disk=disk))
+    small.begin(SETTINGS)
+    small.finish()
+    (error,) = errors(small)
+    assert "cannot be written" in error
+    assert "it goes on at the next start" in error
+    small.close()
+    recorded = small.journal().read_bytes()
     journal = World(tmp_path, a_listener("S2"), boot=2).end()
     assert journal.read_bytes().startswith(recorded)
     assert_like_undisturbed(journal, quiet_session)

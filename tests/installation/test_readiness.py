@@ -11,9 +11,11 @@ from device.simulator.virtual_clock import VirtualClock
 from firmware_py.board.self_check import YEAR_MIN
 from firmware_py.inference import estimator
 from firmware_py.installation.readiness import CODES, Files, check, readiness
-from firmware_py.platform import data_directory as data_module
+from firmware_py.journal import Disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port
+from firmware_py.platform.room_on_disk import of_test
+from firmware_py.procedure.settings import Settings
 from host_tools.recordings.replayed import IDENTICAL, replay_journal
 from tests.firmware.device import Device, answers_to
 from tests.firmware.rig import Rig
@@ -110,9 +112,9 @@ def test_a_part_at_fault_is_named(
 def test_a_data_directory_that_is_full_is_at_fault(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_module, "FREE_BYTES_MIN", 1 << 60)
+    monkeypatch.setattr(Disk, "free_bytes", lambda *_: of_test(Settings()) - 1)
     assert bench.check() == 4
-    assert "bytes left; journals want " in faults_of(capsys.readouterr().out)["disk"]
+    assert "kB are free on the disk, and " in faults_of(capsys.readouterr().out)["disk"]
 
 
 def test_kernels_that_do_not_run_are_at_fault(

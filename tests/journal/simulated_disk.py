@@ -22,7 +22,7 @@ SECTOR_BYTES: Final = 32
 """Far smaller than a real one, so that one record spans several."""
 
 
-FREE_BYTES: Final = 1 << 33  # what it says, however much there is in it
+FREE_BYTES: Final = 1 << 33
 
 
 class PowerLoss(Enum):
@@ -121,6 +121,8 @@ class SimulatedDisk(Disk):
         Whether the fault has happened.
     laid : dict of Path to (Laid, Path)
         What is no file, and where it leads to if it is a link.
+    free : int
+        How many bytes it takes yet.
     """
 
     def __init__(
@@ -132,6 +134,7 @@ class SimulatedDisk(Disk):
     ) -> None:
         self.calls: list[str] = []
         self.fault_met = False
+        self.free = FREE_BYTES
         self._fault = fault
         self._write_bytes_max = write_bytes_max
         self._meanwhile = meanwhile
@@ -178,10 +181,13 @@ class SimulatedDisk(Disk):
 
     def write(self, handle: int, data: bytes) -> int:
         file = self._handles[handle]
-        taken = data[: self._write_bytes_max]
+        taken = data[: min(self._write_bytes_max, self.free)]
         try:
             with self._call("write", changes=True):
+                if data and not taken:
+                    raise _error(errno.ENOSPC)
                 file.current += taken
+                self.free -= len(taken)
                 return len(taken)
         except OSError:
             file.current += taken[: len(taken) // 2]
@@ -189,7 +195,9 @@ class SimulatedDisk(Disk):
 
     def truncate(self, handle: int, size: int) -> None:
         with self._call("truncate", changes=True):
-            self._handles[handle].truncate(size)
+            file = self._handles[handle]
+            self.free += max(0, len(file.current) - size)
+            file.truncate(size)
 
     def fsync(self, handle: int) -> None:
         self._meanwhile()
@@ -218,6 +226,7 @@ class SimulatedDisk(Disk):
         with self._call("rename", changes=True):
             if self.laid.get(new, ())[:1] == (Laid.DIRECTORY,):
                 raise _error(errno.EISDIR)
+            self.free += len(self._names[new].current) if new in self._names else 0
             self._names[new] = self._file(old)
             self.laid.pop(new, None)
             del self._names[old]
@@ -229,7 +238,7 @@ class SimulatedDisk(Disk):
                     raise _error(errno.EISDIR)
                 del self.laid[path]
                 return
-            self._file(path)
+            self.free += len(self._file(path).current)
             del self._names[path]
 
     def fsync_directory(self, directory: Path) -> None:
@@ -251,7 +260,7 @@ class SimulatedDisk(Disk):
 
     def free_bytes(self, directory: Path) -> int:
         with self._call("free_bytes"):
-            return FREE_BYTES
+            return self.free
 
     # ---- for tests
 
@@ -313,6 +322,7 @@ class SimulatedDisk(Disk):
         disk = SimulatedDisk(
             fault, write_bytes_max=self._write_bytes_max, meanwhile=self._meanwhile
         )
+        disk.free = self.free
         for path in sorted(names):
             disk.put(path, _remains_of(names[path], loss, chance))
         for path, laid in self.laid.items():

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import math
 import re
 import shutil
 import unicodedata
@@ -21,10 +22,11 @@ from firmware_py.calibration import simulated
 from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.installation.configuration import Configuration
-from firmware_py.journal import read_journal
+from firmware_py.journal import Disk, read_journal
 from firmware_py.operator.replies import mean_words, state_words
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
+from firmware_py.platform.room_on_disk import of_test
 from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.presenter import LATE
@@ -97,10 +99,12 @@ def test_a_disk_that_is_full_or_gone_is_at_fault(
 ) -> None:
     device = Device(tmp_path / "data")
     device.tones.open()
-    monkeypatch.setattr(data_module, "FREE_BYTES_MIN", 1 << 60)
-    code, parts = parts_of(device.firmware._instrument.self_test())
+    with monkeypatch.context() as full:
+        full.setattr(Disk, "free_bytes", lambda *_: of_test(Settings()) - 1)
+        code, parts = parts_of(device.firmware._instrument.self_test())
     assert code & PARTS["disk"]
-    assert "bytes left, journals want 1152921504606846976" in parts["disk"]
+    needed_kb = math.ceil(of_test(Settings()) / 1000)
+    assert f"only {needed_kb - 1} kB are free on the disk, and {needed_kb} kB" in parts["disk"]
 
     shutil.rmtree(tmp_path / "data")
     code, parts = parts_of(device.firmware._instrument.self_test())

@@ -16,6 +16,7 @@ from firmware_py.console.console import Console, Left
 from firmware_py.installation.card_system import CardSystem
 from firmware_py.operator.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.room_on_disk import LEFT_BY_UPDATE_BYTES
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.commands.update import pieces_of
 from tests.strange_files import full, link, second_name
@@ -160,7 +161,7 @@ def test_an_update_waits_for_the_test_and_for_room(card: Card) -> None:
     card.under_way = UnderWay.TEST
     assert card.ask(next(iter(pieces_of(BUNDLE, 0)))).startswith("ERROR -221")
     card.under_way = UnderWay.NOTHING
-    card.free_bytes = 20_000_100
+    card.free_bytes = LEFT_BY_UPDATE_BYTES + 100
     assert f"needs {len(BUNDLE)} bytes; 100 are free" in card.ask(BEGIN)
 
 

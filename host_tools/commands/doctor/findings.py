@@ -20,7 +20,7 @@ from serial.tools import list_ports
 from device.emulator.image import ImageError, find_image
 from device.sound_card.card import NoSoundError, outputs
 from firmware_py.inference.library import LibraryError, chosen_library, runs_on
-from firmware_py.platform.data_directory import FREE_BYTES_MIN
+from firmware_py.platform.room_on_disk import USUAL_TEST_BYTES
 from host_tools.extras import EXTRA_FOR, Requirement, normal, remedy, requirements
 from host_tools.files import user_directory
 from host_tools.parser import Command
@@ -218,7 +218,7 @@ def _why_not(place: Path) -> str:
     except OSError as error:
         return str(error.strerror)
     free_bytes = state.f_bavail * state.f_frsize
-    return "" if free_bytes >= FREE_BYTES_MIN else f"only {free_bytes / 1e6:.1f} MB are free"
+    return "" if free_bytes >= USUAL_TEST_BYTES else f"only {free_bytes / 1e6:.1f} MB are free"
 
 
 def _serial_ports() -> list[SerialPort]:
