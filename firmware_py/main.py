@@ -31,8 +31,8 @@ example:
   gp-pta-device --tone-generator /dev/ttyACM0 --console /dev/ttyGS0 --data sessions
 
 exit codes: 0 ended as told, 1 a fault of the firmware itself, 2 wrong arguments, configuration or
-port, 3 no tone generator, 4 journal cannot be written; --check ends with the code of the first
-part at fault, 0 if the firmware can start
+port, 3 no tone generator; --check ends with the code of the first part at fault, 4 if no test can
+be recorded, 0 if the firmware can start
 """
 
 

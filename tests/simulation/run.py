@@ -17,7 +17,7 @@ from firmware_py.platform.data_directory import (
     DataDirectoryError,
     session_number,
 )
-from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE
+from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE, EXIT_JOURNAL
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, Reason
 from firmware_py.procedure.results import EarResult, SessionResult
@@ -172,6 +172,8 @@ class Run:
         world = self.world
         if code > EXIT_DONE and not words:
             raise Violation(f"it ended with {code} and without a word")
+        if code == EXIT_JOURNAL:
+            raise Violation(f"a disk ended the firmware: {words}")
         if code > EXIT_DONE and world.clock.us > world.excused_until_us:
             raise Violation(f"a healthy device ended with {code}: {words}")
         surplus = world.operator.surplus

@@ -50,6 +50,11 @@ OTHERS: Final[dict[str, tuple[float, float]]] = {
     "strange file": (0.0, 0.0),  # a link, a pipe or a directory, named like a file of the device
 }
 
+# Of a disk with little room; likewise.
+FILLS: Final[dict[str, tuple[float, float]]] = {
+    "disk fills": (0.5, 20.0),
+}
+
 # What may befall the device, and for how long, in seconds (0: it is over at once).
 KINDS: Final[dict[str, tuple[float, float]]] = {
     # The board
@@ -101,6 +106,7 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     **SECONDS,
     **AIDS,
     **OTHERS,
+    **FILLS,
 }
 
 # After these the answers may be others, and so may the result.
@@ -116,7 +122,7 @@ ANSWERS_CHANGE: Final = frozenset(
 
 SLOW_WINDOW_MS: Final = 2500  # a window that is longer than the answers of who is slow
 SLOW_S: Final = 0.5  # the pause before a tone is as long at least
-DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error"})
+DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error", *FILLS})
 assert KINDS.keys() >= ANSWERS_CHANGE | DISK_FAILS
 
 AID_EVERY: Final = 4  # one device in so many has a hearing aid
@@ -257,6 +263,7 @@ def draw(seed: int) -> Story:
                 *_seconds(random.Random(f"second {seed}"), safety_s),
                 *_of_aids(seed, safety_s),
                 *_of_others(random.Random(f"other {seed}"), safety_s),
+                *_fills(random.Random(f"fills {seed}"), safety_s),
             ),
             key=lambda trouble: trouble.at_s,
         )
@@ -335,7 +342,8 @@ def _listener(chance: random.Random) -> dict[str, Any]:
 
 def _troubles(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     # Some runs have one kind of trouble, some have all: what hides in the one shows in the other.
-    usual = [kind for kind in KINDS if kind not in {**MISFITS, **SECONDS, **AIDS, **OTHERS}]
+    apart = {**MISFITS, **SECONDS, **AIDS, **OTHERS, **FILLS}
+    usual = [kind for kind in KINDS if kind not in apart]
     allowed = chance.sample(usual, chance.choice((1, 3, 6, len(usual))))
     return _befalling(chance, allowed, chance.randint(0, TROUBLES_MAX), safety_s)
 
@@ -362,6 +370,10 @@ def _of_aids(seed: int, safety_s: float) -> tuple[Trouble, ...]:
 
 def _of_others(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     return _befalling(chance, list(OTHERS), chance.choice((0, 0, 0, 1, 4)), safety_s)
+
+
+def _fills(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
+    return _befalling(chance, list(FILLS), chance.choice((0, 0, 0, 1, 2)), safety_s)
 
 
 def _befalling(

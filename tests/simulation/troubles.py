@@ -12,7 +12,8 @@ from device.simulator.listener import Press
 from device.simulator.virtual_clock import S, microseconds
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.platform.data_directory import SESSION, TRIAL_NAME, TUNING, session_number
-from tests.journal.simulated_disk import Fault, Laid, PowerLoss
+from firmware_py.platform.room_on_disk import TO_END_BYTES
+from tests.journal.simulated_disk import FREE_BYTES, Fault, Laid, PowerLoss
 from tests.simulation.aids import FALSE_WORDS, LIES
 from tests.simulation.given import DATA, ON_FILE, OUTSIDE, SEAL_KEYS
 from tests.simulation.lock import PIN
@@ -23,6 +24,7 @@ from tests.simulation.world import LATE_US, World
 
 WRITES: Final = frozenset({"create", "write", "truncate", "rename", "remove", "fsync"})
 GROWS: Final = frozenset({"create", "write"})
+LITTLE_BYTES: Final = (0, 1_000, TO_END_BYTES - 1, TO_END_BYTES + 2_000, 400_000)
 BOUNCES: Final = 6
 BOUNCE_US: Final = 60_000
 PINS: Final = ("0000", "123456", "999999999999", PIN, f"{PIN}0")  # mostly wrong
@@ -199,6 +201,14 @@ class Troubles:
 
     def disk_full(self) -> None:
         self._fail(errno.ENOSPC, GROWS)
+
+    def disk_fills(self) -> None:
+        self._world.disk.free = self._chance.choice(LITTLE_BYTES)
+
+        def empty() -> None:
+            self._world.disk.free = FREE_BYTES
+
+        self._world.after(self._for_s, empty)
 
     def disk_read_only(self) -> None:
         self._fail(errno.EROFS, WRITES)

@@ -18,7 +18,7 @@ from firmware_py.calibration.simulated import BOARD_NAME, SERIAL
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.sessions.session import HearingSession
-from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
+from tests.journal.simulated_disk import FREE_BYTES, PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.aids import WatchedAid
 from tests.simulation.given import ON_FILE, OUTSIDE, OUTSIDE_CONTENT, SEAL_KEYS
 from tests.simulation.ledger import Ledger
@@ -438,6 +438,7 @@ class World:
         self.healthy = True
         self.excuse()
         self.disk.heal()
+        self.disk.free = FREE_BYTES
         self.rates = FaultRates()
         self.hung_until_us = self.slow_until_us = 0
         for line in self._lines:
