@@ -128,7 +128,7 @@ class Firmware:
         self._instrument.slot = self._system.slot
         self._console = Console(
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
-            self._instrument.operator_left, self._settle,
+            self._instrument.operator_left, self._record,
         )  # fmt: skip
         self._console.add(OF_RESULTS, results)
         self._console.add(OF_SETTINGS, self._instrument.setting_desk)
@@ -191,7 +191,7 @@ class Firmware:
         self._report_all(self._watch.look_at_clock())
         wrong = [words for driver in self._drivers for words in driver.load_last()]
         self._report_all((grammar.JOURNAL_DAMAGED, words) for words in wrong)
-        self._settle()
+        self._record()
         self._report_all(self._watch.look_at_disk(self._instrument.disk_part()))
         self._report_all(self._watch.look_at_waits(self._sessions))
         self._board.begin()
@@ -232,10 +232,16 @@ class Firmware:
         self._operator.flush()
         self._supervisor.alive(self._status())
 
-    def _settle(self) -> list[str]:
-        """Put what happened on the disk, then do what comes of it; tell what the disk refuses."""
+    def _settle(self) -> None:
+        """Put what happened on the disk, then do what comes of it."""
         for driver in self._drivers:
             driver.settle()
+        self._record()
+
+    def _record(self) -> list[str]:
+        """Put what happened on the disk; tell, and return, what that refuses."""
+        for driver in self._drivers:
+            driver.record()
         refused = [words for driver in self._drivers for words in driver.disk.take_words()]
         self._report_all((grammar.MASS_STORAGE, words) for words in refused)
         return refused

@@ -13,11 +13,12 @@ from device.image.kernels import LIBRARY_BYTES_MAX
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.caps import AGAIN_TONES_MAX, ATTENTION_TONES_MAX
+from firmware_py.procedure.caps import tones_that_count_max
+from firmware_py.procedure.route import BY_AIR
 from firmware_py.procedure.settings import Settings
 
 # What the firmware makes room for (`procedure/ear.py`), and two others.
-SIZES: Final = (Settings().tones_max + AGAIN_TONES_MAX + ATTENTION_TONES_MAX, 128, 1024)
+SIZES: Final = (tones_that_count_max(Settings(), BY_AIR), 128, 1024)
 
 
 def workspace_bytes(profile: str, max_trials: int) -> int:

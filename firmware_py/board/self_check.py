@@ -8,11 +8,7 @@ from typing import Final
 from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
-from firmware_py.platform.data_directory import (
-    DataDirectory,
-    DataDirectoryError,
-    NoRoomError,
-)
+from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.words import say
 
@@ -82,10 +78,8 @@ def disk_part(data: DataDirectory, needed_bytes: int, *, write: bool) -> Part:
         if write:
             data.try_writing()
         free_bytes = data.require_room(needed_bytes)
-    except NoRoomError as error:
-        return Part("disk", False, error.why)
     except DataDirectoryError as error:
-        return Part("disk", False, reason(Code.TOLD, told=str(error)))
+        return Part("disk", False, error.why)
     return Part("disk", True, reason(Code.FREE, free_mb=free_bytes // 1_000_000))
 
 

@@ -51,9 +51,9 @@ class Console:
         Returns whether the last test was begun since the device was switched on.
     forget : callable, optional
         Forgets what else was an operator's; see `add`.
-    settle : callable, optional
-        Puts what happened on the disk, and has done what comes of it; returns what the disk
-        refused, in words. Nothing is answered before.
+    record : callable, optional
+        Puts what happened on the disk, and returns what that refused, in words. Nothing is answered
+        before.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Console:
         under_way: Callable[[], UnderWay] = lambda: UnderWay.NOTHING,
         begun_since_start: Callable[[], bool] = lambda: False,
         forget: Callable[[Left], None] | None = None,
-        settle: Callable[[], Sequence[str]] = tuple,
+        record: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        self._settle = settle
+        self._record = record
         self.errors = ErrorQueue()
         self.lock = lock or PinLock(None, lambda: 0.0)
         self._under_way = under_way
@@ -155,14 +155,14 @@ class Console:
             raise
 
     def _run_command(self, command: Command, subject: object, typed: list[str]) -> Answer:
-        self._settle()  # what the disk refuses of before is no fault of this command
+        self._record()  # what the disk refuses of before is no fault of this command
         texts = command.texts(typed)
         if command.needs_pin(subject, texts, self._begun_since_start()):
             self.lock.require()
         if hindrance := command.when.hindrance(self._under_way()):
             raise ConsoleError(SETTINGS_CONFLICT, hindrance)
         answer = command.handler(subject, *command.values(texts))
-        if refused := self._settle():
+        if refused := self._record():
             raise ConsoleError(MASS_STORAGE, "; ".join(refused))
         return answer
 

@@ -17,6 +17,7 @@ from firmware_py.installation.configuration import (
     ConfigurationError,
     configuration_of,
 )
+from firmware_py.platform import room_on_disk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import (
     DataDirectory,
@@ -25,7 +26,6 @@ from firmware_py.platform.data_directory import (
 )
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
-from firmware_py.platform.room_on_disk import of_test
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import Code, reason
 
@@ -89,7 +89,7 @@ def readiness(ports: tuple[Port, Port], data: Path, files: Files) -> Iterator[Pa
     now = SteadyClock().date()
     in_force = load_calibration(files.calibration or configured.calibration).judge(now.date())
     yield calibration_part(in_force)
-    yield from _disk_and_ports(data, ports, of_test(configured.test))
+    yield from _disk_and_ports(data, ports, room_on_disk.of_test(configured.test))
     yield clock_part(now)
     yield _kernels(configured.test.profile)
 

@@ -126,7 +126,7 @@ def write_all(disk: Disk, handle: int, data: bytes) -> None:
         rest = rest[taken:]
 
 
-def write_new(disk: Disk, path: Path, content: bytes) -> None:
+def _write_new(disk: Disk, path: Path, content: bytes) -> None:
     """Make a file with all of `content`, or none: what did not fit takes no room."""
     handle = disk.create(path)
     try:
@@ -146,7 +146,7 @@ def write_whole(disk: Disk, path: Path, content: bytes) -> None:
     What a link leads to is not touched. The name is on the disk after `fsync_directory`.
     """
     part = _free_part(disk, path)
-    write_new(disk, part, content)
+    _write_new(disk, part, content)
     disk.rename(part, path)
 
 

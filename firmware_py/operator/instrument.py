@@ -49,6 +49,12 @@ NOT_BEGUN: Final = "no test was begun"
 NOT_PLAYED: Final = "nothing was played"
 
 
+def _end_test(runner: Runner, code: Code) -> None:
+    """End the test at once: the operator's next line, in the same bytes, may begin another."""
+    runner.feed(Aborted.by(code))
+    runner.settle()
+
+
 class Instrument:
     """What the console's commands do.
 
@@ -144,7 +150,7 @@ class Instrument:
 
     def reset(self) -> None:
         """Abort a running test; settings as configured."""
-        self._runner.feed(Aborted.by(Code.RESET))
+        _end_test(self._runner, Code.RESET)
         self.manual_tone.forget()
         self.setting_desk.forget()
 
@@ -250,7 +256,7 @@ class Instrument:
 
     def abort(self) -> None:
         """End the test."""
-        self._runner.feed(Aborted.by(Code.ABORTED))
+        _end_test(self._runner, Code.ABORTED)
 
     def state(self) -> str:
         runner, lost = self._runner, self._board.is_lost

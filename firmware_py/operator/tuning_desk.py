@@ -89,6 +89,7 @@ class TuningDesk:
     def abort(self) -> None:
         """End the tuning; the aid is left at the best setting so far."""
         self._tuner.feed(Aborted.by(Code.ABORTED))
+        self._tuner.settle()
 
     def answer(self, answer: Answer) -> None:
         """Tell the person's answer in place of the button."""

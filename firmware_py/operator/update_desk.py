@@ -23,9 +23,9 @@ from firmware_py.console.grammar import (
 )
 from firmware_py.installation.card_system import PART, CardSystem
 from firmware_py.journal.disk import open_or_create, write_all
+from firmware_py.platform import room_on_disk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.program import run_program
-from firmware_py.platform.room_on_disk import LEFT_BY_UPDATE_BYTES
 
 BUNDLE_BYTES_MAX: Final = 200_000_000
 PIECE_BYTES_MAX: Final = 129  # of a line, with the longest offset
@@ -70,7 +70,7 @@ class UpdateDesk:
         self._size, self._sha256 = size, sha256
         missing = size - self._surely_written()
         with _tell_failures():
-            free = max(0, self._free_bytes() - LEFT_BY_UPDATE_BYTES)
+            free = max(0, self._free_bytes() - room_on_disk.LEFT_BY_UPDATE_BYTES)
         if missing > free:
             self._size = 0
             words = f"the update needs {missing} bytes; {free} are free"

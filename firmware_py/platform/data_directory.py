@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Disk, SealKey
-from firmware_py.journal.disk import open_or_create, write_new
+from firmware_py.journal.disk import open_or_create, write_whole
 from firmware_py.platform.room_on_disk import no_room
+from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.words import say
 
 SESSION: Final = "session"  # the journal of a hearing test begins with this
@@ -28,7 +29,11 @@ SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
 
 
 class DataDirectoryError(Exception):
-    """A data directory that cannot be used."""
+    """A data directory that cannot be used, and `why`."""
+
+    @property
+    def why(self) -> Reason:
+        return reason(Code.TOLD, told=str(self))
 
 
 class DataDirectoryInUseError(DataDirectoryError):
@@ -39,8 +44,12 @@ class NoRoomError(DataDirectoryError):
     """A disk with less room than is needed; `why` has both."""
 
     def __init__(self, free_bytes: int, needed_bytes: int) -> None:
-        self.why = no_room(free_bytes, needed_bytes)
-        super().__init__(say(self.why))
+        self._why = no_room(free_bytes, needed_bytes)
+        super().__init__(say(self._why))
+
+    @property
+    def why(self) -> Reason:
+        return self._why
 
 
 class DataDirectory:
@@ -159,6 +168,16 @@ class DataDirectory:
             raise NoRoomError(free_bytes, needed_bytes)
         return free_bytes
 
+    def lacks_room(self, needed_bytes: int) -> Reasons:
+        """Return why there is too little room; nothing: there is enough, or nobody can say."""
+        try:
+            self.require_room(needed_bytes)
+        except NoRoomError as error:
+            return (error.why,)
+        except DataDirectoryError:
+            return ()  # whether it can be written will show
+        return ()
+
     def try_writing(self) -> None:
         """Put a small file on the disk, and take it away again.
 
@@ -169,9 +188,7 @@ class DataDirectory:
         """
         path = self.path / TRIAL_NAME
         try:
-            if path.name in self.disk.names(self.path):  # left over from a trial that was cut short
-                self.disk.remove(path)
-            write_new(self.disk, path, b"a journal could be written here\n")
+            write_whole(self.disk, path, b"a journal could be written here\n")
             self.disk.remove(path)
         except OSError as error:
             raise self._unusable("written", error) from None

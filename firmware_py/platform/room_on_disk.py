@@ -6,7 +6,7 @@ without end make one larger: a session under way is ended while there is room fo
 
 from typing import Final
 
-from firmware_py.journal.records import HEADER_BYTES_MAX, RECORD_BYTES_MAX, UNSYNCED_BYTES_MAX
+from firmware_py.journal.records import HEADER_BYTES_MAX
 from firmware_py.procedure.caps import presentations_max
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import Settings
@@ -16,8 +16,9 @@ from firmware_py.procedure.tuning.settings import TuningSettings
 # its pause; and 750 a sound of a tuning.
 PRESENTATION_BYTES: Final = 2048
 SOUND_BYTES: Final = 1024
-# Of a session under way, to be able to end: what waits to be written, why it ends, and its result.
-TO_END_BYTES: Final = UNSYNCED_BYTES_MAX + 2 * RECORD_BYTES_MAX
+# Of a session under way, to be able to end: what waits to be written, and why it ends with its
+# result. Neither is longer than a header may be.
+TO_END_BYTES: Final = 2 * HEADER_BYTES_MAX
 TO_BEGIN_AND_END_BYTES: Final = HEADER_BYTES_MAX + TO_END_BYTES
 ROUNDS_OF_COMPARISON: Final = 2  # one without an answer is asked once more
 TESTS_AFTER_UPDATE: Final = 8  # of the size that they can become; usually it is some hundred
@@ -35,8 +36,7 @@ def of_tuning(settings: TuningSettings) -> int:
     return TO_BEGIN_AND_END_BYTES + SOUND_BYTES * sounds
 
 
-USUAL_TEST_BYTES: Final = of_test(Settings())
-LEFT_BY_UPDATE_BYTES: Final = TESTS_AFTER_UPDATE * USUAL_TEST_BYTES
+LEFT_BY_UPDATE_BYTES: Final = TESTS_AFTER_UPDATE * of_test(Settings())
 
 
 def no_room(free_bytes: int, needed_bytes: int) -> Reason:

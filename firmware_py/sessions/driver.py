@@ -7,19 +7,17 @@ it: which of the notices are its events, and how its actions are done.
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.presenter import PAUSED, READY
 from firmware_py.procedure.reasons import Code, Reasons, reason
-from firmware_py.procedure.words import say
 from firmware_py.sessions.disk_trouble import DiskTrouble
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
-from firmware_py.sessions.newest_journal import Newest, Recorded, load_newest
+from firmware_py.sessions.newest_journal import Recorded
 from firmware_py.sessions.replay import Replay
 from firmware_py.sessions.resumption import (
     RESUME_WITHIN_S,
@@ -68,10 +66,9 @@ class Driver(Generic[First, Test]):
         ahead: "Driver[Any, Any] | None" = None,
     ) -> None:
         self.session: Session[First, Test] | None = None  # under way
-        self.last: Session[First, Test] | Replay[First, Test, Any] | None = (
-            None  # or the one before
-        )
-        # Or the one before, as it was recorded: another version replays it.
+        # or the one before
+        self.last: Session[First, Test] | Replay[First, Test, Any] | None = None
+        # or the one before, as it was recorded: another version replays it
         self.recorded: Recorded[First] | None = None
         self.absence = Absence(clock, resume_within_s)  # of the board
         self.disk = DiskTrouble(data)
@@ -102,21 +99,12 @@ class Driver(Generic[First, Test]):
     def load_last(self) -> list[str]:
         """Go on with an unfinished session, or show a finished one; see `load_newest`.
 
-        One that the disk does not let go on is left: `disk` has the words. Returns what is wrong
-        with journals, in words.
+        Returns what is wrong with journals, in words.
         """
-        try:
-            newest: Newest[Any, Any] = load_newest(self._data, self.HEADER, self._clock)
-        except (DataDirectoryError, JournalError) as error:
-            self.disk.leave(f"the newest {self.HEADER.KIND}", str(error))
-            return []
+        newest = self.disk.load_newest(self.HEADER, self._clock)
         self.last, self.recorded = newest.finished, newest.recorded
-        session = newest.session
-        if session is not None and (why := self.disk.why_to_end()):
-            session.close()
-            self.disk.leave(session.journal.path.name, say(why))
-        elif session is not None:
-            self._take_up(session)
+        if newest.session is not None:
+            self._take_up(newest.session)
         return newest.wrong
 
     def _take_up(self, session: Session[Any, Any]) -> None:
@@ -239,12 +227,9 @@ class Driver(Generic[First, Test]):
         """Give the session under way an event; without one, or after its end, it means nothing."""
         if isinstance(event, events.Continued):
             self._pause.ends()  # what follows may be a pause of its own
-        if self.session is None or self.disk.failure is not None:
-            return
-        try:
-            self.session.feed(event, board)
-        except JournalError as error:
-            self.disk.failure = error  # with the next `settle` the session is left
+        if self.session is not None and self.disk.failure is None:
+            with self.disk.noting():  # then the session is left with the next `record`
+                self.session.feed(event, board)
 
     def notice(self, notice: Notice) -> None:
         """Give the session under way what came over the wire of the tone generator."""
@@ -306,38 +291,40 @@ class Driver(Generic[First, Test]):
 
     # Outputs
 
-    def settle(self) -> None:
-        """Put everything on the disk, then do what the session wants.
+    def record(self) -> None:
+        """Put everything on the disk. A session is ended in time, while there is room for that.
 
-        If the disk fails nothing is done, and the session is left as it is there: `disk` has the
-        words. One that has no more room than it needs to end is ended.
+        One of which the disk refuses something is left as it is there: `disk` has the words.
         """
+        if (session := self.session) is None:
+            return
+        why = self.disk.why_to_end() if session.is_unsynced and not session.over else ()
+        if why:
+            self.feed(events.Aborted(why))
+        with self.disk.noting():
+            if self.disk.failure is None:
+                session.sync()
+                self.disk.end(f"{self.HEADER.KIND} {session.number}", why)
+        self._leave_if_refused()
+
+    def settle(self) -> None:
+        """Put everything on the disk, as `record`; only then do what the session wants."""
+        self.record()
         if self.session is None:
             return
-        try:
-            self._look_for_room(self.session)
-            if self.disk.failure is None:
-                self.session.settle(self._do)
-            if self.disk.failure is None and self.session.over:
+        with self.disk.noting():
+            self.session.settle(self._do)
+            if self.session.over and self.disk.failure is None:
                 self._leave()
-        except JournalError as error:
-            self.disk.failure = self.disk.failure or error
-        if self.disk.failure is not None:
-            self._leave_unrecorded(self.disk.failure)
+        self._leave_if_refused()
 
-    def _look_for_room(self, session: Session[First, Test]) -> None:
-        """End a session while there is room for that; look whenever something is recorded."""
-        if session.is_unsynced and not session.over and (why := self.disk.why_to_end()):
-            self.feed(events.Aborted(why))
-            if session.over:
-                self.disk.end(f"{self.HEADER.KIND} {session.number}", why)
-
-    def _leave_unrecorded(self, why: JournalError) -> None:
-        """Leave a session that cannot be recorded any more, and fall silent."""
-        assert self.session is not None
+    def _leave_if_refused(self) -> None:
+        """Leave a session that cannot be recorded any more, and end what sounds."""
+        if self.session is None or self.disk.failure is None:
+            return
         session, self.session, self.last = self.session, None, None
         session.close()
-        self.disk.leave(f"{self.HEADER.KIND} {session.number}", str(why))
+        self.disk.leave(f"{self.HEADER.KIND} {session.number}", str(self.disk.failure))
         self._fall_silent()
 
     def _fall_silent(self) -> None:

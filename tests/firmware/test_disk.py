@@ -186,7 +186,7 @@ def test_a_tuning_ends_with_its_result_while_there_is_room_for_it() -> None:
 
 
 @pytest.fixture(scope="module")
-def undisturbed() -> SmallWorld:
+def quiet() -> SmallWorld:
     """Return a device that has finished its test."""
     world = SmallWorld()
     world.begin(SETTINGS)
@@ -197,9 +197,9 @@ def undisturbed() -> SmallWorld:
 @pytest.mark.parametrize("before_end", quick(range(LAST_WRITES), 0, 1))
 @pytest.mark.parametrize(("error", "only"), [(errno.ENOSPC, GROWS), (errno.EROFS, CHANGES)])
 def test_a_session_of_which_a_last_write_fails_is_left_and_goes_on_at_the_next_start(
-    undisturbed: SmallWorld, before_end: int, error: int, only: frozenset[str]
+    quiet: SmallWorld, before_end: int, error: int, only: frozenset[str]
 ) -> None:
-    calls = undisturbed.simulated.calls
+    calls = quiet.simulated.calls
     writes = [at for at, name in enumerate(calls, start=1) if name == "write"]
     world = SmallWorld()
     world.simulated.fail(Fault(writes[-1 - before_end], error, for_ever=True, only=only))
@@ -220,13 +220,13 @@ def test_a_session_of_which_a_last_write_fails_is_left_and_goes_on_at_the_next_s
     whole = world.simulated.durable(FIRST)
     assert whole is not None
     assert whole.startswith(recorded)
-    assert replay(world.records()).result == replay(undisturbed.records()).result
+    assert replay(world.records()).result == replay(quiet.records()).result
 
 
 # At a start
 
 
-def unfinished() -> SimulatedDisk:
+def disk_with_a_test() -> SimulatedDisk:
     """Return a disk with a test that was broken off."""
     world = SmallWorld()
     world.begin(SETTINGS)
@@ -237,9 +237,9 @@ def unfinished() -> SimulatedDisk:
 
 @pytest.mark.parametrize("free_bytes", [0, 60_000])
 def test_an_unfinished_test_on_a_full_disk_is_left_and_named_until_there_is_room(
-    undisturbed: SmallWorld, free_bytes: int
+    quiet: SmallWorld, free_bytes: int
 ) -> None:
-    disk = unfinished()
+    disk = disk_with_a_test()
     before = disk.durable(FIRST)
     world = SmallWorld(free_bytes, disk)
     assert "goes on, tones so far" not in world.ready
@@ -254,13 +254,13 @@ def test_an_unfinished_test_on_a_full_disk_is_left_and_named_until_there_is_room
     disk.free = FREE_BYTES
     world.restart()
     world.finish()
-    assert replay(world.records()).result == replay(undisturbed.records()).result
+    assert replay(world.records()).result == replay(quiet.records()).result
 
 
 def test_a_start_on_a_read_only_medium_answers_and_names_what_is_left(
-    undisturbed: SmallWorld,
+    quiet: SmallWorld,
 ) -> None:
-    disk = unfinished()
+    disk = disk_with_a_test()
     before = disk.durable(FIRST)
     disk.fail(Fault(1, errno.EROFS, for_ever=True, only=CHANGES))
     world = SmallWorld(disk=disk)
@@ -274,12 +274,12 @@ def test_a_start_on_a_read_only_medium_answers_and_names_what_is_left(
     disk.heal()
     world.restart()
     world.finish()
-    assert replay(world.records()).result == replay(undisturbed.records()).result
+    assert replay(world.records()).result == replay(quiet.records()).result
 
 
-def test_a_finished_test_is_shown_from_a_disk_that_is_full(undisturbed: SmallWorld) -> None:
+def test_a_finished_test_is_shown_from_a_disk_that_is_full(quiet: SmallWorld) -> None:
     disk = SimulatedDisk()
-    disk.put(FIRST, undisturbed.simulated.durable(FIRST) or b"")
+    disk.put(FIRST, quiet.simulated.durable(FIRST) or b"")
     world = SmallWorld(0, disk)
     assert world.ask("SESS:STAT?")[0].startswith("state=finished outcome=complete")
     assert "left=" in world.ask("THR?")[0]

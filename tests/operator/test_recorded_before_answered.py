@@ -42,7 +42,7 @@ class Watched(World):
         )  # fmt: skip
         self.until(lambda: self.client.connected and self.firmware.tuner.aid.greeted is not None)
 
-    def recorded(self) -> int:
+    def bytes_kept(self) -> int:
         """Return how many bytes of journals the disk is bound to keep."""
         journals = (path for path in self.simulated.paths() if path.suffix == ".journal")
         return sum(len(self.simulated.durable(path) or b"") for path in journals)
@@ -52,9 +52,6 @@ class Watched(World):
         for _ in range(TURNS):
             self.carry()
             self.firmware.step()
-
-    def until_told(self, what: str) -> None:
-        self.until(lambda: any(name == what for name, _ in self.told))
 
     def until_checked(self, check: str) -> None:
         def is_asked() -> bool:
@@ -75,7 +72,7 @@ def in_test() -> Watched:
     return world
 
 
-def paused() -> Watched:
+def in_pause() -> Watched:
     world = in_test()
     assert world.ask("SESS:PAUS") == ["OK"]
     return world
@@ -104,7 +101,7 @@ def in_tuning() -> Watched:
     return world
 
 
-def tuning_paused() -> Watched:
+def tuning_in_pause() -> Watched:
     world = in_tuning()
     assert world.ask("TUNE:PAUS") == ["OK"]
     return world
@@ -115,11 +112,11 @@ ALWAYS: Final = {"SESS:PAUS", "SESS:ABOR", "*RST"}
 SITUATIONS: Final[dict[Callable[[], Watched], set[str]]] = {
     idle: {"SESS:STAR", "TUNE:STAR"},
     in_test: ALWAYS,
-    paused: {*ALWAYS, "SESS:CONT"},
+    in_pause: {*ALWAYS, "SESS:CONT"},
     asks_which_ear: {*ALWAYS, "SESS:CONT", "SESS:EAR"},
     asks_who_hears: {*ALWAYS, "SESS:CONT", "SESS:HEAR"},
     in_tuning: {"TUNE:PAUS", "TUNE:ABOR", "TUNE:ANSW"},
-    tuning_paused: {"TUNE:PAUS", "TUNE:CONT", "TUNE:ABOR"},
+    tuning_in_pause: {"TUNE:PAUS", "TUNE:CONT", "TUNE:ABOR"},
 }
 
 
@@ -145,11 +142,11 @@ def lines_that_record(situation: Callable[[], Watched]) -> Iterator[tuple[str, s
     for command in OF_THIS_DEVICE:
         for line in lines_of(command):
             world.come_to_rest()
-            before = world.recorded()
+            before = world.bytes_kept()
             world.ask(line)
-            if world.recorded() > before:
+            if world.bytes_kept() > before:
                 yield command.short, line
-            if world.recorded() > before or world.firmware.is_stopping:
+            if world.bytes_kept() > before or world.firmware.is_stopping:
                 world = situation()
 
 
@@ -161,7 +158,7 @@ def test_no_command_is_answered_before_it_is_recorded(situation: Callable[[], Wa
         for call in itertools.count(1):
             world = situation()
             world.come_to_rest()
-            before, disk = world.recorded(), world.simulated
+            before, disk = world.bytes_kept(), world.simulated
             only, at = frozenset({failing}), len(disk.calls) + call
             disk.fail(Fault(at, errno.ENOSPC, for_ever=True, only=only))
             (answer,) = world.ask(line)
@@ -169,5 +166,5 @@ def test_no_command_is_answered_before_it_is_recorded(situation: Callable[[], Wa
                 assert answer == "OK"
                 break
             assert answer.startswith(f"ERROR {MASS_STORAGE},"), line
-            assert call > 1 or world.recorded() == before, line
+            assert call > 1 or world.bytes_kept() == before, line
             assert world.ask("*IDN?")[0].startswith("GP-PTA,")

@@ -20,7 +20,8 @@ from serial.tools import list_ports
 from device.emulator.image import ImageError, find_image
 from device.sound_card.card import NoSoundError, outputs
 from firmware_py.inference.library import LibraryError, chosen_library, runs_on
-from firmware_py.platform.room_on_disk import USUAL_TEST_BYTES
+from firmware_py.platform import room_on_disk
+from firmware_py.procedure.settings import Settings
 from host_tools.extras import EXTRA_FOR, Requirement, normal, remedy, requirements
 from host_tools.files import user_directory
 from host_tools.parser import Command
@@ -218,7 +219,8 @@ def _why_not(place: Path) -> str:
     except OSError as error:
         return str(error.strerror)
     free_bytes = state.f_bavail * state.f_frsize
-    return "" if free_bytes >= USUAL_TEST_BYTES else f"only {free_bytes / 1e6:.1f} MB are free"
+    enough = free_bytes >= room_on_disk.of_test(Settings())
+    return "" if enough else f"only {free_bytes / 1e6:.1f} MB are free"
 
 
 def _serial_ports() -> list[SerialPort]:
