@@ -66,9 +66,8 @@ class Driver(Generic[First, Test]):
         ahead: "Driver[Any, Any] | None" = None,
     ) -> None:
         self.session: Session[First, Test] | None = None  # under way
-        # or the one before
+        # or the one before; as it was recorded, if another version replays it
         self.last: Session[First, Test] | Replay[First, Test, Any] | None = None
-        # or the one before, as it was recorded: another version replays it
         self.recorded: Recorded[First] | None = None
         self.absence = Absence(clock, resume_within_s)  # of the board
         self.disk = DiskTrouble(data)

@@ -40,7 +40,7 @@ from firmware_py.sessions.session_course import Output, inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import KnownThresholds, RecordedThresholds
-from host_tools.recordings.replayed import seals_of
+from host_tools.recordings.seals import seals_of
 
 
 class UnstartedError(HostError):

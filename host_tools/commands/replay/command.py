@@ -22,10 +22,10 @@ from host_tools.recordings.replayed import (
     NOT_SEALED,
     UNFINISHED,
     as_json,
-    read_keys,
     verdict_of,
     words,
 )
+from host_tools.recordings.seals import read_keys
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without

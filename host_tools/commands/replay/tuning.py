@@ -16,7 +16,8 @@ from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.recorded_session import good_records, refuse_earlier
-from host_tools.recordings.replayed import Verdict, code_of, seals_of
+from host_tools.recordings.replayed import Verdict, code_of
+from host_tools.recordings.seals import seals_of
 
 TuningReplay = Replay[TuningHeader, Tuning, TuningResult]
 
