@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Final
 
+LEFT_OUT: Final = 1  # what could be done was done, and the rest named
 REFUSED: Final = 2
 NONSENSE: Final = 6
 FAULT: Final = 70  # of the host tools themselves, with a traceback; EX_SOFTWARE of sysexits.h

@@ -25,10 +25,10 @@ class About:
     started: str
     finished: bool
 
-    def is_same_session(self, other: "About") -> bool:
-        """Tell whether two are of one session of one device; of an unknown device nobody knows."""
-        mine, theirs = ((of.device, of.session, of.started) for of in (self, other))
-        return self.device != "" and mine == theirs
+    @property
+    def beginning(self) -> tuple[str, int | None, str]:
+        """Return what a session of a known device is told from all others by."""
+        return self.device, self.session, self.started
 
 
 @dataclass
@@ -43,13 +43,13 @@ class Doubles(Generic[T]):
 def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubles[T]:
     """Leave out what is there twice: a finished one counts, then one with its own name."""
     told = Doubles[T]()
-    known: dict[int, About] = {}  # by their places
+    kept: list[int] = []
+    by_content: dict[str, About] = {}
+    by_beginning: dict[tuple[str, int | None, str], About] = {}  # of known devices
     places = sorted(range(len(sessions)), key=lambda place: _last(about(sessions[place])))
     for place in places:
         session = about(sessions[place])
-        others = known.values()
-        twin = next((each for each in others if each.content == session.content), None)
-        same = next((each for each in others if each.is_same_session(session)), None)
+        twin, same = by_content.get(session.content), by_beginning.get(session.beginning)
         if twin is not None:
             told.left_out.append((sessions[place], f"{session.name} is a copy of {twin.name}"))
             continue
@@ -62,8 +62,11 @@ def without_doubles(sessions: Sequence[T], about: Callable[[T], About]) -> Doubl
                 f"{session.name} and {same.name} both say that they are session "
                 f"{session.session} of device {session.device}, and differ"
             )
-        known[place] = session
-    told.kept = [sessions[place] for place in sorted(known)]
+        kept.append(place)
+        by_content[session.content] = session
+        if session.device:  # of an unknown one nobody knows
+            by_beginning.setdefault(session.beginning, session)
+    told.kept = [sessions[place] for place in sorted(kept)]
     return told
 
 

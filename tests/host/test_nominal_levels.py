@@ -14,12 +14,8 @@ from firmware_py.journal import read_journal
 from firmware_py.operator.replies import audiogram_lines, pairs, result_words
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
-from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import Spelling
-from host_tools.commands.export.csv_table import as_csv
 from host_tools.commands.export.examination import read_examination
-from host_tools.commands.export.formats import as_json
-from host_tools.commands.export.long_table import as_tidy_csv
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.screen import print_prescription
@@ -36,6 +32,7 @@ from host_tools.devices.live import show_result
 from host_tools.document import Document
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
+from tests.host.commands.export.sessions import as_csv, as_fhir, as_json, as_tidy_csv
 from tests.host.journals import LEFT_S2, NoSteps, write_again
 
 # Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told

@@ -31,10 +31,8 @@ from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
 from firmware_py.procedure.route import BY_AIR, Route
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.export.bundle import as_fhir
-from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv, code_column, level_column
+from host_tools.commands.export.csv_table import code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import as_json
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.report.findings import Findings, findings_of
@@ -47,6 +45,7 @@ from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
+from tests.host.commands.export.sessions import as_csv, as_fhir, as_json, as_nhanes_csv
 from tests.host.javascript import compute
 from tests.host.journals import NoSteps
 

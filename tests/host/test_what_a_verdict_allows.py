@@ -21,11 +21,8 @@ from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.export.bundle import as_fhir
-from host_tools.commands.export.csv_table import as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import as_json, schema_text
-from host_tools.commands.export.long_table import as_parquet
+from host_tools.commands.export.formats import schema_text
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ear_prescription import (
@@ -56,6 +53,7 @@ from host_tools.errors import HostError
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import Trial, replay_session
 from host_tools.recordings.verdicts import short_verdict, told_verdicts
+from tests.host.commands.export.sessions import as_fhir, as_json, as_nhanes_csv, as_parquet
 from tests.host.commands.export.test_bundle import resources_of
 from tests.host.javascript import compute
 from tests.host.journals import BOTH, GpPta

@@ -10,13 +10,12 @@ import pytest
 from device.simulator.listener import EARS
 from firmware_py.procedure.outcomes import WhichEar
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import as_json
 from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import ReplayedSession
+from tests.host.commands.export.sessions import as_fhir, as_json
 from tests.host.journals import BOTH, LEFT_S2, session_of
 
 TOLD = {

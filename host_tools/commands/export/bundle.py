@@ -7,7 +7,7 @@ is in the note of every one of them, so that none is read without it.
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from firmware_py.procedure.statements import has_thresholds, is_final, may_concl
 from firmware_py.procedure.words import say
 from host_tools.commands.export.examination import Examination, marks_of
 from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_note
+from host_tools.commands.export.stream import document
 
 Resource = dict[str, Any]
 
@@ -63,25 +64,34 @@ BAND: Final = {
 }
 
 
-def as_fhir(examinations: Sequence[Examination]) -> bytes:
-    """Return one bundle of all sessions; the same sessions give the same bytes."""
-    resources: dict[str, Resource] = {}
+def as_fhir(examinations: Iterable[Examination]) -> Iterator[bytes]:
+    """Yield one bundle of all sessions; the same sessions give the same bytes."""
+    entries = (
+        {"fullUrl": f"urn:uuid:{resource['id']}", "resource": resource}
+        for resource in _resources(examinations)
+    )
+    return document({"resourceType": "Bundle", "type": "collection"}, "entry", entries)
+
+
+def _resources(examinations: Iterable[Examination]) -> Iterator[Resource]:
+    """Yield those of each session; a device that several have but once."""
+    known: set[str] = set()  # names of devices and of sessions
     for examination in examinations:
-        for resource in _Writer(examination).resources():
-            resources[resource["id"]] = resource
-    bundle = {
-        "resourceType": "Bundle",
-        "type": "collection",
-        "entry": [
-            {"fullUrl": f"urn:uuid:{name}", "resource": resource}
-            for name, resource in resources.items()
-        ],
-    }
-    return (json.dumps(bundle, indent=1, ensure_ascii=False) + "\n").encode()
+        writer = _Writer(examination)
+        if writer.name in known:  # two that begin alike and differ later are both in
+            writer = _Writer(examination, told=examination.content)
+        known.add(writer.name)
+        device, *others = writer.resources()
+        if device["id"] not in known:
+            known.add(device["id"])
+            yield device
+        yield from others
 
 
 class _Writer:
-    def __init__(self, examination: Examination) -> None:
+    """Writes the resources of a session; `told`: what its names have in them beside its header."""
+
+    def __init__(self, examination: Examination, told: str = "") -> None:
         self._of = examination
         # Nothing random: a session has the same names whenever it is exported.
         self._name = json.dumps(
@@ -89,10 +99,16 @@ class _Writer:
                 # A copy has the same names; of unknown devices two may be alike by chance.
                 "" if examination.header.device else examination.journal,
                 examination.header.to_record(),
+                *filter(None, [told]),
             ],
             sort_keys=True,
         )
         self._device = self._made_device()
+
+    @property
+    def name(self) -> str:
+        """Return what tells the session from others; it is short."""
+        return str(uuid.uuid5(_NAMES, self._name))
 
     def resources(self) -> Iterable[Resource]:
         """Return the device, the thresholds, and the panels that have them as their members."""

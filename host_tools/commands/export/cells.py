@@ -6,7 +6,7 @@ Numbers, what separates cells, and what must not run; which session it was, of w
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -82,16 +82,22 @@ def guard(text: str) -> str:
     return MAY_RUN.sub(TEXT_SIGN, text)
 
 
-def file_of(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], spelling: Spelling) -> bytes:
-    """Return a file with a row of names; what a row does not have is blank. Lines end by RFC 4180.
+def file_of(
+    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], spelling: Spelling
+) -> Iterator[bytes]:
+    """Yield a row of names and the others; what a row does not have is blank.
 
-    A cell that is a text already stands as it is.
+    Lines end by RFC 4180. A cell that is a text already stands as it is.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", delimiter=spelling.separator)
+    line = io.StringIO()
+    writer = csv.DictWriter(line, columns, restval="", delimiter=spelling.separator)
     writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    for row in rows:
+        writer.writerow(row)
+        yield line.getvalue().encode()
+        line.seek(0)
+        line.truncate()
+    yield line.getvalue().encode()  # without a row, the names
 
 
 ABOUT: Final = (

@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.examination import Examination, Examinations
 from host_tools.commands.export.formats import (
     FORMATS,
     Encode,
@@ -14,11 +15,11 @@ from host_tools.commands.export.formats import (
     encoder,
     schema_text,
 )
-from host_tools.errors import HostError, NonsenseError
+from host_tools.commands.export.journals import Journals
+from host_tools.errors import LEFT_OUT, HostError
 from host_tools.extras import need
-from host_tools.files import check_name, write_bytes, write_text
+from host_tools.files import check_name, file_to_write, write_text
 from host_tools.recordings.convention import add_convention_argument
-from host_tools.recordings.doubles import without_doubles
 from host_tools.recordings.newest import add_journals_argument, journals_or_newest
 from host_tools.terminal import say, say_aside
 
@@ -36,11 +37,15 @@ what is no number is said in a column beside it. --nhanes writes variables and c
 no response, 888: could not be obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet
 has a threshold a row.
 
-exit codes: 0 written, 2 nothing was written, 6 a journal was left out, and named: its lines are
-intact, but a record of it says what no session can have recorded; the others, if any, were written
+What cannot be written is left out, and named: what was not finished, is damaged or no journal of a
+session, or says what no session can have recorded.
+
+exit codes: 0 all were written; 1 some were written, and others left out, and named; 2 nothing was
+written; 6 the same, for a record of the one journal says what no session can have recorded
 """
 
 STANDARD_OUTPUT: Final = Path("-")
+NAMED_MAX: Final = 10  # of what was left out
 
 NEEDS: Final = {
     f"--format {name}": format.libraries for name, format in FORMATS.items() if format.libraries
@@ -59,12 +64,17 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
     add_csv_arguments(p)
     add_convention_argument(p)
+    add_unfinished_argument(p, "take")
+    p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
+
+
+def add_unfinished_argument(p: argparse.ArgumentParser, take: str) -> None:
+    """Add what asks for sessions without a result; `take`: to take them, and where."""
     p.add_argument(
         "--unfinished",
         action="store_true",
-        help="take sessions that did not come to an end as far as they go, and mark them",
+        help=f"{take} sessions that did not come to an end as far as they go, and mark them",
     )
-    p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,16 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     encode = encoder(name, arguments)
     journals = journals_or_newest(arguments.journals)
     _check_once(journals)
-    examinations, code = [], 0
-    for path in journals:
-        try:
-            examinations.append(read_examination(path, arguments.unfinished, arguments.convention))
-        except NonsenseError as error:
-            say_aside(f"gp-pta: {error}")
-            code = error.exit_code
-    if examinations:
-        export(once(examinations), encode, out)
-    return code
+    return export(Journals(journals, arguments.unfinished, arguments.convention), encode, out)
 
 
 def _check_once(journals: Iterable[Path]) -> None:
@@ -97,16 +98,6 @@ def _check_once(journals: Iterable[Path]) -> None:
         if first is not path:
             same = "" if first == path else f", as {str(first)!r}"
             raise HostError(f"{str(path)!r} is named twice{same}; a journal is exported once")
-
-
-def once(examinations: Sequence[Examination]) -> list[Examination]:
-    """Return sessions without those that are there twice, and say which these are."""
-    found = without_doubles(examinations, lambda each: each.about)
-    for _, words in found.left_out:
-        say_aside(f"left out: {words}")
-    for line in found.doubted:
-        say_aside(f"{line}: both are in")
-    return found.kept
 
 
 def _write_schema(out: Path | None, force: bool) -> None:
@@ -150,10 +141,47 @@ def checked_format(name: str | None, out: Path | None, option: str, force: bool)
     return chosen
 
 
-def export(examinations: Sequence[Examination], encode: Encode, out: Path | None) -> None:
-    """Write sessions in a format to a file, or to standard output (None)."""
-    content = encode(examinations)
+def export(journals: Journals, encode: Encode, out: Path | None) -> int:
+    """Write what can be to a file, or to standard output (None), and name the rest.
+
+    Returns
+    -------
+    int
+        The exit code: `LEFT_OUT` if a session is nowhere in what was written.
+
+    Raises
+    ------
+    HostError
+        Nothing can be written, and there is no file.
+    """
+    doubles = journals.doubles
+    name_left_out([words for _, words in doubles.left_out])
+    say_aside(*(f"{line}: both are in" for line in doubles.doubted))
+    examinations = journals.examinations
+    each = _at_least_one(iter(examinations), journals)
+    content = encode(Examinations(each, examinations.routes))
     if out is None:
-        sys.stdout.write(content.decode())
+        for part in content:
+            sys.stdout.write(part.decode())
     else:
-        write_bytes(out, content)
+        with file_to_write(out) as unfinished, unfinished.open("wb") as file:
+            file.writelines(content)
+    name_left_out([*map(str, journals.left_out)])
+    return LEFT_OUT if journals.left_out else 0
+
+
+def _at_least_one(each: Iterator[Examination], journals: Journals) -> Iterator[Examination]:
+    """Return these sessions; if there is none, refuse before anything is written."""
+    for first in each:
+        return chain((first,), each)
+    if journals.count == 1:
+        raise journals.left_out[0]
+    name_left_out([*map(str, journals.left_out)])
+    raise HostError(f"none of {journals.count} journals can be exported: nothing was written")
+
+
+def name_left_out(words: Sequence[str]) -> None:
+    """Say what was left out, and of many how many more."""
+    say_aside(*(f"left out: {each}" for each in words[:NAMED_MAX]))
+    if len(words) > NAMED_MAX:
+        say_aside(f"left out: {len(words) - NAMED_MAX} more")

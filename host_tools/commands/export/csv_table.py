@@ -1,6 +1,6 @@
 """CSV with a session a row: in terms of the field, or with the variables and codes of NHANES."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from device.audiogram_tables import nhanes
@@ -18,7 +18,7 @@ from host_tools.commands.export.cells import (
     guard,
     with_what,
 )
-from host_tools.commands.export.examination import Examination, marks_of
+from host_tools.commands.export.examination import Examination, Examinations, marks_of
 from host_tools.commands.export.gaps import gaps_cell, loss_words
 
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
@@ -41,13 +41,13 @@ BEYOND_SIGNS: Final = {Kind.ABOVE: ">", Kind.AT_MOST: "<="}
 POINTS: Final = Spelling()
 
 
-def as_csv(examinations: Sequence[Examination], spelling: Spelling = POINTS) -> bytes:
-    """Return a row for each session, thresholds to a tenth of a dB, and what they are in words."""
+def as_csv(examinations: Examinations, spelling: Spelling = POINTS) -> Iterator[bytes]:
+    """Yield a row for each session, thresholds to a tenth of a dB, and what they are in words."""
     rows = (
         {**_of_person(each, spelling), **_of_levels(each, spelling), **_rest(each, spelling)}
         for each in examinations
     )
-    routes = _routes_of(examinations)
+    routes = _routes_with(examinations.routes)
     places = [(str(route), f) for route in routes for f in route.kind.frequencies_hz]
     columns = [
         *ABOUT,
@@ -60,22 +60,21 @@ def as_csv(examinations: Sequence[Examination], spelling: Spelling = POINTS) -> 
     return file_of(columns, rows, spelling)
 
 
-def as_nhanes_csv(examinations: Sequence[Examination], spelling: Spelling = POINTS) -> bytes:
-    """Return a row for each session as NHANES writes it: codes stand among the levels."""
+def as_nhanes_csv(examinations: Examinations, spelling: Spelling = POINTS) -> Iterator[bytes]:
+    """Yield a row for each session as NHANES writes it: codes stand among the levels."""
     rows = ({**_as_nhanes(each, spelling), **_rest(each, spelling)} for each in examinations)
     columns = [
         *ABOUT,
         nhanes.AGE_YEARS,
         nhanes.SEX,
         *(nhanes.variable(ear, f) for ear in EARS for f in BY_AIR.frequencies_hz),
-        *_rest_columns(_routes_of(examinations)),
+        *_rest_columns(_routes_with(examinations.routes)),
     ]
     return file_of(columns, rows, spelling)
 
 
-def _routes_of(examinations: Sequence[Examination]) -> list[Route]:
+def _routes_with(tested: Collection[Route]) -> list[Route]:
     """Return both ears by air, and what else was tested in one of the sessions."""
-    tested = {ear.route for each in examinations for ear in each.result.ears}
     return [route for route in ROUTES if route.kind is BY_AIR or route in tested]
 
 

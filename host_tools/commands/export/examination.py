@@ -1,5 +1,6 @@
 """Read what is exported of a session: its header and its recorded result."""
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import SessionResult, ThresholdResult
+from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import (
@@ -112,6 +114,17 @@ class Examination:
         }
 
 
+@dataclass(frozen=True)
+class Examinations:
+    """Sessions that are exported one after the other, and what is known of all before the first."""
+
+    each: Iterable[Examination]  # none of them is kept
+    routes: Collection[Route]  # by which at least one was tested
+
+    def __iter__(self) -> Iterator[Examination]:
+        return iter(self.each)
+
+
 def read_examination(
     path: Path, unfinished: bool = False, convention: str | None = None
 ) -> Examination:
@@ -177,4 +190,8 @@ def _examination(
     result = as_told(result, header.settings, nominal=header.calibration.nominal)
     convention = convention or header.settings.threshold_convention
     result = in_convention(result, convention)
-    return Examination(name, header, result, course, convention, where, digest_of(path))
+    try:
+        content = digest_of(path)
+    except OSError as error:  # it went meanwhile
+        raise HostError(f"{path}: cannot be read: {error.strerror}") from None
+    return Examination(name, header, result, course, convention, where, content)

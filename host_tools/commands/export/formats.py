@@ -1,8 +1,7 @@
 """The formats by name, and the forms of CSV; JSON, which has a schema and a version, is here."""
 
 import argparse
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -11,11 +10,14 @@ from typing import Final
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
-from host_tools.commands.export.examination import Examination
+from host_tools.commands.export.examination import Examination, Examinations
 from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
+from host_tools.commands.export.stream import document
 from host_tools.errors import HostError
 
-Encode = Callable[[Sequence[Examination]], bytes]  # of sessions: the content of the file
+# Of sessions: the content of the file in parts, none of which ends within a character. A session is
+# taken when what was written of the one before it was yielded.
+Encode = Callable[[Examinations], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,10 @@ class Format:
     libraries: tuple[str, ...] = ()  # that it needs beside those of every command
 
 
-def as_json(examinations: Sequence[Examination]) -> bytes:
-    """Return one document of all sessions, at full precision."""
-    sessions = [examination.as_json() for examination in examinations]
-    document = {"format": "gp-pta sessions 1", "sessions": sessions}
-    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+def as_json(examinations: Iterable[Examination]) -> Iterator[bytes]:
+    """Yield one document of all sessions, at full precision."""
+    sessions = (examination.as_json() for examination in examinations)
+    return document({"format": "gp-pta sessions 1"}, "sessions", sessions)
 
 
 def schema_text() -> str:
@@ -49,7 +50,9 @@ FORMATS: Final = {
 CSV: Final = "csv"
 TIDY: Final = "tidy"
 NHANES: Final = "nhanes"
-CSV_FORMS: Final = {None: as_csv, TIDY: as_tidy_csv, NHANES: as_nhanes_csv}
+CSV_FORMS: Final[dict[str | None, Callable[..., Iterator[bytes]]]] = {
+    None: as_csv, TIDY: as_tidy_csv, NHANES: as_nhanes_csv,
+}  # fmt: skip
 
 
 def add_csv_arguments(p: argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """Tables with a threshold a row: tidy CSV, and Parquet at full precision. Their columns are one."""
 
-from collections.abc import Iterable, Sequence
+import io
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.procedure.outcomes import MaskingMark
@@ -46,9 +47,11 @@ COLUMNS: Final = {
     "broken_off": TEXTS, "waited": TEXTS,
 }  # fmt: skip
 
+GROUP_ROWS: Final = 5_000  # of some 250 sessions: readers want no small groups, and memory no large
 
-def as_tidy_csv(examinations: Sequence[Examination], spelling: Spelling) -> bytes:
-    """Return a row for each threshold, to a tenth of a dB."""
+
+def as_tidy_csv(examinations: Iterable[Examination], spelling: Spelling) -> Iterator[bytes]:
+    """Yield a row for each threshold, to a tenth of a dB."""
     rows = (
         {name: spelling.cell(value) for name, value in row.items()}
         for examination in examinations
@@ -57,16 +60,55 @@ def as_tidy_csv(examinations: Sequence[Examination], spelling: Spelling) -> byte
     return file_of([*COLUMNS], rows, spelling)
 
 
-def as_parquet(examinations: Sequence[Examination]) -> bytes:
-    """Return a row for each threshold, at full precision."""
-    import pyarrow as pa
+def as_parquet(examinations: Iterable[Examination]) -> Iterator[bytes]:
+    """Yield a row for each threshold, at full precision."""
     import pyarrow.parquet as pq
 
-    rows = [row for examination in examinations for row in _rows(examination)]
-    table = pa.Table.from_pylist(rows, schema=_schema())
-    content = pa.BufferOutputStream()
-    pq.write_table(table, content, compression="zstd", write_page_checksum=True)
-    return bytes(content.getvalue())
+    schema, written = _schema(), _Written()
+    with pq.ParquetWriter(written, schema, compression="zstd", write_page_checksum=True) as writer:
+        for group in _row_groups(examinations, schema):
+            writer.write_table(group)
+            yield written.take()
+    yield written.take()
+
+
+def _row_groups(examinations: Iterable[Examination], schema: "pa.Schema") -> Iterator["pa.Table"]:
+    """Yield tables of about `GROUP_ROWS`, and of no part of a session."""
+    import pyarrow as pa
+
+    rows: list[dict[str, Any]] = []
+    for examination in examinations:
+        rows += _rows(examination)
+        if len(rows) >= GROUP_ROWS:
+            yield pa.Table.from_pylist(rows, schema=schema)
+            rows.clear()
+    if rows:
+        yield pa.Table.from_pylist(rows, schema=schema)
+
+
+class _Written(io.RawIOBase):
+    """A file that is written to and taken away, part by part."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._bytes = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        self._parts.append(bytes(part))
+        self._bytes += len(self._parts[-1])
+        return len(self._parts[-1])
+
+    def tell(self) -> int:
+        return self._bytes
+
+    def take(self) -> bytes:
+        """Return what was written since it was asked the last time."""
+        parts = b"".join(self._parts)
+        self._parts.clear()
+        return parts
 
 
 def _rows(examination: Examination) -> Iterable[dict[str, Any]]:

@@ -11,13 +11,18 @@ from firmware_py.calibration.in_force import STATES
 from firmware_py.console.wording import short_verdict
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from host_tools.catalogue import add_language_argument, catalogue_of
-from host_tools.commands.export.command import checked_format, export, once
-from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import FORMATS, Encode, add_csv_arguments, encoder
+from host_tools.commands.export.command import (
+    add_unfinished_argument,
+    checked_format,
+    export,
+    name_left_out,
+)
+from host_tools.commands.export.formats import FORMATS, add_csv_arguments, encoder
+from host_tools.commands.export.journals import Journals
 from host_tools.commands.sessions.choice import ORDERS, Choice, choose, clock_was_set
-from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
+from host_tools.commands.sessions.entry import BROKEN, Entry
 from host_tools.commands.sessions.index import entries_of
-from host_tools.errors import NONSENSE, HostError
+from host_tools.errors import LEFT_OUT, HostError
 from host_tools.files import check_name, write_text
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.terminal import say, say_aside, show_progress
@@ -38,15 +43,14 @@ sessions are in the order of their numbers, and copies count once. With --people
 means of a person are in one convention, that of the last test's settings if --convention says none;
 sessions without a calibration stand apart, in nominal dB.
 
-exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export or
---people: a journal was left out, and named, of which a record says what no session can have
-recorded
+exit codes: 0 done; 1 with --export or --people: some were written or told, and others left out, and
+named; 2 there is no such directory, or nothing was written or told; 6 the same with --export, for a
+record of the one journal says what no session can have recorded
 """
 
 NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
 OUTCOMES: Final = (COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
 PAGE: Final = ".html"
-NAMED_MAX: Final = 10  # of sessions that could not be exported
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -81,6 +85,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--export", type=Path, metavar="FILE", help="write the results: .csv, .json or .parquet"
     )
     p.add_argument("--format", choices=tuple(FORMATS), help="of --export; default: its ending")
+    add_unfinished_argument(p, "--export: take")
     add_csv_arguments(p)
     add_convention_argument(p)
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
@@ -103,7 +108,10 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = choose(entries, choice, arguments.sort, arguments.reverse)
     code = 0
     if encode is not None:
-        code = _export(directory, wanted, encode, arguments)
+        paths = [directory / entry.name for entry in wanted]
+        journals = Journals(paths, arguments.unfinished, arguments.convention)
+        code = export(journals, encode, arguments.export)
+        say_aside(f"{arguments.export}: {journals.written} sessions")
     elif arguments.people:
         code = _show_people(directory, wanted, arguments)
     elif arguments.json:
@@ -131,12 +139,15 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
     from host_tools.commands.sessions.people_page import people_page
     from host_tools.commands.sessions.people_words import PeopleWords
 
-    people, left_out = people_of(directory, entries, show_progress, arguments.convention)
+    people, aside = people_of(directory, entries, show_progress, arguments.convention)
+    name_left_out(aside.copies)
+    name_left_out(aside.left_out)
+    say_aside(*(f"{words}: both count" for words in aside.doubted))
     compared = [(person, person.comparisons()) for person in people]
     words = PeopleWords(catalogue_of(arguments.language))
+    if not compared and (aside.left_out or arguments.out is not None):
+        raise HostError(f"no session in {str(directory)!r} is of anybody: nothing was written")
     if arguments.out is not None:
-        if not compared:
-            raise HostError(f"no session in {str(directory)!r} is of anybody: nothing was written")
         write_text(arguments.out, people_page(compared, words))
         say_aside(f"{arguments.out} written")
     if arguments.json:
@@ -145,46 +156,7 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
     elif arguments.out is None:
         for person, found in compared:
             say(*words.lines(person, found))
-    for each in left_out[:NAMED_MAX]:
-        say_aside(each.words)
-    if len(left_out) > NAMED_MAX:
-        say_aside(f"left out: {len(left_out) - NAMED_MAX} more")
-    return max((each.exit_code for each in left_out), default=0)
-
-
-def _export(
-    directory: Path, entries: Sequence[Entry], encode: Encode, arguments: argparse.Namespace
-) -> int:
-    """Export what has a result, say what has none, and return the exit code."""
-    examinations: list[Examination] = []
-    out, code = arguments.export, 0
-    left_out = [_why_left_out(entry) for entry in entries if not _may_have_result(entry)]
-    read = [entry for entry in entries if _may_have_result(entry)]
-    for entry in show_progress(read, len(read), "exporting"):
-        try:
-            examinations.append(
-                read_examination(directory / entry.name, convention=arguments.convention)
-            )
-        except HostError as error:  # a record between, or changed since it was listed
-            left_out.append(_why_left_out(entry) if entry.broken else str(error))
-            code = NONSENSE if error.exit_code == NONSENSE else code
-    examinations = once(examinations)
-    export(examinations, encode, out)
-    say_aside(f"{out}: {len(examinations)} sessions")
-    for line in left_out[:NAMED_MAX]:
-        say_aside(f"left out: {line}")
-    if len(left_out) > NAMED_MAX:
-        say_aside(f"left out: {len(left_out) - NAMED_MAX} more without a result")
-    return code
-
-
-def _why_left_out(entry: Entry) -> str:
-    return ": ".join(filter(None, (entry.name, entry.outcome, entry.words)))
-
-
-def _may_have_result(entry: Entry) -> bool:
-    """Tell whether to read it whole; of a foreign one, to say what of it is foreign."""
-    return entry.outcome == FOREIGN or not (entry.broken or entry.outcome == UNFINISHED)
+    return LEFT_OUT if aside.left_out else 0
 
 
 _COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<9}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"

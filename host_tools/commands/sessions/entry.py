@@ -4,20 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import (
-    JournalDamagedError,
-    JournalReadError,
-    JournalUnstartedError,
-    is_unbroken,
-)
-from firmware_py.journal.records import LineError
+from firmware_py.journal import JournalDamagedError, JournalReadError, JournalUnstartedError
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from firmware_py.procedure.statements import as_told
-from firmware_py.sessions.archive import DAMAGED, UNFINISHED, Ends, read_ends, read_whole
+from firmware_py.sessions.archive import DAMAGED, UNFINISHED, Ends
 from firmware_py.sessions.session_record import SessionRecordError
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About
+from host_tools.recordings.look import ends_of
 
 RIGHT_BONE, LEFT_BONE = (str(Route(ear, BONE)) for ear in (RIGHT, LEFT))
 
@@ -131,7 +126,7 @@ class Entry:
 def entry_of(path: Path) -> Entry:
     """Look at a file, and check that it is whole; what is wrong with it is in the entry."""
     try:
-        return _entry_of(path.name, _ends(path), digest_of(path))
+        return _entry_of(path.name, ends_of(path), digest_of(path))
     except OSError as error:
         return Entry(path.name, UNREADABLE, error.strerror or str(error))
     except JournalUnstartedError as error:
@@ -142,16 +137,6 @@ def entry_of(path: Path) -> Entry:
         return Entry(path.name, FOREIGN, _reason(path, error))
     except SessionRecordError as error:
         return Entry(path.name, FOREIGN, str(error))
-
-
-def _ends(path: Path) -> Ends:
-    try:
-        ends = read_ends(path)
-        if is_unbroken(path):
-            return ends
-    except (LineError, SessionRecordError):
-        pass  # reading all of it tells what is wrong
-    return read_whole(path)
 
 
 def _entry_of(name: str, ends: Ends, content: str) -> Entry:

@@ -25,7 +25,7 @@ from host_tools.commands.sessions.choice import (
     in_order,
 )
 from host_tools.commands.sessions.entry import Entry
-from host_tools.errors import NONSENSE, HostError
+from host_tools.errors import HostError
 from host_tools.recordings.doubles import without_doubles
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 
@@ -241,24 +241,25 @@ def _refusals(one: Visit, other: Visit, ear: str) -> list[Difference]:
     return [each for each in _between(one, other, ear) if each.rule == Rule.REFUSED]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Aside:
-    """A session that is of somebody, and left out, or doubted; why in words."""
+    """What is to be said beside the people: of which sessions, and why."""
 
-    words: str
-    exit_code: int = 0  # or `NONSENSE`
+    copies: list[str]  # of sessions that count
+    doubted: list[str]  # and count
+    left_out: list[str]
 
 
 def people_of(
-    directory: Path, entries: Iterable[Entry], watch: Watch, convention: str | None = None
-) -> tuple[list[Person], list[Aside]]:
+    directory: Path, entries: Sequence[Entry], watch: Watch, convention: str | None = None
+) -> tuple[list[Person], Aside]:
     """Read sessions, and return their people by identifier; those without one are the last.
 
     Parameters
     ----------
     directory : Path
-    entries : iterable of Entry
-        Those of broken journals are passed over: they tell of nobody.
+    entries : sequence of Entry
+        Those of broken journals are left out: they tell of nobody.
     watch : callable
         Wraps the sessions, which have to be read from beginning to end.
     convention : str or None
@@ -266,21 +267,26 @@ def people_of(
     """
     good = without_doubles([e for e in entries if not e.broken], lambda entry: entry.about)
     by_identifier: dict[str, list[Visit]] = {}
-    aside = [Aside(f"left out: {words}") for _, words in good.left_out]
-    aside += [Aside(f"{words}: both count") for words in good.doubted]
+    aside = Aside(
+        [words for _, words in good.left_out], good.doubted, _words_of_broken(directory, entries)
+    )
     placed = in_order(good.kept)
     at = {each.entry.name: each.at for each in placed}
     for entry in watch([each.entry for each in placed], len(placed), "reading"):
         try:
             visit = _read(directory, entry, at[entry.name])
         except HostError as error:
-            code = NONSENSE if error.exit_code == NONSENSE else 0
-            aside.append(Aside(f"left out: {error}", code))
+            aside.left_out.append(str(error))
         else:
             by_identifier.setdefault(entry.identifier, []).append(visit)
     names = sorted(by_identifier, key=lambda name: (name == "", name))
     people = [_person(name, by_identifier[name], names, convention) for name in names]
     return people, aside
+
+
+def _words_of_broken(directory: Path, entries: Iterable[Entry]) -> list[str]:
+    broken = (entry for entry in entries if entry.broken)
+    return [f"{directory / entry.name}: {entry.outcome}: {entry.words}" for entry in broken]
 
 
 def _person(

@@ -1,8 +1,12 @@
-"""Sessions to export: those that were recorded, and one with every mark there is."""
+"""Sessions to export: those that were recorded, and one with every mark there is.
 
-from collections.abc import Callable
+Here every format is a function from sessions to the bytes of a file.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import wraps
+from typing import Any, Final
 
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.procedure.convention import higher
@@ -11,7 +15,8 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
-from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export import bundle, csv_table, formats, long_table
+from host_tools.commands.export.examination import Examination, Examinations, read_examination
 from tests.calibration.calibrations import MADE, on_file
 from tests.calibration.test_bone import of_bone
 from tests.host.journals import BOTH, GOLDEN
@@ -19,6 +24,23 @@ from tests.host.journals import BOTH, GOLDEN
 JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
 SILENT: Final = GOLDEN / "silent-ear.journal"
 UNRELIABLE: Final = GOLDEN / "always-answering.journal"
+
+
+def _whole(encode: Callable[..., Iterator[bytes]]) -> Callable[..., bytes]:
+    @wraps(encode)
+    def encode_all(examinations: Sequence[Examination], *how: Any) -> bytes:
+        routes = {ear.route for each in examinations for ear in each.result.ears}
+        return b"".join(encode(Examinations(examinations, routes), *how))
+
+    return encode_all
+
+
+as_csv: Final = _whole(csv_table.as_csv)
+as_nhanes_csv: Final = _whole(csv_table.as_nhanes_csv)
+as_tidy_csv: Final = _whole(long_table.as_tidy_csv)
+as_parquet: Final = _whole(long_table.as_parquet)
+as_json: Final = _whole(formats.as_json)
+as_fhir: Final = _whole(bundle.as_fhir)
 
 
 def session_with_marks() -> Examination:

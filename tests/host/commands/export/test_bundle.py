@@ -14,11 +14,12 @@ import pytest
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.words import say
 from firmware_py.sessions import session_record
-from host_tools.commands.export.bundle import CLASSICAL, as_fhir
+from host_tools.commands.export.bundle import CLASSICAL
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.host.commands.export.sessions import (
     JOURNALS,
     UNRELIABLE,
+    as_fhir,
     inferred_and_confirmed,
     session_with_bone,
     session_with_marks,

@@ -23,16 +23,19 @@ from firmware_py.operator.replies import result_words
 from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route
-from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
-from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.long_table import COLUMNS, as_parquet, as_tidy_csv
+from host_tools.commands.export.long_table import COLUMNS
 from tests.budget import quick
 from tests.host.commands.export.sessions import (
     JOURNALS,
     SILENT,
     UNRELIABLE,
+    as_csv,
+    as_fhir,
+    as_nhanes_csv,
+    as_parquet,
+    as_tidy_csv,
     inferred_and_confirmed,
     session_with_bone,
     session_with_marks,

@@ -9,13 +9,18 @@ from device.audiogram_tables.ears import TableEar
 from device.audiogram_tables.table import Table
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.route import Route
-from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import COMMA, SEMICOLON, TAB, Spelling, spelling_of
-from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
 from host_tools.commands.export.examination import Examination
-from host_tools.commands.export.formats import as_json
-from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
-from tests.host.commands.export.sessions import session_with_bone, session_with_marks
+from tests.host.commands.export.sessions import (
+    as_csv,
+    as_fhir,
+    as_json,
+    as_nhanes_csv,
+    as_parquet,
+    as_tidy_csv,
+    session_with_bone,
+    session_with_marks,
+)
 
 Write = Callable[[list[Examination]], bytes]
 WRITERS: Final[dict[str, Write]] = {

@@ -13,7 +13,6 @@ from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.outcomes import Bound, Verdict
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.report.ear_sentence import ear_sentence
@@ -24,7 +23,7 @@ from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.particulars import Particulars
 from tests.calibration.calibrations import MADE
 from tests.calibration.test_bone import of_bone
-from tests.host.commands.export.sessions import session_with_bone, with_vibrator
+from tests.host.commands.export.sessions import as_fhir, session_with_bone, with_vibrator
 from tests.host.commands.report.test_bone import conductive
 from tests.host.commands.report.test_referral import with_bone
 from tests.host.javascript import compute

@@ -27,10 +27,8 @@ from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, NONE, Settings
 from firmware_py.procedure.statements import has_thresholds
 from host_tools.catalogue import LANGUAGES
-from host_tools.commands.export.bundle import as_fhir
-from host_tools.commands.export.csv_table import as_csv, code_column, level_column
+from host_tools.commands.export.csv_table import code_column, level_column
 from host_tools.commands.export.examination import read_examination
-from host_tools.commands.export.formats import as_json
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.notes import notes_of
@@ -42,6 +40,7 @@ from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.verdicts import told_verdicts
+from tests.host.commands.export.sessions import as_csv, as_fhir, as_json
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 from tests.host.commands.page.test_breadth import check_paper, expect_result

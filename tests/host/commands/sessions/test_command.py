@@ -373,11 +373,12 @@ def test_what_is_chosen_is_exported_and_what_has_no_result_is_named(
     code, _, err = gp_pta("sessions", archive, "--export", out, "--sort", "started")
     sessions = json.loads(out.read_text())["sessions"]
 
-    assert code == 0
+    assert code == 1
     assert {session["journal"] for session in sessions} == {
         f"session-{number:06d}.journal" for number in range(3, 9)
     }
     assert [s["started"] for s in sessions] == sorted(s["started"] for s in sessions)
-    assert "left out: session-000001.journal: unfinished" in err
-    assert "left out: session-000002.journal: foreign" in err
+    assert f"left out: {archive}/session-000001.journal: it was not finished" in err
+    assert f"left out: {archive}/session-000002.journal: is no journal" in err
+    assert f"{out}: 6 sessions" in err
     assert gp_pta("sessions", archive, "--export", out)[0] == 2, "nothing is overwritten"

@@ -325,10 +325,20 @@ def test_a_session_that_does_not_replay_is_left_out_and_named(
     rewrite(tmp_path / "session-000001.journal", {"level_db_hl": 33.25})
     (tmp_path / "session-000009.journal").write_bytes(b"Dear sirs,\n")
     code, out, err = gp_pta("sessions", tmp_path, "--people")
-    assert code in (0, 6)
+    assert code == 1
     assert out.startswith("W-1: 1 session, 1 March 2026\n")
-    assert "left out: " in err
-    assert "session-000001.journal" in err
+    foreign, differs, _ = err.splitlines()
+    assert foreign.startswith(
+        f"left out: {tmp_path}/session-000009.journal: foreign: is no journal"
+    )
+    assert differs.startswith(f"left out: {tmp_path}/session-000001.journal: does not replay")
+
+    for path in tmp_path.glob("session-00000[12].journal"):
+        path.unlink()
+    code, out, err = gp_pta("sessions", tmp_path, "--people")
+    assert (code, out) == (2, "")
+    assert "session-000009.journal: foreign" in err
+    assert "is of anybody: nothing was written" in err
 
 
 def test_an_unfinished_session_is_quick_them_and_is_not_compared(
