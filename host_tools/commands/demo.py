@@ -49,7 +49,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.recordings import replayed
-from host_tools.recordings.newest import DEMO_PREFIX, JOURNALS
+from host_tools.recordings.newest import DEMO_PREFIX, newest_in
 from host_tools.recordings.recorded_session import Trial, replay_session
 from host_tools.terminal import say
 
@@ -123,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_place(arguments, arguments.out, teller(screen))
     data = data_directory(arguments.out, DEMO_PREFIX)
     result, nominal = _measure(arguments, data, screen)
-    journal = sorted(data.glob(JOURNALS))[-1]
+    journal = newest_in(data)
     session = replay_session(journal)
     verdict = replayed.verdict_of(session)
     truth = {ear.route: truth_of(ear, by_air, head) for ear in result.ears}

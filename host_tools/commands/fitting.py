@@ -30,6 +30,7 @@ from host_tools.devices.simulation import start_devices
 from host_tools.devices.tuning import FINDINGS, Person, setting_of, show_result, tune
 from host_tools.errors import HostError
 from host_tools.recordings.heading import Heading
+from host_tools.recordings.newest import TUNINGS, newest_in
 from host_tools.recordings.recorded_session import read_true_session
 from host_tools.terminal import show
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SPEECH_S: Final = 1.5
-TUNINGS: Final = "tuning-*.journal"
 RULE: Final = "nal-r"
 COUPLING: Final = "closed"
 SIMULATED: Final = Heading(comments="A simulated listener, and a simulated wearer.")
@@ -105,7 +105,7 @@ def fit_and_tune(
         SAMPLE_RATE_HZ,
     )
     result, wish_db = _tune(arguments, data, screen)
-    verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
+    verdict = replay_tuning_journal(newest_in(data, TUNINGS))
     show_result(screen, result, wish_db)
     show_verdict(screen, verdict)
     header = verdict.header

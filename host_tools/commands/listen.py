@@ -38,7 +38,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
 from host_tools.recordings import replayed
-from host_tools.recordings.newest import JOURNALS, LISTEN_PREFIX
+from host_tools.recordings.newest import LISTEN_PREFIX, newest_in
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -295,7 +295,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     began_s = time.monotonic()
     result, nominal = _measure(arguments, board, data, screen)
     show_result(screen, result, nominal=nominal)
-    verdict = replayed.replay_journal(sorted(data.glob(JOURNALS))[-1])
+    verdict = replayed.replay_journal(newest_in(data))
     show_verdict(screen, verdict)
     if arguments.json:
         summary = {

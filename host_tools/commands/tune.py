@@ -30,6 +30,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.recordings import replayed
+from host_tools.recordings.newest import TUNINGS, newest_in
 from host_tools.terminal import say, show
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -62,7 +63,6 @@ NEEDS: Final = {
     "": ("soundfile",), "--picture": ("matplotlib",), "--sound-card": ("sounddevice",)
 }  # fmt: skip
 TUNE_PREFIX: Final = "gp-pta-tune-"
-TUNINGS: Final = "tuning-*.journal"
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(screen, "space bar: what sounds now is better; p: no difference; ^C ends")
         result = tune(console, firmware, start, screen, aid, go_on=arguments.go_on)
     show_result(screen, result)
-    verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
+    verdict = replay_tuning_journal(newest_in(data, TUNINGS))
     show_verdict(screen, verdict)
     _write(arguments, result, verdict)
     if arguments.json:

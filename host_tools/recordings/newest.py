@@ -11,9 +11,11 @@ from typing import Final
 from firmware_py.journal import JournalError, JournalUnstartedError, read_journal
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
+from host_tools.recordings.names import path_by_number
 from host_tools.terminal import say_aside
 
 JOURNALS: Final = "session-*.journal"
+TUNINGS: Final = "tuning-*.journal"
 SESSIONS: Final = Path("sessions")  # where the pages have the firmware put them
 # Where demo and listen put a journal that was given no other place.
 DEMO_PREFIX: Final = "gp-pta-demo-"
@@ -76,12 +78,12 @@ def _journals_of(path: Path) -> list[Path]:
     if not os.path.isdir(path):
         return [path]  # whatever it is, who reads it says so
     try:
-        journals = sorted(each for each in path.iterdir() if each.suffix == ".journal")
+        found = [each for each in path.iterdir() if each.suffix == ".journal"]
     except OSError as error:
         raise cannot_be_read(path, error) from None
-    if not journals:
+    if not found:
         raise HostError(f"no journals in {str(path)!r}")
-    return journals
+    return sorted(found, key=path_by_number)
 
 
 def _temporary() -> Iterator[Path]:
@@ -93,11 +95,17 @@ def _temporary() -> Iterator[Path]:
             with suppress(OSError):  # it may go at any time
                 if directory.stat().st_uid == os.getuid():
                     found += ((j.stat().st_mtime, j) for j in _newest_first(directory))
-    yield from (journal for _, journal in sorted(found, reverse=True))
+    found.sort(key=lambda each: (each[0], path_by_number(each[1])), reverse=True)
+    yield from (journal for _, journal in found)
+
+
+def newest_in(directory: Path, names: str = JOURNALS) -> Path:
+    """Return the newest journal of a directory that has one of these names."""
+    return max(directory.glob(names), key=path_by_number)
 
 
 def _newest_first(directory: Path) -> list[Path]:
-    return sorted(directory.glob(JOURNALS), reverse=True)
+    return sorted(directory.glob(JOURNALS), key=path_by_number, reverse=True)
 
 
 def _is_started(journal: Path) -> bool:

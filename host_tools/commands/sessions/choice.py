@@ -18,6 +18,7 @@ from firmware_py.procedure.person import compose
 from firmware_py.procedure.settings import BOTH
 from host_tools.commands.sessions.entry import Entry
 from host_tools.errors import HostError
+from host_tools.recordings.names import by_number
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _of_device(device: str, entries: Iterable[Entry]) -> list[Placed]:
     """Place the sessions of a device; an unknown one may be several, with numbers of their own."""
     if not device:
         return [Placed(entry, _moment(entry) or 0.0) for entry in sorted(entries, key=_by_date)]
-    ordered = sorted(entries, key=lambda entry: (entry.session or 0, entry.started, entry.name))
+    ordered = sorted(entries, key=_by_session)
     known = [at for at in map(_moment, ordered) if at is not None]
     at, placed = min(known, default=0.0), []
     for entry in ordered:
@@ -76,8 +77,12 @@ def _of_device(device: str, entries: Iterable[Entry]) -> list[Placed]:
     return placed
 
 
-def _by_date(entry: Entry) -> tuple[float, str, str]:
-    return _moment(entry) or 0.0, entry.started, entry.name
+def _by_session(entry: Entry) -> tuple[Any, ...]:
+    return entry.session or 0, entry.started, by_number(entry.name)
+
+
+def _by_date(entry: Entry) -> tuple[Any, ...]:
+    return _moment(entry) or 0.0, entry.started, by_number(entry.name)
 
 
 def _moment(entry: Entry) -> float | None:
@@ -93,11 +98,11 @@ _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 # Of sessions in the order of their numbers (`in_order`). What is not known comes last.
 ORDERS: Final[dict[str, Callable[[Entry], tuple[Any, ...]]]] = {
-    "name": lambda entry: (entry.name,),
+    "name": lambda entry: by_number(entry.name),
     "started": lambda entry: (entry.started == "",),
     "identifier": lambda entry: (entry.identifier == "", entry.identifier),
-    "outcome": lambda entry: (entry.outcome, entry.name),
-    "pta4": lambda entry: (not entry.pta4_db_hl, -_worst_db_hl(entry), entry.name),
+    "outcome": lambda entry: (entry.outcome, by_number(entry.name)),
+    "pta4": lambda entry: (not entry.pta4_db_hl, -_worst_db_hl(entry), by_number(entry.name)),
 }
 
 

@@ -18,6 +18,7 @@ from typing import Final
 from firmware_py.platform.named_file import content_of
 from host_tools.commands.sessions.entry import UNREADABLE, Entry, entry_of
 from host_tools.files import cannot_be_read, user_directory
+from host_tools.recordings.names import by_number
 
 # An index of other fields is made anew; the number is for what else may change.
 FORMAT: Final = zlib.crc32(" ".join(["3", *Entry.__dataclass_fields__]).encode()) >> 1
@@ -64,13 +65,13 @@ def entries_of(directory: Path, watch: Watch, use_index: bool = True) -> list[En
 
 
 def _states(directory: Path) -> dict[str, State]:
-    """Return the state of every file that has the name of a journal, sorted by name."""
+    """Return the state of every file that has the name of a journal, by their numbers."""
     try:
         with os.scandir(directory) as files:
             found = [_state(file) for file in files if file.name.endswith(ENDING)]
     except OSError as error:
         raise cannot_be_read(directory, error) from None
-    return dict(sorted(found))
+    return dict(sorted(found, key=lambda each: by_number(each[0])))
 
 
 def _state(file: "os.DirEntry[str]") -> tuple[str, State]:

@@ -19,6 +19,7 @@ from firmware_py.sessions.replay import HearingReplay
 from host_tools.commands.watch.view import Answered, View, under_way
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
+from host_tools.recordings.names import by_number
 from host_tools.recordings.newest import JOURNALS
 from host_tools.recordings.recorded_session import (
     ReplayedSession,
@@ -96,7 +97,7 @@ class DirectoryWatch:
             names = fnmatch.filter(os.listdir(self._directory), JOURNALS)
         except OSError as error:
             raise cannot_be_read(self._directory, error) from None
-        return [self._directory / name for name in sorted(names, reverse=True)]
+        return [self._directory / name for name in sorted(names, key=by_number, reverse=True)]
 
     def close(self) -> None:
         """Do nothing: nothing is held open."""
