@@ -102,7 +102,7 @@ COMMANDS: Final = (
     ),
     Command("SESSion:STATe?", Instrument.state, "state of the test"),
     Command(
-        "SESSion:LIST?", _ask(ResultDesk.sessions), "number,outcome,start,ears,ID;...",
+        "SESSion:LIST?", _ask(ResultDesk.sessions), "number,outcome,start,ears,ID;...;10 of 312",
         (COUNT,), pin=ALWAYS,
     ),
     Command(

@@ -61,9 +61,16 @@ class ResultDesk:
         self._lock = lock
 
     def sessions(self, count: int | None) -> str:
-        """Return the newest sessions, the newest first."""
-        newest = reversed(self.journals()[-(count or SESSIONS_LISTED) :])
-        return ";".join(session_words(journal, self._data.disk) for journal in newest) or "-"
+        """Return the newest sessions, the newest first; if these are not all, how many of how many.
+
+        That is an entry without commas, such as ``50 of 312``.
+        """
+        journals = self.journals()
+        newest = journals[-(count or SESSIONS_LISTED) :]
+        told = [session_words(journal, self._data.disk) for journal in reversed(newest)]
+        if len(newest) < len(journals):
+            told.append(f"{len(newest)} of {len(journals)}")
+        return ";".join(told) or "-"
 
     def result(self, number: int | None) -> str:
         """Return the result as JSON: of the last test, so far or final, or of a session."""

@@ -430,7 +430,7 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     then = "2026-01-02T03:04:05+00:00"
 
     assert sessions == f"12,complete,{then},left,-;1,complete,{then},both,-"
-    assert one == f"12,complete,{then},left,-"
+    assert one == f"12,complete,{then},left,-;1 of 2"
     beside = {"verdict": "valid", "calibration": "SIMULATED", "session": 1, "started": then}
     beside |= {"calibration_words": picture[-2], "simulated": True, "speed": 1.0}
     beside |= {"person": UNKNOWN.as_record()}
@@ -528,6 +528,21 @@ def test_a_session_that_there_is_not_is_named(tmp_path: Path, one_ear: Path) -> 
 
     for answer, (line, words) in zip(told, NOT_THERE.items(), strict=False):
         assert answer.startswith(f'ERROR -224,"{words}'), line
+
+
+def test_a_list_says_of_how_many_sessions_it_has_the_newest(tmp_path: Path, one_ear: Path) -> None:
+    for number in range(1, 13):
+        content = b"".join(lines_of_session(one_ear, number))
+        (tmp_path / f"session-{number:06d}.journal").write_bytes(content)
+    ten, two, all_of_them, _ = answers_to(
+        Device(tmp_path), "SESS:LIST?", "SESS:LIST? 2", "SESS:LIST? 12"
+    )
+    for answer, listed in ((ten, 10), (two, 2)):
+        *sessions, share = answer.split(";")
+        assert [int(each.split(",")[0]) for each in sessions] == [*range(12, 12 - listed, -1)]
+        assert share == f"{listed} of 12"
+    assert all_of_them.count(";") == 11
+    assert " of " not in all_of_them
 
 
 def test_sessions_without_a_result_are_listed_and_say_so(tmp_path: Path, one_ear: Path) -> None:

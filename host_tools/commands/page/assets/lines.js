@@ -42,11 +42,17 @@ export function sessionsOf(answer) {
   if (answer === "-") {
     return [];
   }
-  return answer.split(";").map((entry) => {
+  return answer.split(";").filter((entry) => entry.includes(",")).map((entry) => {
     const [number, outcome, started, ears, ...identifier] = entry.split(",");
     const name = identifier.join(",");
     return { number: Number(number), outcome, started, ears, identifier: name === "-" ? "" : name };
   });
+}
+
+/** Return how many sessions such an answer lists, and how many there are; null if these are all. */
+export function shareOf(answer) {
+  const found = /(?:^|;)(\d+) of (\d+)$/.exec(answer);
+  return found && { listed: found[1], all: found[2] };
 }
 
 /** Return the lowest level of the answer to TONE:LIM?, and the highest by ear and frequency. */

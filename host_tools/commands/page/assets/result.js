@@ -3,7 +3,7 @@
 import { asymmetryLines, bandOf, columnsOf, gapLines, lossLines, normMark, notesOf } from "./beside.js";
 import { at, fill, make, save, show, table, tell } from "./dom.js";
 import { bundleOf } from "./fhir.js";
-import { sessionsOf } from "./lines.js";
+import { sessionsOf, shareOf } from "./lines.js";
 import { drawEars, drawnEar, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
 import {
@@ -107,15 +107,20 @@ export class Result {
 
   async #findEarlier() {
     const { identifier, session } = this.#whose;
-    const sessions = sessionsOf(
-      await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX }),
-    );
+    const answer = await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX });
+    const share = shareOf(answer);
     const isEarlier = (each) => each.number < session && identifier && each.identifier === identifier;
     const isDone = (each) => ["complete", "aborted"].includes(each.outcome);
-    const same = sessions.filter((each) => isEarlier(each) && isDone(each));
-    const none = make("li");
-    tell(none, () => say(identifier ? "earlier_none" : "earlier_nobody"));
-    fill(at("earlier-list"), ...(same.length ? same.map((each) => this.#choice(each)) : [none]));
+    const same = sessionsOf(answer).filter((each) => isEarlier(each) && isDone(each));
+    const lines = same.map((each) => this.#choice(each));
+    if (!identifier) {
+      lines.push(lineOf("earlier_nobody"));
+    } else if (share) {
+      lines.push(lineOf(same.length ? "earlier_among" : "earlier_none_among", share));
+    } else if (!same.length) {
+      lines.push(lineOf("earlier_none"));
+    }
+    fill(at("earlier-list"), ...lines);
     show(at("earlier-list"), true);
   }
 
@@ -251,6 +256,13 @@ function thresholdTable(ear, unit, others) {
   const made = table(caption, columns, rows);
   made.classList.add(ear.ear);
   return made;
+}
+
+/** Return a line of a list whose sentence follows the language. */
+function lineOf(key, values) {
+  const line = make("li");
+  tell(line, () => say(key, values));
+  return line;
 }
 
 function confirmedWords(again) {
