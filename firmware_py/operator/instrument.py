@@ -38,7 +38,7 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
-from firmware_py.procedure.person import Person, Sex, compose
+from firmware_py.procedure.person import Person, Sex
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import ROUTES, Route
@@ -211,7 +211,7 @@ class Instrument:
         with refusing(NOT_BEGUN):
             settings = self.setting_desk.of_test(changes)
             require_hands_off(self.buttons, self._board.client.told_until_us, settings, NOT_BEGUN)
-            person = Person(age_years, sex, None if identifier is None else compose(identifier))
+            person = Person.enter(age_years, sex, identifier)
             self._runner.begin(settings, self.setting_desk.configuration.pseudonymise(person))
         if differences := self.setting_desk.differences():
             self._tell("settings", {"differ": differences})

@@ -17,7 +17,7 @@ from firmware_py.operator.replies import pairs
 from firmware_py.operator.setting_desk import seed_by_chance
 from firmware_py.platform.program import run_program
 from firmware_py.procedure.events import Aborted, Continued, Paused
-from firmware_py.procedure.person import Person, compose
+from firmware_py.procedure.person import Person
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.settings import SEED_MAX
 from firmware_py.procedure.tuning.events import Answered
@@ -59,7 +59,7 @@ class TuningDesk:
                 TuningSettings.comparisons_max if count is None else count,
                 seed=seed_by_chance() if seed is None else seed,
             )  # fmt: skip
-            person = Person(identifier=None if identifier is None else compose(identifier))
+            person = Person.enter(identifier=identifier)
             self._tuner.begin(settings, self._whose(person, greeted))
 
     def _whose(self, person: Person, aid: AidGreeted) -> str | None:

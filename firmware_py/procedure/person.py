@@ -59,6 +59,28 @@ class Person:
         if self.identifier is not None:
             _check_identifier(self.identifier)
 
+    @classmethod
+    def enter(
+        cls,
+        age_years: float | None = None,
+        sex: Sex | None = None,
+        identifier: str | None = None,
+    ) -> Self:
+        """Return who somebody says is tested; the identifier in the form that is recorded.
+
+        Raises
+        ------
+        SettingError
+            As of the class; or the identifier has neither letter nor digit, and would be read as
+            none. One that was recorded is taken all the same.
+        """
+        if identifier and not identifier.strip(JOINTS):
+            raise SettingError(
+                f"identifier is {show(identifier)}; allowed are {IDENTIFIER_WORDS}, and at least "
+                "one letter or digit"
+            )
+        return cls(age_years, sex, None if identifier is None else compose(identifier))
+
     def as_record(self) -> dict[str, Any]:
         """Return the person as JSON values."""
         return asdict(self)

@@ -17,7 +17,7 @@ from device.sound_card.local_board import LocalBoard
 from device.sound_card.output import NoOutput
 from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.link.messages import LOWEST_DBFS
-from firmware_py.procedure.person import Person, compose
+from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.sessions.identity import Identity, Meeting, differences
 from host_tools.commands.prescribe.exports import AID_ENDINGS
@@ -153,8 +153,7 @@ def _whose(arguments: argparse.Namespace) -> Identity:
 
     try:
         fit = read_fit(arguments.fit)
-        named = None if arguments.id is None else compose(arguments.id)
-        told = Identity(Person(identifier=named).identifier)
+        told = Identity(Person.enter(identifier=arguments.id).identifier)
     except SettingError as error:
         raise HostError(f"--id: {error}") from None
     except FitError as error:

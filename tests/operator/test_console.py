@@ -623,7 +623,7 @@ def test_only_so_much_is_read_at_a_glance(one_ear: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    "identifier", ["..", "../../x", "a/b", "~", "$HOME", "`id`", "a.journal", "x" * 33]
+    "identifier", ["..", "../../x", "a/b", "~", "$HOME", "`id`", "a.journal", "x" * 33, "-", "__"]
 )
 def test_nothing_is_made_of_an_identifier_that_is_none(tmp_path: Path, identifier: str) -> None:
     (tmp_path / "data").mkdir()

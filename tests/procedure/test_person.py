@@ -94,6 +94,25 @@ def test_the_same_letters_are_the_same_identifier_however_they_were_typed(
             Person(identifier=typed)
 
 
+@pytest.mark.parametrize("identifier", ["-", "_", "-_-", "-" * 40])
+def test_what_looks_like_no_identifier_is_refused_where_it_is_told_and_read_where_it_is_recorded(
+    identifier: str,
+) -> None:
+    with pytest.raises(SettingError) as refusal:
+        Person.enter(identifier=identifier)
+    assert str(refusal.value) == (
+        f"identifier is {identifier!r}; allowed are {ALLOWED}, and at least one letter or digit"
+    )
+    recorded = {**UNKNOWN.as_record(), "identifier": identifier[:32]}
+    assert Person.from_record(recorded).identifier == identifier[:32]
+
+
+@pytest.mark.parametrize("identifier", ["-1", "_a", "P-", "患", "Zoe\u0308"])
+def test_another_identifier_is_told_as_it_is_composed(identifier: str) -> None:
+    assert Person.enter(67.0, "F", identifier) == Person(67.0, "F", compose(identifier))
+    assert Person.enter() == UNKNOWN
+
+
 def test_a_letter_that_this_python_does_not_know_yet_is_no_reason_to_refuse_a_record() -> None:
     """It may have been recorded where it was known."""
     assert unicodedata.category("\u0378") == "Cn"

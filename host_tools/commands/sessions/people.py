@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
+from unicodedata import category, normalize
 
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
 from firmware_py.journal.records import LineError
@@ -29,6 +30,7 @@ from host_tools.errors import HostError
 from host_tools.recordings.doubles import without_doubles
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
 
+LETTERS_MARKS_NUMBERS: Final = "LMN"  # the first letters of their categories
 EARS: Final = (RIGHT, LEFT)  # as they stand on paper
 NOBODY: Final = Identity()
 MAY_BE_UNKNOWN: Final = ("device", "board")  # and still be compared
@@ -139,7 +141,7 @@ class Person:
 
     identifier: str
     visits: tuple[Visit, ...]
-    alike: tuple[str, ...] = ()  # other identifiers that differ by capitals and signs alone
+    alike: tuple[str, ...] = ()  # other identifiers that perhaps are theirs, too
     convention: str = FIFTY_PERCENT  # of all thresholds and means
 
     @property
@@ -294,7 +296,7 @@ def _person(
 ) -> Person:
     convention = convention or visits[-1].convention
     told = tuple(visit.in_convention(convention) for visit in visits)
-    return Person(name, told, _alike(name, names), convention)
+    return Person(name, told, alike_of(name, names), convention)
 
 
 def _identity(entry: Entry, header: SessionHeader) -> Identity:
@@ -303,15 +305,19 @@ def _identity(entry: Entry, header: SessionHeader) -> Identity:
     return identity if clock_was_set(entry) else replace(identity, born_year=None)
 
 
-def _alike(identifier: str, identifiers: Iterable[str]) -> tuple[str, ...]:
-    """Return the others that are the same but for capitals, blanks and what stands for these."""
+def alike_of(identifier: str, identifiers: Iterable[str]) -> tuple[str, ...]:
+    """Return the others that differ by capitals, by blanks or what stands for these, or by forms.
+
+    Forms of letters are what NFKC makes the same: full-width ones, or two in one sign.
+    """
     folded = _fold(identifier)
     others = (each for each in identifiers if each != identifier)
     return tuple(each for each in others if folded and _fold(each) == folded)
 
 
 def _fold(identifier: str) -> str:
-    return "".join(filter(str.isalnum, identifier.casefold()))
+    plain = normalize("NFKC", normalize("NFKC", identifier).casefold())
+    return "".join(each for each in plain if category(each)[0] in LETTERS_MARKS_NUMBERS)
 
 
 def _read(directory: Path, entry: Entry, at: float) -> Visit:

@@ -55,6 +55,17 @@ export function shareOf(answer) {
   return found && { listed: found[1], all: found[2] };
 }
 
+/** Return whether two identifiers differ in case, blanks or what stands for these, or forms of letters only. */
+export function isLike(one, other) {
+  const [a, b] = [one, other].map(folded);
+  return a === b && a !== "";
+}
+
+function folded(identifier) {
+  const plain = identifier.normalize("NFKC").replace(/[^\p{L}\p{M}\p{N}]/gu, "");
+  return plain.toUpperCase().toLowerCase().normalize("NFKC");
+}
+
 /** Return the lowest level of the answer to TONE:LIM?, and the highest by ear and frequency. */
 export function limitsOf(answer) {
   const { low, ...ears } = pairs(answer);

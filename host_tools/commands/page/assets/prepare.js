@@ -3,7 +3,7 @@
 import { askOperator } from "./ask.js";
 import { at, fill, make, show, tell } from "./dom.js";
 import { mendAll } from "./field.js";
-import { sessionsOf } from "./lines.js";
+import { isLike, sessionsOf } from "./lines.js";
 import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
 import { plain } from "./problems.js";
 import { NotAllowed } from "./table.js";
@@ -300,12 +300,6 @@ function optionOf(name, choice) {
 
 function choiceWords(name, choice) {
   return say(`${name}_${choice.replaceAll(/[-, ]+/g, "_")}`);
-}
-
-/** Return whether two identifiers differ in case or blanks only. */
-function isLike(one, other) {
-  const [a, b] = [one, other].map((each) => each.normalize("NFC").toLowerCase().replace(/\s/g, ""));
-  return a === b && one !== "";
 }
 
 /** Say in what two sessions differ. */

@@ -1,8 +1,11 @@
-"""What the page makes of the device's list of sessions."""
+"""What the page makes of the device's list of sessions, and which identifiers it takes for like."""
 
 from typing import Any, Final
 
+import pytest
+
 from host_tools.commands.page.assemble import function_of, modules
+from host_tools.commands.sessions import people
 from tests.host.javascript import compute
 
 OWN: Final = "\n".join(function_of(each) for each in modules("lines.js").values())
@@ -22,3 +25,21 @@ def test_a_list_of_some_sessions_says_of_how_many_and_has_no_session_for_it() ->
     assert one == [[session], {"listed": "1", "all": "312"}]
     assert [each["number"] for each in two[0]] == [312, 9]
     assert two[1] == {"listed": "2", "all": "312"}
+
+
+LIKE: Final = [
+    ("P-17", "p17"), ("P-17", "P_17"), ("P-17", "Ｐ-１７"), ("ﬁnn", "FINN"), ("Straße", "STRASSE"),
+    ("Zoë", "ZOË"), ("ΟΔΟΣ", "οδος"), ("각", "\u1100\u1161\u11a8"),
+]  # fmt: skip
+UNLIKE: Final = [("P-17", "P-18"), ("-", "_"), ("", ""), ("Zoë", "Zoe"), ("कि", "का"), ("O1", "01")]
+
+
+@pytest.mark.parametrize(("pairs", "like"), [(LIKE, True), (UNLIKE, False)])
+def test_page_and_host_take_the_same_identifiers_for_like(
+    pairs: list[tuple[str, str]], like: bool
+) -> None:
+    program = "return given.pairs.map(([one, other]) => isLike(one, other));"
+    assert compute(OWN + program, pairs=pairs) == [like] * len(pairs)
+    for one, other in pairs:
+        found = people.alike_of(one, [one, other])
+        assert found == ((other,) if like else ()), (one, other)

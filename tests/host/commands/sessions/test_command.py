@@ -123,6 +123,18 @@ def test_identifiers_of_any_script_are_listed_and_found_however_they_are_typed(
         assert [entry["identifier"] for entry in json.loads(out)["sessions"]] == ["Zoë"]
 
 
+def test_an_identifier_that_nobody_could_tell_any_more_is_read_all_the_same(
+    tmp_path: Path, gp_pta: GpPta
+) -> None:
+    header, *records = read_journal(BOTH).records
+    path = tmp_path / "session-000001.journal"
+    write_again(path, {**header, "person": {**header["person"], "identifier": "-"}}, records)
+    _, out, _ = gp_pta("sessions", tmp_path, "--json")
+    assert [each["identifier"] for each in json.loads(out)["sessions"]] == ["-"]
+    code, out, _ = gp_pta("export", path, "--format", "json")
+    assert (code, json.loads(out)["sessions"][0]["person"]["identifier"]) == (0, "-")
+
+
 def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, gp_pta: GpPta) -> None:
     good = BOTH.read_bytes()
     damaged = bytearray(good)
