@@ -419,7 +419,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/console": 41,
     "firmware_py/board": 26,
     "firmware_py/installation": 11,
-    "firmware_py/sessions": 47,
+    "firmware_py/sessions": 48,
     "firmware_py/tuning": 4,
     "firmware_py/operator": 17,
     "firmware_py": 4,

@@ -40,7 +40,11 @@ class ForeignError(ArchiveError):
 
 
 class UnfinishedError(ArchiveError):
-    """A session that has no result yet."""
+    """A session that has no result yet; `goes_on`: this version can go on with it."""
+
+    def __init__(self, header: SessionHeader) -> None:
+        self.goes_on = not header.is_earlier
+        super().__init__(not_finished(header))
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,7 @@ def require_result(ends: Ends) -> Found:
     """Return what was found; `UnfinishedError` if there is no result."""
     if ends.result is not None:
         return Found(ends.header, ends.result, ends.course)
-    raise UnfinishedError(not_finished(ends.header))
+    raise UnfinishedError(ends.header)
 
 
 def _result(header: SessionHeader, line: bytes) -> SessionResult | None:

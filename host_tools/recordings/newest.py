@@ -61,8 +61,10 @@ def journal_or_newest(named: Path | None) -> Path:
     )
 
 
-def journals_or_newest(named: Sequence[Path]) -> list[Path]:
+def journals_or_newest(named: Sequence[Path], *, tunings: bool = True) -> list[Path]:
     """Return the journals that were named, those of a directory by name, or the newest session.
+
+    `tunings`: those of a directory, too.
 
     Raises
     ------
@@ -71,16 +73,17 @@ def journals_or_newest(named: Sequence[Path]) -> list[Path]:
     """
     if not named:
         return [journal_or_newest(None)]
-    return [journal for path in named for journal in _journals_of(path)]
+    return [journal for path in named for journal in _journals_of(path, tunings)]
 
 
-def _journals_of(path: Path) -> list[Path]:
+def _journals_of(path: Path, tunings: bool) -> list[Path]:
     if not os.path.isdir(path):
         return [path]  # whatever it is, who reads it says so
     try:
         found = [each for each in path.iterdir() if each.suffix == ".journal"]
     except OSError as error:
         raise cannot_be_read(path, error) from None
+    found = [each for each in found if tunings or not each.match(TUNINGS)]
     if not found:
         raise HostError(f"no journals in {str(path)!r}")
     return sorted(found, key=path_by_number)

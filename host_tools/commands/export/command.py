@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     name = checked_format(arguments.format, out, "-o", arguments.force)
     encode = encoder(name, arguments)
-    journals = journals_or_newest(arguments.journals)
+    journals = journals_or_newest(arguments.journals, tunings=False)
     _check_once(journals)
     return export(Journals(journals, arguments.unfinished, arguments.convention), encode, out)
 

@@ -151,7 +151,8 @@ def read_examination(
     except UnfinishedError as error:
         if unfinished:
             return _so_far(path, convention)
-        raise HostError(f"{path}: {error}; --unfinished exports what is known") from None
+        what_to_do = "; --unfinished exports what is known" if error.goes_on else ""
+        raise HostError(f"{path}: {error}{what_to_do}") from None
     except ForeignError as error:
         raise NonsenseError(str(error)) from None
     except ArchiveError as error:

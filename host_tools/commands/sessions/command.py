@@ -20,7 +20,7 @@ from host_tools.commands.export.command import (
 from host_tools.commands.export.formats import FORMATS, add_csv_arguments, encoder
 from host_tools.commands.export.journals import Journals
 from host_tools.commands.sessions.choice import ORDERS, Choice, choose, clock_was_set
-from host_tools.commands.sessions.entry import BROKEN, Entry
+from host_tools.commands.sessions.entry import BROKEN, TUNING, Entry
 from host_tools.commands.sessions.index import entries_of
 from host_tools.errors import LEFT_OUT, HostError
 from host_tools.files import check_name, write_text
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = choose(entries, choice, arguments.sort, arguments.reverse)
     code = 0
     if encode is not None:
-        paths = [directory / entry.name for entry in wanted]
+        paths = [directory / entry.name for entry in wanted if entry.outcome != TUNING]
         journals = Journals(paths, arguments.unfinished, arguments.convention)
         code = export(journals, encode, arguments.export)
         say_aside(f"{arguments.export}: {journals.written} sessions")
@@ -173,7 +173,8 @@ def _header(devices: bool) -> str:
 
 def _line(entry: Entry, devices: bool) -> str:
     clock = "" if entry.broken or clock_was_set(entry) else "  (clock was not set)"
-    line = f"{_of_session(entry)}{clock}"
+    by = f"  recorded by {entry.recorded_by}" if entry.recorded_by else ""
+    line = f"{_of_session(entry)}{clock}{by}"
     return _DEVICE.format(entry.device or "-", line) if devices else line
 
 

@@ -4,12 +4,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import JournalDamagedError, JournalReadError, JournalUnstartedError
+from firmware_py.journal import (
+    JournalDamagedError,
+    JournalNewerError,
+    JournalReadError,
+    JournalUnstartedError,
+    read_journal,
+)
+from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from firmware_py.procedure.statements import as_told
-from firmware_py.sessions.archive import DAMAGED, UNFINISHED, Ends
+from firmware_py.sessions.archive import DAMAGED, NEWER, UNFINISHED, Ends
+from firmware_py.sessions.session_course import Output, inputs_and_outputs
 from firmware_py.sessions.session_record import SessionRecordError
+from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About
 from host_tools.recordings.look import ends_of
@@ -18,9 +27,11 @@ RIGHT_BONE, LEFT_BONE = (str(Route(ear, BONE)) for ear in (RIGHT, LEFT))
 
 # In the place of an outcome, beside those of the archive.
 FOREIGN: Final = "foreign"  # no journal, or not of a session
+TUNING: Final = "tuning"  # of a hearing aid: no hearing test, and nothing is wrong with it
 UNREADABLE: Final = "unreadable"
 UNSTARTED: Final = "unstarted"  # the power went before its header was whole
-BROKEN: Final = (DAMAGED, FOREIGN, UNREADABLE, UNSTARTED)
+# Of these there are words, and no row of a session.
+BROKEN: Final = (DAMAGED, FOREIGN, NEWER, TUNING, UNREADABLE, UNSTARTED)
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,7 @@ class Entry:
     outcome : str
         As in the result, `UNFINISHED`, or one of `BROKEN`.
     words : str
-        What is wrong with a broken one.
+        What is wrong with a broken one, and whose a tuning is.
     session : int or None
     started : str
         ISO 8601.
@@ -60,6 +71,8 @@ class Entry:
         The hash of the prior that somebody brought; "": it is the one that ships.
     content : str
         Digest of the file.
+    recorded_by : str
+        The version and the format, of an earlier one.
 
     Texts are "" where nothing is known.
     """
@@ -86,6 +99,7 @@ class Entry:
     device: str = ""
     prior: str = ""
     content: str = ""
+    recorded_by: str = ""
 
     @property
     def broken(self) -> bool:
@@ -126,6 +140,8 @@ class Entry:
 def entry_of(path: Path) -> Entry:
     """Look at a file, and check that it is whole; what is wrong with it is in the entry."""
     try:
+        if tuning := _tuning_words(path):
+            return Entry(path.name, TUNING, tuning)
         return _entry_of(path.name, ends_of(path), digest_of(path))
     except OSError as error:
         return Entry(path.name, UNREADABLE, error.strerror or str(error))
@@ -133,6 +149,8 @@ def entry_of(path: Path) -> Entry:
         return Entry(path.name, UNSTARTED, _reason(path, error))
     except JournalDamagedError as error:
         return Entry(path.name, DAMAGED, f"line {error.line_number}: {error.reason}")
+    except JournalNewerError as error:
+        return Entry(path.name, NEWER, _reason(path, error))
     except JournalReadError as error:
         return Entry(path.name, FOREIGN, _reason(path, error))
     except SessionRecordError as error:
@@ -168,7 +186,29 @@ def _entry_of(name: str, ends: Ends, content: str) -> Entry:
         device=header.device,
         prior=header.prior,
         content=content,
+        recorded_by=header.recorded_by if header.is_earlier else "",
     )
+
+
+def _tuning_words(path: Path) -> str:
+    """Say whose a tuning is, and what came of it; "" of what is no good journal of one.
+
+    Raises
+    ------
+    OSError, JournalError, SessionRecordError
+        As of `ends_of`.
+    """
+    if session_number(path) == 0 or not path.name.startswith(TUNING):
+        return ""
+    recovered = read_journal(path)
+    if not is_tuning(recovered.header):
+        return ""
+    header, outcome = TuningHeader.from_record(recovered.header), UNFINISHED
+    for told in inputs_and_outputs(header, recovered.records):
+        if isinstance(told, Output) and told.result is not None:
+            outcome = told.result.outcome
+    by = f", recorded by {header.recorded_by}" if header.is_earlier else ""
+    return f"of {header.identifier or 'nobody named'}, begun {header.started}, {outcome}{by}"
 
 
 def _reason(path: Path, error: JournalReadError) -> str:

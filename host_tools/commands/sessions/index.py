@@ -21,7 +21,7 @@ from host_tools.files import cannot_be_read, user_directory
 from host_tools.recordings.names import by_number
 
 # An index of other fields is made anew; the number is for what else may change.
-FORMAT: Final = zlib.crc32(" ".join(["3", *Entry.__dataclass_fields__]).encode()) >> 1
+FORMAT: Final = zlib.crc32(" ".join(["4", *Entry.__dataclass_fields__]).encode()) >> 1
 ENDING: Final = ".journal"
 BYTES_MAX: Final = 1 << 30  # half a million journals
 BATCH: Final = 500  # read before they are kept: what is interrupted goes on from there

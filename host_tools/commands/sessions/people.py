@@ -25,7 +25,7 @@ from host_tools.commands.sessions.choice import (
     contradictions,
     in_order,
 )
-from host_tools.commands.sessions.entry import Entry
+from host_tools.commands.sessions.entry import TUNING, Entry
 from host_tools.errors import HostError
 from host_tools.recordings.doubles import without_doubles
 from host_tools.recordings.recorded_session import RecordedSession, read_true_session
@@ -287,7 +287,7 @@ def people_of(
 
 
 def _words_of_broken(directory: Path, entries: Iterable[Entry]) -> list[str]:
-    broken = (entry for entry in entries if entry.broken)
+    broken = (entry for entry in entries if entry.broken and entry.outcome != TUNING)
     return [f"{directory / entry.name}: {entry.outcome}: {entry.words}" for entry in broken]
 
 
