@@ -1,12 +1,13 @@
 """The console's commands for an update, and the system of a card behind them."""
 
 import base64
+import errno
 import hashlib
 import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 
@@ -15,7 +16,7 @@ from firmware_py.console.command_row import UnderWay
 from firmware_py.console.console import Console, Left
 from firmware_py.installation.card_system import CardSystem
 from firmware_py.operator.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
-from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.room_on_disk import LEFT_BY_UPDATE_BYTES
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.commands.update import pieces_of
@@ -163,6 +164,40 @@ def test_an_update_waits_for_the_test_and_for_room(card: Card) -> None:
     card.under_way = UnderWay.NOTHING
     card.free_bytes = LEFT_BY_UPDATE_BYTES + 100
     assert f"needs {len(BUNDLE)} bytes; 100 are free" in card.ask(BEGIN)
+
+
+def test_a_disk_that_fails_takes_no_update_and_the_operator_is_told(
+    card: Card, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def gone() -> NoReturn:
+        raise DataDirectoryError("data directory cannot be read")
+
+    assert card.ask(BEGIN) == "OK"
+    with monkeypatch.context() as full:
+        full.setattr(card.data.disk, "write", refuse)
+        assert card.ask(next(iter(pieces_of(BUNDLE, 0)))).startswith("ERROR -250")
+    card.send()
+    with monkeypatch.context() as full:
+        full.setattr(card.data.disk, "rename", refuse)
+        assert card.ask("SYST:UPD:END").startswith("ERROR -250")
+    assert not card.system.updating
+    card.desk._free_bytes = gone
+    assert card.ask(BEGIN).startswith('ERROR -250,"the update cannot be kept: data directory')
+
+
+def test_a_good_system_that_cannot_be_told_so_is_told_later(card: Card) -> None:
+    (card.place / "trial").touch()
+    (card.place / "told").rmdir()
+    card.start()
+    assert card.system.judge(GOOD, []) == ""
+    assert card.system.is_to_be_judged
+    (card.place / "told").mkdir()
+    assert card.system.judge(GOOD, []) == ""
+    assert not card.system.is_to_be_judged
+    assert (card.place / "told/well").exists()
 
 
 def test_on_trial_the_system_before_is_not_overwritten(card: Card) -> None:

@@ -1,5 +1,6 @@
 """The directory of the journals belongs to one firmware, and says what is wrong with it."""
 
+import errno
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -8,12 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.journal import JournalError, JournalExistsError, JournalWriteError, JournalWriter
+from firmware_py.journal import (
+    Disk,
+    JournalError,
+    JournalExistsError,
+    JournalWriteError,
+    JournalWriter,
+)
 from firmware_py.platform.data_directory import (
     SESSION_NUMBER_MAX,
     DataDirectory,
     DataDirectoryError,
+    NoRoomError,
 )
+from tests.journal.simulated_disk import SimulatedDisk
 from tests.strange_files import full, hollow
 
 
@@ -72,6 +81,55 @@ def test_a_data_directory_that_may_only_be_read_is_named(tmp_path: Path) -> None
     with pytest.raises(DataDirectoryError, match="cannot be written: Permission denied"):
         DataDirectory(tmp_path)
     tmp_path.chmod(0o700)
+
+
+class WornOutDisk(Disk):
+    """A medium that cannot be written any more."""
+
+    def open(self, path: Path, *, writable: bool) -> int:
+        if writable and path.exists():
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return super().open(path, writable=writable)
+
+    def create(self, path: Path) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+
+def test_what_cannot_be_written_any_more_is_read_by_one_firmware(data: DataDirectory) -> None:
+    data.journal_path(1).touch()
+    with pytest.raises(DataDirectoryError, match="is in use by another firmware"):
+        DataDirectory(data.path, disk=WornOutDisk())
+    data.close()
+    worn_out = DataDirectory(data.path, disk=WornOutDisk())
+    assert worn_out.journals() == [data.journal_path(1)]
+    with pytest.raises(DataDirectoryError, match="cannot be written: Read-only file system"):
+        worn_out.try_writing()
+    data._lock = os.dup(worn_out._lock)
+    worn_out.close()
+
+
+def test_a_directory_without_a_lock_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataDirectoryError, match="cannot be written: Read-only file system"):
+        DataDirectory(tmp_path, disk=WornOutDisk())
+
+
+def test_room_is_there_or_the_error_has_both_figures() -> None:
+    disk = SimulatedDisk()
+    data, disk.free = DataDirectory(Path("/data"), disk=disk), 200_000
+    assert data.require_room(200_000) == 200_000
+    assert data.lacks_room(200_000) == ()
+    with pytest.raises(NoRoomError, match="only 200 kB are free on the disk, and 201 kB") as error:
+        data.require_room(200_001)
+    assert data.lacks_room(200_001) == (error.value.why,)
+
+
+def test_a_trial_that_does_not_fit_leaves_nothing() -> None:
+    disk = SimulatedDisk()
+    data, disk.free = DataDirectory(Path("/data"), disk=disk), 10
+    with pytest.raises(DataDirectoryError, match="cannot be written: No space left on device"):
+        data.try_writing()
+    assert disk.paths() == [Path("/data/firmware.lock")]
+    assert disk.free == 10
 
 
 # What somebody else has put there
