@@ -27,6 +27,7 @@ const QUIET_MS = 6000; // then it is asked whether the device is still there
 const CLOCK_APART_MS = 5 * 60 * 1000;
 const PROBLEMS_SHOWN = 3;
 const PIN_NEEDED = -203;
+const DISK_REFUSES = -250; // what ended or left a test, and stays to be read when that is over
 const PART_STATES = { // key and class of what is said
   ok: ["works", "good"],
   FAULT: ["fails", "bad"],
@@ -347,7 +348,7 @@ class Page {
     const was = this.shown;
     this.shown = name;
     if (was !== name && name !== "off" && was !== "off") {
-      fill(at("problems")); // nothing old stands over what is shown now
+      this.forget((number) => number !== DISK_REFUSES); // nothing old stands over what is shown now
       mendAll();
     }
     for (const each of ["off", "prepare", "live", "result"]) {
@@ -375,14 +376,18 @@ class Page {
     } else if (what === "answer") {
       this.live.answer(about);
     } else if (what in MENDED) {
-      this.mended(MENDED[what]);
+      this.forget((number) => MENDED[what].includes(number));
     } else if (what === "session") {
+      this.forget((number) => number === DISK_REFUSES);
       this.isResultLocked = false;
       this.sawBegin = true;
       this.begun += 1;
       this.live.begin();
     } else if (what === "error") {
       this.problem(new Refused(Number(about.number), about.words));
+      if (Number(about.number) === DISK_REFUSES) {
+        this.check().then(() => this.refresh()).catch((error) => this.problem(error));
+      }
     } else if (OF_HAND.includes(what)) {
       this.tone.told(what, about);
     } else if (OF_TUNING.includes(what)) {
@@ -464,10 +469,10 @@ class Page {
     at("problems").children[PROBLEMS_SHOWN]?.remove();
   }
 
-  /** Take back what was told, and is mended. */
-  mended(numbers) {
-    for (const box of at("problems").querySelectorAll("[data-number]")) {
-      if (numbers.includes(Number(box.dataset.number))) {
+  /** Take back what was told with such a number; what has none has 0. */
+  forget(isSuch) {
+    for (const box of [...at("problems").children]) {
+      if (isSuch(Number(box.dataset.number))) {
         box.remove();
       }
     }
