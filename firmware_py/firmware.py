@@ -223,7 +223,7 @@ class Firmware:
             for driver in self._drivers:
                 driver.advance()
         self._settle()
-        if not any(driver.disk.has_left for driver in self._drivers):
+        if self._sessions or not any(driver.disk.has_left for driver in self._drivers):
             self._board.client.acknowledge(self._board.client.last_event)
         self._report_all(self._watch.look_at_waits(self._sessions))
         self._carry()

@@ -4,13 +4,15 @@ A test is reckoned as large as its caps of tones let it become, with seals. Only
 without end make one larger: a session under way is ended while there is room for its result.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from firmware_py.journal.records import HEADER_BYTES_MAX
 from firmware_py.procedure.caps import presentations_max
 from firmware_py.procedure.reasons import Code, Reason, reason
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tuning.settings import TuningSettings
+
+if TYPE_CHECKING:  # not every device tunes
+    from firmware_py.procedure.tuning.settings import TuningSettings
 
 # Of sealed journals: up to 1780 a presentation, of masked tones and by bone, with its answer and
 # its pause; and 750 a sound of a tuning.
@@ -30,7 +32,7 @@ def of_test(settings: Settings) -> int:
     return TO_BEGIN_AND_END_BYTES + PRESENTATION_BYTES * presentations_max(settings)
 
 
-def of_tuning(settings: TuningSettings) -> int:
+def of_tuning(settings: "TuningSettings") -> int:
     """Return how many bytes a tuning with these settings can take."""
     sounds = 2 * settings.rounds * ROUNDS_OF_COMPARISON * settings.comparisons_max
     return TO_BEGIN_AND_END_BYTES + SOUND_BYTES * sounds

@@ -283,3 +283,20 @@ def test_a_finished_test_is_shown_from_a_disk_that_is_full(quiet: SmallWorld) ->
     world = SmallWorld(0, disk)
     assert world.ask("SESS:STAT?")[0].startswith("state=finished outcome=complete")
     assert "left=" in world.ask("THR?")[0]
+
+
+def test_a_tuning_that_was_left_holds_up_no_test() -> None:
+    """What the board tells of the test is acknowledged, whatever of the tuning was not recorded."""
+    bench = Bench()
+    bench.tune()
+    bench.run_to("speech", 2)
+    disk = bench.simulated_disk
+    disk.fail(Fault(len(disk.calls) + 1, errno.ENOSPC, for_ever=True, only=GROWS))
+    bench.until(lambda: bench.tuner.session is None)
+    disk.heal()
+    assert "tuning 1 is left as it is" in bench.ask("SYST:ERR?")[0]
+    bench.runner.begin(SETTINGS)
+    bench.until(lambda: len(bench.board.played) > 5)
+    outbox = bench.board.server.outbox
+    assert outbox.newest_event > 8
+    assert len(outbox.events) <= 2, "all but the newest are acknowledged"
