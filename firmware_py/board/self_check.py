@@ -79,7 +79,8 @@ def disk_part(data: DataDirectory, needed_bytes: int, *, write: bool) -> Part:
             data.try_writing()
         free_bytes = data.require_room(needed_bytes)
     except DataDirectoryError as error:
-        return Part("disk", False, error.why)
+        (why,) = data.lacks_room(needed_bytes) or (error.why,)  # a full one cannot be written
+        return Part("disk", False, why)
     return Part("disk", True, reason(Code.FREE, free_mb=free_bytes // 1_000_000))
 
 

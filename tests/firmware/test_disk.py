@@ -242,12 +242,14 @@ def test_an_unfinished_test_on_a_full_disk_is_left_and_named_until_there_is_room
     disk = disk_with_a_test()
     before = disk.durable(FIRST)
     world = SmallWorld(free_bytes, disk)
+    few = f"only {free_bytes // 1000} kB are free on the disk"
     assert "goes on, tones so far" not in world.ready
-    assert "no test can be recorded" in world.ready
+    assert f"no test can be recorded: {few}" in world.ready
     left, full = world.errors()
-    words = [FIRST.name, "is left as it is", f"only {free_bytes // 1000} kB", "at the next start"]
-    assert has_all(left, words)
-    assert "no test can be recorded" in full
+    assert has_all(left, [FIRST.name, "is left as it is", few, "at the next start"])
+    assert has_all(full, ["no test can be recorded", few])
+    assert has_all(world.ask("*TST?")[0], ["16,", "disk FAULT, only"])
+    assert has_all(world.ask("SESS:STAR")[0], [f"ERROR {MASS_STORAGE}", few])
     assert_answers(world)
     assert disk.durable(FIRST) == before
 
