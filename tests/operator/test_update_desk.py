@@ -34,6 +34,7 @@ class Card:
     def __init__(self, data: DataDirectory, place: Path) -> None:
         self.place, self.updates = place, place / "updates"
         self.under_way, self.free_bytes = UnderWay.NOTHING, 10**9
+        self.disk_is_gone = False
         self.data = data
         self.start()
 
@@ -41,8 +42,13 @@ class Card:
         """Start the firmware, perhaps again."""
         self.system = CardSystem(self.place, self.data)
         self._console = Console((), None, under_way=lambda: self.under_way)
-        self.desk = UpdateDesk(self.system, self.data, lambda: self.free_bytes)
+        self.desk = UpdateDesk(self.system, self.data, self.look_for_room)
         self._console.add(COMMANDS, self.desk)
+
+    def look_for_room(self) -> int:
+        if self.disk_is_gone:
+            raise DataDirectoryError("data directory cannot be read")
+        return self.free_bytes
 
     def ask(self, line: str) -> str:
         return self._console.execute(line)[-1]
@@ -172,9 +178,6 @@ def test_a_disk_that_fails_takes_no_update_and_the_operator_is_told(
     def refuse(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def gone() -> NoReturn:
-        raise DataDirectoryError("data directory cannot be read")
-
     assert card.ask(BEGIN) == "OK"
     with monkeypatch.context() as full:
         full.setattr(card.data.disk, "write", refuse)
@@ -184,7 +187,7 @@ def test_a_disk_that_fails_takes_no_update_and_the_operator_is_told(
         full.setattr(card.data.disk, "rename", refuse)
         assert card.ask("SYST:UPD:END").startswith("ERROR -250")
     assert not card.system.updating
-    card.desk._free_bytes = gone
+    card.disk_is_gone = True
     assert card.ask(BEGIN).startswith('ERROR -250,"the update cannot be kept: data directory')
 
 

@@ -95,17 +95,16 @@ class WornOutDisk(Disk):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
 
-def test_what_cannot_be_written_any_more_is_read_by_one_firmware(data: DataDirectory) -> None:
-    data.journal_path(1).touch()
+def test_what_cannot_be_written_any_more_is_read_by_one_firmware(tmp_path: Path) -> None:
+    before = DataDirectory(tmp_path)
+    before.journal_path(1).touch()
     with pytest.raises(DataDirectoryError, match="is in use by another firmware"):
-        DataDirectory(data.path, disk=WornOutDisk())
-    data.close()
-    worn_out = DataDirectory(data.path, disk=WornOutDisk())
-    assert worn_out.journals() == [data.journal_path(1)]
-    with pytest.raises(DataDirectoryError, match="cannot be written: Read-only file system"):
-        worn_out.try_writing()
-    data._lock = os.dup(worn_out._lock)
-    worn_out.close()
+        DataDirectory(tmp_path, disk=WornOutDisk())
+    before.close()
+    with closing(DataDirectory(tmp_path, disk=WornOutDisk())) as worn_out:
+        assert worn_out.journals() == [before.journal_path(1)]
+        with pytest.raises(DataDirectoryError, match="cannot be written: Read-only file system"):
+            worn_out.try_writing()
 
 
 def test_a_directory_without_a_lock_that_cannot_be_made_is_named(tmp_path: Path) -> None:
