@@ -14,7 +14,7 @@ from firmware_py.procedure.settings import Settings
 if TYPE_CHECKING:  # not every device tunes
     from firmware_py.procedure.tuning.settings import TuningSettings
 
-# Of sealed journals: up to 1780 a presentation, of masked tones and by bone, with its answer and
+# Of sealed journals: up to 1790 a presentation, of masked tones and by bone, with its answer and
 # its pause; and 750 a sound of a tuning.
 PRESENTATION_BYTES: Final = 2048
 SOUND_BYTES: Final = 1024
