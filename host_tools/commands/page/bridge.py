@@ -22,6 +22,13 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
 from firmware_py.platform.ports import Port, PortError
+from host_tools.commands.page.strangers import (
+    WRONG_ADDRESS,
+    Once,
+    own_faults,
+    visitors,
+    why_closed,
+)
 
 HOST: Final = "127.0.0.1"
 TOKEN_BYTES: Final = 24
@@ -38,6 +45,9 @@ PING_S: Final = 5.0
 PONG_S: Final = 10.0
 # A page that takes nothing any more holds the lock that all else waits for, the end by ^C too.
 SEND_S: Final = 5.0
+# So does whoever connects and asks for nothing, or does not take its leave.
+OPEN_S: Final = 5.0
+CLOSE_S: Final = 5.0
 
 # The page's own policy says what it may run; a frame around it could have it clicked unseen.
 HEADERS: Final = {
@@ -49,6 +59,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 NOT_HERE: Final = "This is not the address that gp-pta page printed.\n"
+UNASKED: Final = "/favicon.ico"  # a browser asks for it by itself
 
 
 class End(NamedTuple):
@@ -85,11 +96,17 @@ class Bridge:
         self._tell = tell
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         self._taken = threading.Lock()
+        self._tell_of_strangers = Once(tell)
         self._server: Server = serve(
             self._serve, HOST, listen,
             process_request=self._answer, compression=None, max_size=MESSAGE_BYTES_MAX,
-            ping_interval=PING_S, ping_timeout=PONG_S, server_header=None,
+            open_timeout=OPEN_S, close_timeout=CLOSE_S, ping_interval=PING_S,
+            ping_timeout=PONG_S, server_header=None, logger=own_faults(__name__),
+            create_connection=visitors(self._tell_of_strangers),
         )  # fmt: skip
+        if os.name == "posix":  # every socket that it accepts has this, too
+            limit = _timeval(SEND_S)
+            self._server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         self._at = self._server.socket.getsockname()[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
@@ -113,12 +130,15 @@ class Bridge:
     def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the page; None: this is a page of ours that asks for the console."""
         if request.headers.get_all("Host") != [f"{HOST}:{self._at}"]:  # a name that leads here
+            self._tell_of_strangers(WRONG_ADDRESS)
             return connection.respond(http.HTTPStatus.FORBIDDEN, NOT_HERE)
         if self._is(request.path, f"/{self._token}/"):
             return Response(200, "OK", Headers(HEADERS | _length(self._page)), self._page)
         is_console = self._is(request.path, f"/{self._token}/{CONSOLE}")
         if is_console and request.headers.get_all("Origin") == [self._origin]:
             return None
+        if request.path != UNASKED:
+            self._tell_of_strangers(WRONG_ADDRESS)
         return connection.respond(http.HTTPStatus.NOT_FOUND, NOT_HERE)
 
     def _is(self, path: str, wanted: str) -> bool:
@@ -146,16 +166,14 @@ class Bridge:
         try:
             port.open()
             at_fault = UNPLUGGED
-            if os.name == "posix":
-                page.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(SEND_S))
             self._tell("a page has the device")
             page.send(self._url)
             self._carry(page, port)
         except PortError as error:
             goes_on = "; a test goes on at the device" if at_fault == UNPLUGGED else ""
             return End(f"{error}{goes_on}", at_fault, _reason(error))
-        except ConnectionClosed:
-            return End("the page is closed; a test goes on at the device")
+        except ConnectionClosed as error:
+            return End(f"{why_closed(error)}; a test goes on at the device")
         finally:
             port.close()
 

@@ -231,7 +231,10 @@ def test_a_page_that_takes_nothing_any_more_keeps_nobody_waiting(
             page.sendall("\r\n".join(lines).encode())
             while len(messages) < 2:
                 threading.Event().wait(0.01)
-    assert messages == ["a page has the device", "the page is closed; a test goes on at the device"]
+    assert messages == [
+        "a page has the device",
+        "the page takes nothing any more, and is closed; a test goes on at the device",
+    ]
 
 
 def tuple_of(place: str) -> tuple[str, int]:
