@@ -10,7 +10,6 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from firmware_py import __version__
 from firmware_py.platform.program import (
     EXIT_CONFIGURATION,
     EXIT_DONE,
@@ -135,14 +134,15 @@ def _add_other_ends(p: argparse.ArgumentParser) -> None:
 
 
 class Version(argparse.Action):
-    """Says version, kernels and commit; looked up only when asked for."""
+    """Says version, journals and kernels; looked up only when asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print one line and end."""
         from firmware_py.inference.library import LibraryError, runs_on
+        from firmware_py.platform.version import program_words
 
         try:
-            print(f"gp-pta-device {__version__}, {runs_on()}")
+            print(f"gp-pta-device {program_words()}, {runs_on()}")
         except LibraryError as error:
             parser.exit(2, f"gp-pta-device: {error}\n")
         parser.exit(0)

@@ -7,8 +7,6 @@ from importlib import import_module
 from itertools import takewhile
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, cast
 
-from firmware_py import __version__
-
 
 class CommandModule(Protocol):
     """What the module of a command offers.
@@ -174,6 +172,17 @@ class CommandParser(argparse.ArgumentParser):
         self.error(f"{name} is {value!r}; allowed are {allowed}{meant}")
 
 
+class Version(argparse.Action):
+    """Says version and journals; looked up only when asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print one line and end."""
+        from firmware_py.platform.version import program_words
+
+        print(f"gp-pta {program_words()}")
+        parser.exit(0)
+
+
 def parser_of(commands: Sequence[Command]) -> CommandParser:
     """Return the parser of the command line.
 
@@ -181,7 +190,7 @@ def parser_of(commands: Sequence[Command]) -> CommandParser:
     and `parser` (this one).
     """
     p = CommandParser(prog="gp-pta")
-    p.add_argument("--version", action="version", version=f"gp-pta {__version__}")
+    p.add_argument("--version", action=Version, nargs=0, help="say which program this is, and end")
     p.offer(commands)
     return p
 

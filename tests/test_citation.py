@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from packaging.version import Version
+
+from firmware_py import __version__
 
 ROOT: Final = Path(__file__).parents[1]
 CITATION: Final[dict[str, Any]] = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
@@ -21,7 +24,10 @@ def test_it_has_what_its_format_wants() -> None:
 
 
 def test_it_agrees_with_the_package() -> None:
-    assert str(CITATION["version"]) == PROJECT["version"]
+    cited, here = Version(str(CITATION["version"])), Version(PROJECT["version"])
+    assert not cited.is_prerelease, "a release is cited"
+    assert cited < here if here.is_prerelease else cited == here
+    assert PROJECT["version"] == __version__
     assert CITATION["license"] == PROJECT["license"]
     assert CITATION["keywords"] == PROJECT["keywords"]
     assert CITATION["title"] == f"GP-PTA: {PROJECT['description']}"

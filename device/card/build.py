@@ -127,8 +127,7 @@ def _firmware() -> Path:
     )  # fmt: skip
     if done.returncode:
         raise CardError("the firmware's image could not be made: see above")
-    (image,) = (REPOSITORY / "build/image").glob(f"gp-pta-device-*-{TARGET}")
-    return image
+    return REPOSITORY / f"build/image/gp-pta-device-{__version__}-{TARGET}"
 
 
 def _wheels(place: Path) -> list[Path]:

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from device.image.commit import commit, write_commit
 from device.image.compile import BuildError
-from device.image.kernels import ROOT, commit, export, make_library, refuse_more
+from device.image.kernels import ROOT, export, make_library, refuse_more
 from device.image.stack import stack_bytes
 from device.image.targets import TARGETS, Target
 from firmware_py import __version__
@@ -66,6 +67,7 @@ def assemble(
     for path in sorted((directory / "firmware_py").rglob("*.py")):
         if KERNELS not in path.parts:
             path.write_text(empty_docstrings(path.read_text("utf-8")), "utf-8")
+    write_commit(source_commit, directory)
     shutil.copy(ROOT / "LICENSE", directory)
     if page is not None:
         shutil.copyfile(page, directory / PAGE)

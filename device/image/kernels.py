@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from device.image.commit import commit
 from device.image.compile import BuildError, compile_library, join_texts
 from device.image.targets import Target, target_of_this_machine
 from firmware_py import __version__
@@ -65,16 +66,6 @@ COMPILE_ENVIRONMENT: Final = {
     "NUMBA_OPT": "0",
     "PYTHONHASHSEED": "0",
 }
-
-
-def commit() -> str:
-    """Return the commit of the sources, with "-changed" if they are not as committed."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--exclude=*",
-               "--dirty=-changed"]  # fmt: skip
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
 
 
 def export(tell: Callable[[str], None] = lambda line: None) -> str:

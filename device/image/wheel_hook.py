@@ -1,4 +1,4 @@
-"""What hatch runs when it builds a wheel: the library of kernels goes into it.
+"""What hatch runs when it builds: the commit goes into all, the library of kernels into a wheel.
 
 `pip install .` makes the library for this machine, and `make wheels` one for each target. An
 editable installation has the library beside the kernels. A wheel for a machine without a target has
@@ -21,24 +21,25 @@ TOLD: Final = (
     "gp-pta: the kernels are compiled for this machine: pip gets Numba and a linker for that (180 "
     "MB), which work for a minute or two and are not kept; pip install -v . shows how far it is"
 )
+WHEEL: Final = "wheel"
 EXTRA: Final = "kernels"  # the packages that make a library, or run the kernels without one
 
 
-class KernelsHook(BuildHookInterface[Any]):
-    """Adds the library of kernels to a wheel."""
+class BuildHook(BuildHookInterface[Any]):
+    """Adds the commit to what is built, and the library of kernels to a wheel."""
 
     def dependencies(self) -> list[str]:
         """Return what a build needs: nothing beside hatch if the library is made already."""
         sys.path.insert(0, self.root)
         from firmware_py.inference.library import is_made
 
-        if is_made():
+        if self.target_name != WHEEL or is_made():
             return []
         tell_terminal(TOLD)
         return self._of_extra()
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the library and name the machines the wheel is for, or depend on Numba.
+        """Note the commit; make the library of a wheel and name its machines, or depend on Numba.
 
         Raises
         ------
@@ -46,12 +47,29 @@ class KernelsHook(BuildHookInterface[Any]):
             If it cannot be made.
         """
         sys.path.insert(0, self.root)
-        from device.image.targets import TARGETS, target_of_this_machine
-        from firmware_py.inference.library import BESIDE, is_made
-
         if version == "editable":
             self._make_beside()
             return
+        self._made = tempfile.TemporaryDirectory()  # until all is written
+        self._note_commit(build_data)
+        if self.target_name == WHEEL:
+            self._add_library(build_data)
+
+    def _note_commit(self, build_data: dict[str, Any]) -> None:
+        """Add the file with the commit, but in a source archive, which has it."""
+        from device.image.commit import commit, write_commit
+        from firmware_py.platform import version as of_program
+
+        if (Path(self.root) / of_program.BUILT_FROM).exists():
+            return
+        noted = write_commit(commit(), Path(self._made.name))
+        if noted is not None:
+            build_data["force_include"][str(noted)] = of_program.BUILT_FROM
+
+    def _add_library(self, build_data: dict[str, Any]) -> None:
+        from device.image.targets import TARGETS, target_of_this_machine
+        from firmware_py.inference.library import BESIDE, is_made
+
         told = os.environ.get(LIBRARY_VARIABLE)
         target = TARGETS[Path(told).parent.name] if told else target_of_this_machine()
         if target is None:
@@ -72,12 +90,12 @@ class KernelsHook(BuildHookInterface[Any]):
         make_beside(self.app.display_info)
 
     def _make(self, target: Any) -> Path:
-        from device.image.kernels import commit, export, make_library
+        from device.image.commit import commit
+        from device.image.kernels import export, make_library
 
         def tell(name: str) -> None:
             self.app.display_info(f"compiling the kernel {name}")
 
-        self._made = tempfile.TemporaryDirectory()  # until the wheel is written
         library = Path(self._made.name) / "kernels.so"
         make_library(export(tell), target, library, commit())
         return library

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from device.image.commit import commit
 from device.image.compile import BuildError
-from device.image.kernels import ROOT, commit, export, make_library, refuse_more
+from device.image.kernels import ROOT, export, make_library, refuse_more
 from device.image.targets import TARGETS, Target, target_of_this_machine
 from device.image.wheel_hook import LIBRARY_VARIABLE
 from firmware_py.platform.program import run_program

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from firmware_py import __version__
+from firmware_py.platform.version import full_version
 
 LINE_BYTES_MAX: Final = 200
 # Figures of Linux: the word for it, and the files of which the first that is there says it
@@ -58,7 +58,7 @@ def lines(now: datetime, checked: list[str], root: Path = Path("/")) -> Iterator
     root : Path, optional
         Where Linux has its files.
     """
-    yield f"GP-PTA {__version__}, report on a board, {now.isoformat(timespec='seconds')}"
+    yield f"GP-PTA {full_version()}, report on a board, {now.isoformat(timespec='seconds')}"
     yield "It has no person's name and no answers in it. Nothing was sent anywhere."
     yield from ("", "What the machine says:")
     for name, files in SOURCES:

@@ -6,7 +6,6 @@ A query returns its answer, a command nothing. What cannot be done is a `Console
 from collections.abc import Callable
 from typing import Any, Final
 
-from firmware_py import __version__
 from firmware_py.board.board_connection import BoardConnection
 from firmware_py.board.self_check import (
     ButtonWatch,
@@ -36,6 +35,7 @@ from firmware_py.operator.result_desk import ResultDesk
 from firmware_py.operator.setting_desk import SettingDesk
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
 from firmware_py.procedure.person import Person, Sex
@@ -111,7 +111,7 @@ class Instrument:
 
     def identify(self) -> str:
         """Return maker, model, serial number and version."""
-        return f"GP-PTA,fitting device,{self._data.device or 0},{__version__}"
+        return f"GP-PTA,fitting device,{self._data.device or 0},{full_version()}"
 
     def version(self) -> str:
         """Return the versions of firmware and wire."""

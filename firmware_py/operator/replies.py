@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py import __version__
 from firmware_py.board.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import axis_unit, draw_audiogram, legend
@@ -20,6 +19,7 @@ from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number
 from firmware_py.platform.own_prior import shorten
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.convention import in_convention
@@ -48,7 +48,7 @@ def version_words(board: BoardConnection, slot: str) -> str:
     """Return the versions of firmware and wire, and what answers at its end; `slot`: of a card."""
     serial = serial_of(board.client.board) or UNKNOWN
     return (
-        f"firmware {__version__},wire {WIRE_VERSION},tone generator {board.board or UNKNOWN},"
+        f"firmware {full_version()},wire {WIRE_VERSION},tone generator {board.board or UNKNOWN},"
         f"serial number {serial}{slot and f',{slot}'}"
     )
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from firmware_py import __version__
 from firmware_py.journal import Disk, JournalError, JournalWriter, SealKey
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.own_prior import find_beside
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.events import (
     Action,
     Event,
@@ -135,7 +135,7 @@ class Session(Generic[First, Test]):
                 first = state.differences[0]
                 raise ReplayError(
                     f"record {first.record} has {first.recorded}, this firmware "
-                    f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
+                    f"({full_version()}) gives {first.replayed}: it cannot be gone on with here"
                 )
             session = cls(journal, state, clock)
             if not recovered.complete:

@@ -8,10 +8,9 @@ stands beside the field.
 import datetime
 import platform
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
-from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.simulated import BOARD_NAME
@@ -19,6 +18,7 @@ from firmware_py.journal import FORMAT_VERSION, Record, recorder_of
 from firmware_py.journal.records import HEADER_KEYS
 from firmware_py.platform.data_directory import SESSION, SESSION_NUMBER_MAX
 from firmware_py.platform.own_prior import DIGEST, FindPrior, find_none
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.events import (
     Action,
     BoardReady,
@@ -128,7 +128,7 @@ class Header(Generic[Test_co, Found_co]):
     _: KW_ONLY
     device: Annotated[str, text] = ""  # serial number of the fitting device; "": unknown
     # `firmware`, `python`: versions
-    firmware: Annotated[str, text] = __version__
+    firmware: Annotated[str, text] = field(default_factory=full_version)
     python: Annotated[str, text] = platform.python_version()
     journal: Annotated[int, whole(1, FORMAT_VERSION)] = FORMAT_VERSION  # the format of all records
 

@@ -10,6 +10,7 @@ import pytest
 
 from device.simulator.lines import SimulatedLine
 from device.simulator.virtual_clock import S
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.wording import readable
 from firmware_py.firmware import (
     FirmwareError,
@@ -18,6 +19,7 @@ from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
 from firmware_py.platform.program import EXIT_CONFIGURATION, EXIT_TONE_GENERATOR
+from firmware_py.platform.version import full_version
 from firmware_py.platform.waiting import SystemWaiting
 from firmware_py.procedure import ear_parts
 from firmware_py.procedure.events import Action, Event, ToneEnded
@@ -27,6 +29,7 @@ from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BY_AIR, Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.sessions.runner import Runner
 from firmware_py.sessions.session import HearingSession, Session
+from firmware_py.sessions.session_record import SessionHeader
 from tests.firmware.device import Device, answers_to
 from tests.firmware.whole_sessions import a_listener, result_of
 from tests.host.journals import session_of
@@ -142,6 +145,18 @@ def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_pat
     refusal, name, *_ = heard.splitlines()
     assert "cannot be read: No such file or directory; no test was begun" in refusal
     assert name.startswith("GP-PTA,")
+
+
+def test_console_and_journal_name_the_commit_where_the_version_is_no_release(
+    tmp_path: Path,
+) -> None:
+    device = Device(tmp_path / "data")
+    identity, versions, *_ = answers_to(device, "*IDN?", "SYST:VERS?")
+    assert identity == f"GP-PTA,fitting device,0,{full_version()}"
+    assert versions.startswith(f"firmware {full_version()},wire ")
+    started = "2026-01-02T03:04:05+00:00"
+    header = SessionHeader(1, started, Settings(), UNKNOWN, CalibrationInForce())
+    assert header.firmware == full_version()
 
 
 def test_a_person_that_is_none_is_refused_and_no_test_is_begun(tmp_path: Path) -> None:

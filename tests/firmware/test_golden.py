@@ -12,6 +12,7 @@ from device.simulator.head import Head
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.virtual_clock import S
 from device.simulator.world import World
+from firmware_py import __version__
 from firmware_py.calibration.in_force import SIMULATED, UNCALIBRATED
 from firmware_py.calibration.simulated import SERIAL
 from firmware_py.journal import read_journal
@@ -25,6 +26,7 @@ from tests.conftest import UPDATED
 from tests.firmware.whole_sessions import (
     a_listener,
     asked_again_though_answered,
+    of_no_commit,
     records_of,
     result_of,
     stimuli_of,
@@ -136,7 +138,8 @@ def test_a_golden_session_comes_out_again_bit_for_bit(
 ) -> None:
     golden = GOLDEN / f"{name}.journal"
     if request.config.getoption("--update-golden"):
-        new = run_recording(RECORDINGS[name], tmp_path / "new")
+        with of_no_commit():
+            new = run_recording(RECORDINGS[name], tmp_path / "new")
         request.config.stash[UPDATED].extend(difference(name, golden, new))
         shutil.copyfile(new, golden)
 
@@ -144,6 +147,16 @@ def test_a_golden_session_comes_out_again_bit_for_bit(
 
     assert verdict.code == IDENTICAL, short(verdict)
     assert asked_again_though_answered(golden) == []
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_a_golden_session_does_not_change_with_each_commit(tmp_path: Path) -> None:
+    for golden in GOLDEN.glob("*.journal"):
+        assert "+" not in read_journal(golden).header["firmware"], golden
+    recording = Recording({"ears": "left"}, listener={"lapse_rate": 1.0})
+    with of_no_commit():
+        new = run_recording(recording, tmp_path / "new")
+    assert read_journal(new).header["firmware"] == __version__
 
 
 def test_a_tone_that_is_not_the_recorded_one_is_noticed(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Listeners, sessions run from end to end, and what their journals say."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.head import USUAL, Head
@@ -12,6 +14,7 @@ from device.simulator.virtual_clock import MS
 from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
+from firmware_py.platform import version
 from firmware_py.procedure.events import Continued
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import Settings
@@ -44,6 +47,15 @@ def a_listener(
         head=head,
         response_time_s=response_time_s,
     )
+
+
+@contextmanager
+def of_no_commit() -> Iterator[None]:
+    """Have journals that are written meanwhile name the version alone, which is kept for longer."""
+    with mock.patch.object(version, "commit_of", return_value=""):
+        version.full_version.cache_clear()
+        yield
+    version.full_version.cache_clear()
 
 
 class Leaves(Listener):

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import pytest
 
+from firmware_py.journal import FORMAT_VERSION
+from firmware_py.platform.version import full_version
 from host_tools import extras, manual
 from host_tools.commands.completion import SHELLS
 from host_tools.commands.replay import command as replay
@@ -100,6 +102,18 @@ def test_all_commands_are_on_one_screen(
     words = " ".join(lines)
     assert [c.name for c in COMMANDS if not re.search(rf"(?<![\w-]){c.name}\b", words)] == []
     assert [c.name for c in COMMANDS if c.group and f" {c.name} " not in words] == []
+
+
+def test_it_says_which_program_it_is_and_which_journals_it_reads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr() == (
+        f"gp-pta {full_version()}, journals of format {FORMAT_VERSION} written and read\n",
+        "",
+    )
 
 
 def test_the_commands_of_a_group_stand_together() -> None:

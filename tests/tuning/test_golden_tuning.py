@@ -13,6 +13,7 @@ from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.tuning.result import TuningResult
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from host_tools.recordings.replayed import DIFFERENT, IDENTICAL
+from tests.firmware.whole_sessions import of_no_commit
 from tests.host.journals import write_again
 from tests.tuning.bench import DATA, Bench
 from tests.tuning.test_tuner import Chooser
@@ -21,9 +22,10 @@ JOURNAL: Final = Path(__file__).with_name("golden-tuning.journal")
 
 
 def run_recording() -> None:
-    bench = Bench(Chooser())
-    bench.tune()
-    bench.go_on()
+    with of_no_commit():
+        bench = Bench(Chooser())
+        bench.tune()
+        bench.go_on()
     content = bench.simulated_disk.content(DATA / "tuning-000001.journal")
     assert content is not None
     JOURNAL.write_bytes(content)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py import __version__
+from firmware_py.platform.version import full_version
 from host_tools.commands.doctor.findings import Findings, Lack, SerialPort, examine
 from host_tools.extras import CHECKOUT
 from host_tools.terminal import say
@@ -58,7 +58,7 @@ def as_json(findings: Findings, names: Iterable[str]) -> dict[str, Any]:
         ready = all(lack["option"] for lack in mine)
         commands.append({"command": name, "ready": ready, "lacks": mine})
     return {
-        "version": __version__,
+        "version": full_version(),
         "path": str(CHECKOUT),
         "python": platform.python_version(),
         "machine": _machine(),
@@ -70,7 +70,7 @@ def as_json(findings: Findings, names: Iterable[str]) -> dict[str, Any]:
 def words(findings: Findings, names: Iterable[str]) -> Iterator[str]:
     """Return the findings in lines for people, 80 columns wide but for what is to be typed."""
     kind = "checkout" if (CHECKOUT / "pyproject.toml").is_file() else "installed"
-    yield f"gp-pta {__version__} ({kind}) in {CHECKOUT}"
+    yield f"gp-pta {full_version()} ({kind}) in {CHECKOUT}"
     yield from _row("Python", f"{platform.python_version()} on {_machine()}, {sys.executable}")
     yield from _row("kernels", findings.kernels)
     here = [f"{one.name}{TOGETHER}{one.version}" for one in findings.packages if one.version]

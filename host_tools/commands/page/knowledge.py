@@ -3,7 +3,6 @@
 from dataclasses import fields
 from typing import Any, Final, get_args
 
-from firmware_py import __version__
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.command_row import Command
 from firmware_py.console.console import OWN_COMMANDS
@@ -11,6 +10,7 @@ from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
+from firmware_py.platform.version import full_version
 from firmware_py.procedure import reasons
 from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.asymmetry import CRITERIA
@@ -104,7 +104,7 @@ def knowledge() -> dict[str, Any]:
     own = {each.short: _command(each) for each in OF_EVERY_DEVICE}
     tuning = {each.short: _command(each, TUNING) for each in OF_TUNING}
     return {
-        "version": __version__,
+        "version": full_version(),
         "commands": own | tuning,
         "settings": {field.name: _limits_of(field.type) for field in fields(Settings)},
         "conducts": CONDUCTS,

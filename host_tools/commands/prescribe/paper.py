@@ -8,8 +8,8 @@ from typing import Final
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.for_whom import Finding
 from device.speech import CONVERSATION_DB_SPL
-from firmware_py import __version__
 from firmware_py.calibration.in_force import HOLDING, UNCALIBRATED
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.outcomes import Verdict
 from host_tools import document
 from host_tools.catalogue import catalogue_of
@@ -161,7 +161,7 @@ class PrescriptionPaper:
             headline=particulars.say("gains"),
             standing=frame.why_not_final() or particulars.standing,
             final=particulars.final and not frame.why_not_final(),
-            footer=words.say("footer", version=__version__),
+            footer=words.say("footer", version=full_version()),
             blocks=[
                 *frame.verdicts(),
                 document.facts([*particulars.facts(), frame.rule()]),

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.fit_file import fit_digest
 from device.hearing_aid.for_whom import Finding as ForWhom
-from firmware_py import __version__
 from firmware_py.console.wording import readable
 from firmware_py.inference.preference.regret import off_db
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
@@ -107,7 +107,7 @@ class TunedPaper:
             headline=words.say("tuned"),
             standing=not_final or particulars.standing,
             final=particulars.final and not not_final,
-            footer=words.say("footer", version=__version__),
+            footer=words.say("footer", version=full_version()),
             blocks=[
                 *frame.verdicts(),
                 document.facts([*particulars.facts(), frame.rule(), *self._facts(frame)]),

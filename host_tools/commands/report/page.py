@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
-from firmware_py import __version__
 from firmware_py.calibration.in_force import HOLDING
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.grades import GRADES_DB_HL, grades_told
 from firmware_py.procedure.outcomes import Bound, Purpose
 from firmware_py.procedure.printable import printable
@@ -80,7 +80,7 @@ def page_of(
         "sign": _sign(particulars),
         "steps": str(len(trials)),
         "trials": _trials(trials, findings, words),
-        "footer": escape(words.footer(__version__)),
+        "footer": escape(words.footer(full_version())),
         "history": _json(_program_data(findings, session, history, words)),
         "drawing": drawing_js.inline_script(),
         "program": _asset("page.js"),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from firmware_py import __version__
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.route import BY_AIR
 from firmware_py.procedure.statements import has_thresholds
 from host_tools import document, drawing_js
@@ -37,7 +37,7 @@ def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> 
         headline=particulars.say("audiogram"),
         standing=particulars.standing,
         final=particulars.final,
-        footer=words.footer(__version__),
+        footer=words.footer(full_version()),
         blocks=[
             *(document.verdict(each) for each in words.verdicts(findings)),
             document.facts(particulars.facts()),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Final
 
-from firmware_py import __version__
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools import drawing_js
@@ -41,7 +41,7 @@ def people_page(people: Sequence[tuple[Person, Sequence[Comparison]]], words: Pe
 <main>
 {sections}
 </main>
-<footer><p>gp-pta {escape(__version__)}. {escape(words.method())}</p></footer>
+<footer><p>gp-pta {escape(full_version())}. {escape(words.method())}</p></footer>
 </body>
 </html>
 """

@@ -3,8 +3,10 @@
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -173,6 +175,39 @@ def test_every_stick_ends_in_one_sentence(card: Card, kind: str) -> None:
     assert [*card.updates().values()] == [offered] * bool(offered)
     assert card.system.look(idle=True) == card.read_run_file("faults").splitlines()
     assert card.read_run_file("update").strip() == card.system.update_words()
+
+
+# How busybox sorts versions, of which a card has its sort.
+SORT_OF_BUSYBOX: Final = f"""exec {sys.executable} -I -S -c '
+import ctypes, functools, sys
+compare = ctypes.CDLL(None).strverscmp
+key = functools.cmp_to_key(lambda one, other: compare(one.encode(), other.encode()))
+print(*sorted(sys.stdin.read().split(), key=key), sep="\\n")
+'
+"""
+IN_ORDER: Final = (
+    "0.1.0-20261231.235959", "0.2.0.dev0-20261128.181423", "0.2.0.dev0-20261129.000000",
+    "0.2.0.dev10-20261128.000000", "0.2.0-20261127.000000", "0.2.1.dev0-20261126.000000",
+    "0.2.1-20261125.000000", "0.10.0.dev0-20261124.000000", "0.10.0-20261123.000000",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("sort", ["", SORT_OF_BUSYBOX], ids=["coreutils", "busybox"])
+def test_what_leads_to_a_release_is_older_than_the_release(card: Card, sort: str) -> None:
+    if sort:
+        (card.place / "bin/sort").write_text(f"#!/bin/sh\n{sort}")
+        (card.place / "bin/sort").chmod(0o755)
+    for older, newer in pairwise(IN_ORDER):
+        (card.place / "os-release").write_text(f"VERSION_ID={older}\n")
+        card.plug_in(Stick({"a.raucb": newer}))
+        assert card.updates() == {"offered.raucb": newer}
+        (card.place / "updates/offered.raucb").unlink()
+        (card.place / "os-release").write_text(f"VERSION_ID={newer}\n")
+        card.plug_in(Stick({"a.raucb": older}))
+        assert card.updates() == {}
+        assert f"{NO}{older} is older than {newer}" in card.read_run_file("faults")
+        card.plug_in(Stick({"a.raucb": newer}))
+        assert card.updates() == {}, "it runs already"
 
 
 versions = st.sampled_from(["0.9", "1.10", "2.0", "2.0-1", "2.1", "2.10", "3.0", "bad"])

@@ -14,6 +14,7 @@ from unittest import mock
 
 from device.image import kernels
 from device.image.build import assemble
+from device.image.commit import commit
 from device.image.targets import target_of_this_machine
 from firmware_py.inference.library import BESIDE, source_digest
 
@@ -83,7 +84,7 @@ def make_image(place: Path, cache: Path, parts: Parts = kernels.PARTS) -> Image 
         if not packed.exists():
             page = place / "page.html"
             page.write_text(PAGE_TEXT, encoding="ascii")
-            assemble(text, target, directory, kernels.commit(), page)
+            assemble(text, target, directory, commit(), page)
     return Image(directory, packed, text)
 
 

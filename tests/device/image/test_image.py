@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from device.image.build import DEVICES, LAUNCHER, PAGE, STACK_BYTES_MAX, main
+from device.image.commit import UNKNOWN
 from device.image.compile import (
     DEFINE,
     NEVER_INLINED,
@@ -26,6 +27,7 @@ from device.image.targets import TARGETS
 from firmware_py import __version__
 from firmware_py.inference import library as library_module
 from firmware_py.inference.library import Library, LibraryError, source_digest
+from firmware_py.platform.version import commit_of, full_version, program_words, with_commit
 from tests.device.image.elf import undefined_symbols
 from tests.device.image.image import PAGE_TEXT, ROOT, Image
 
@@ -85,6 +87,13 @@ def test_two_builds_give_the_same_bytes(image: Image, tmp_path: Path) -> None:
     )  # fmt: skip
     packed = again.with_name(image.packed.name)
     assert packed.read_bytes() == image.packed.read_bytes()
+
+
+def test_an_image_says_its_commit_without_git(small_image: Image) -> None:
+    manifest = json.loads((small_image.directory / "manifest.json").read_text())
+    told = commit_of(small_image.directory)
+    assert told == ("" if manifest["commit"] == UNKNOWN else manifest["commit"])
+    assert not (small_image.directory / ".git").exists()
 
 
 def test_the_checksums_are_those_of_all_files(small_image: Image) -> None:
@@ -169,13 +178,14 @@ def test_the_tar_is_the_directory(small_image: Image) -> None:
 @pytest.mark.thorough
 def test_the_version_names_target_and_commit(image: Image) -> None:
     manifest = json.loads((image.directory / "manifest.json").read_text())
+    own = with_commit(__version__, commit_of(image.directory))
     done = subprocess.run(
         [sys.executable, str(image.directory / "gp-pta-device"), "--version"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == (
-        f"gp-pta-device {__version__}, ready-made kernels for {manifest['target']}, "
-        f"commit {manifest['commit']}\n"
+        f"gp-pta-device {program_words().replace(full_version(), own)}, "
+        f"ready-made kernels for {manifest['target']}, commit {manifest['commit']}\n"
     )
 
 

@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from contextlib import suppress
 from email import message_from_bytes
@@ -17,8 +18,10 @@ from packaging.requirements import Requirement
 from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
+from device.image.commit import UNKNOWN, commit
 from device.image.targets import TARGETS, target_of_this_machine
 from device.image.wheels import WHEEL_BYTES_MAX, make_wheels
+from firmware_py.platform.version import BUILT_FROM
 from tests.device.image.image import ROOT, Image
 from tests.device.install.test_install import requirements_of
 
@@ -104,7 +107,22 @@ def test_a_wheel_has_all_of_the_packages_but_their_pages(small_wheel: Path) -> N
         names = {name for name in archive.namelist() if name.startswith(PACKAGES)}
     programs = [path for path in of_the_packages() if path.suffix not in OF_PAGES]
     expected = {str(path.relative_to(ROOT)) for path in programs} - OF_A_CHECKOUT
-    assert names - {"firmware_py/inference/kernels.so"} == expected
+    assert names - {"firmware_py/inference/kernels.so", BUILT_FROM} == expected
+
+
+def commit_in(archive: zipfile.ZipFile | tarfile.TarFile) -> str:
+    """Return the commit that an archive says it was built from; "": none is known."""
+    if isinstance(archive, zipfile.ZipFile):
+        return archive.read(BUILT_FROM).decode() if BUILT_FROM in archive.namelist() else ""
+    (found,) = [name for name in archive.getnames() if name.endswith(BUILT_FROM)] or [""]
+    file = archive.extractfile(found) if found else None
+    return "" if file is None else file.read().decode()
+
+
+def test_a_wheel_says_its_commit(small_wheel: Path) -> None:
+    wanted = "" if commit() == UNKNOWN else f"{commit()}\n"
+    with zipfile.ZipFile(small_wheel) as archive:
+        assert commit_in(archive) == wanted
 
 
 def test_what_a_wheel_lacks_is_imported_by_nothing_that_it_has() -> None:
@@ -191,8 +209,10 @@ def test_a_wheel_is_built_from_the_source_archive(tmp_path: Path) -> None:
     )  # fmt: skip
     (wheel,) = tmp_path.glob("*.whl")
     assert parse_wheel_filename(wheel.name)[-1] & {*sys_tags()}
-    with zipfile.ZipFile(wheel) as built:
+    with zipfile.ZipFile(wheel) as built, tarfile.open(archive) as source:
         assert "firmware_py/inference/kernels.so" in built.namelist()
+        assert commit_in(built) == commit_in(source)
+        assert commit_in(source) == ("" if commit() == UNKNOWN else f"{commit()}\n")
 
 
 def test_a_build_tells_a_person_at_a_terminal_though_pip_keeps_its_output() -> None:

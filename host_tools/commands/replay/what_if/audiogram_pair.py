@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py import __version__
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
 from host_tools import document, drawing_js
@@ -40,7 +40,7 @@ def comparison_sheet(comparison: Comparison, title: str) -> Document:
         headline="What another model says",
         standing="WHAT IF",
         final=False,
-        footer=f"gp-pta {__version__}",
+        footer=f"gp-pta {full_version()}",
         blocks=[
             document.facts([("supposed", comparison.words), ("calibration", title)]),
             document.figures([_figure(ear, nominal=comparison.nominal) for ear in comparison.ears]),

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.world import World
-from firmware_py import __version__
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
@@ -156,7 +156,7 @@ def check_paper(
     assert page.locator("#result-sign .to-sign p").all_inner_texts() == signed
     assert page.locator("#result-sign").inner_text().startswith(particulars.say("comments"))
     assert page.locator("#result-footer").inner_text() == words.catalogue.say(
-        "prescription", "footer", version=__version__
+        "prescription", "footer", version=full_version()
     )
     marks = [mark for ear in findings.ears if (mark := watermark(findings, ear))]
     assert page.locator("#result-ears .watermark").all_text_contents() == marks

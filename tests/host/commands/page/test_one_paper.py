@@ -21,7 +21,7 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import SimulatedListener
 from device.simulator.simulated_board import SimulatedBoard
 from device.simulator.world import World
-from firmware_py import __version__
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, NONE, Settings
@@ -147,7 +147,7 @@ def test_pdf_and_html_say_the_same(recording: Recording, language: str) -> None:
     pdf = ReadPdf(set_document(paper_of(findings, recording.session, NO_HEADING), ".pdf"))
     page = re.sub(r"<[^>]+>", " ", page_of(findings, recording.session, NoSteps(), NO_HEADING))
     # A sentence may go on behind the foot of a page.
-    footer = re.escape(flat(words.footer(__version__))) + r" \d+ / \d+ "
+    footer = re.escape(flat(words.footer(full_version()))) + r" \d+ / \d+ "
     for form, text in {"PDF": re.sub(footer, "", flat(pdf.text)), "HTML": flat(page)}.items():
         noise = noise_words(recording.session, findings, words)
         for sentence in [*sentences(findings, words), *noise]:

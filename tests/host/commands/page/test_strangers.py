@@ -38,7 +38,7 @@ AT_ONCE: Final = struct.pack("ii", 1, 0)  # whoever closes so resets the connect
 
 
 class Served:
-    """A served page, the cable behind it, and whoever connects; for a `with`."""
+    """A server page, the cable behind it, and whoever connects; for a `with`."""
 
     def __init__(self, name: Path) -> None:
         self.cable = Cable(threading.Condition())
@@ -129,7 +129,7 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Served]:
+def server(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Served]:
     """Return what serves a page; a word beside what it tells is an error."""
     yield Served(tmp_path / "console")
     assert capfd.readouterr() == ("", "")
@@ -150,12 +150,12 @@ NO_REQUESTS: Final = {
 
 
 @pytest.mark.parametrize("data", NO_REQUESTS.values(), ids=list(NO_REQUESTS))
-def test_whoever_sends_no_request_leaves_one_sentence(data: bytes, served: Served) -> None:
-    with served:
+def test_whoever_sends_no_request_leaves_one_sentence(data: bytes, server: Served) -> None:
+    with server:
         for _ in range(3):
-            served.send(data)
-        served.goes_on()
-    assert served.of_strangers() == [NO_PAGE]
+            server.send(data)
+        server.goes_on()
+    assert server.of_strangers() == [NO_PAGE]
 
 
 @pytest.mark.parametrize(
@@ -167,13 +167,13 @@ def test_whoever_sends_no_request_leaves_one_sentence(data: bytes, served: Serve
     ids=str,
 )  # fmt: skip
 def test_a_request_that_no_page_makes_leaves_one_sentence(
-    other: dict[str, str], served: Served
+    other: dict[str, str], server: Served
 ) -> None:
-    with served:
+    with server:
         for _ in range(3):
-            served.send(served.request(**other))
-        served.goes_on()
-    assert served.of_strangers() == [NO_PAGE]
+            server.send(server.request(**other))
+        server.goes_on()
+    assert server.of_strangers() == [NO_PAGE]
 
 
 @pytest.mark.parametrize(
@@ -182,33 +182,33 @@ def test_a_request_that_no_page_makes_leaves_one_sentence(
     ids=list("pho"),
 )
 def test_whoever_asks_for_another_address_leaves_one_sentence(
-    other: dict[str, str], served: Served
+    other: dict[str, str], server: Served
 ) -> None:
-    with served:
+    with server:
         for _ in range(3):
-            served.send(served.request(**other))
-        served.goes_on()
-    assert served.of_strangers() == [WRONG_ADDRESS]
+            server.send(server.request(**other))
+        server.goes_on()
+    assert server.of_strangers() == [WRONG_ADDRESS]
 
 
-def test_what_a_browser_does_by_itself_is_not_told(served: Served) -> None:
+def test_what_a_browser_does_by_itself_is_not_told(server: Served) -> None:
     """It asks for an icon, and connects before it has anything to ask."""
-    with served:
-        served.send(served.request("/favicon.ico"))
-        served.send(b"", and_leave=True)
-        served.goes_on()
-    assert served.of_strangers() == []
+    with server:
+        server.send(server.request("/favicon.ico"))
+        server.send(b"", and_leave=True)
+        server.goes_on()
+    assert server.of_strangers() == []
 
 
 @pytest.mark.parametrize("sent", [8, 40, 200])
 def test_whoever_is_gone_in_the_middle_of_a_request_leaves_one_sentence(
-    sent: int, served: Served
+    sent: int, server: Served
 ) -> None:
-    with served:
+    with server:
         for _ in range(3):
-            served.send(served.request()[:sent], and_leave=True)
-        served.goes_on()
-    assert served.of_strangers() == [GONE_EARLY]
+            server.send(server.request()[:sent], and_leave=True)
+        server.goes_on()
+    assert server.of_strangers() == [GONE_EARLY]
 
 
 NONSENSES: Final = {
@@ -229,28 +229,28 @@ NONSENSES: Final = {
 
 @pytest.mark.parametrize("data", NONSENSES.values(), ids=list(NONSENSES))
 def test_a_page_that_speaks_nonsense_is_closed_with_one_sentence(
-    data: bytes, served: Served
+    data: bytes, server: Served
 ) -> None:
-    with served:
-        with served.has_console() as page, suppress(ConnectionError):
+    with server:
+        with server.has_console() as page, suppress(ConnectionError):
             page.sendall(data)
             while page.recv(1 << 16):
                 continue
             page.shutdown(socket.SHUT_WR)
-        served.until(f"{NONSENSE}{GOES_ON}")
-        served.goes_on()
-    assert served.of_strangers() == [f"{NONSENSE}{GOES_ON}"]
+        server.until(f"{NONSENSE}{GOES_ON}")
+        server.goes_on()
+    assert server.of_strangers() == [f"{NONSENSE}{GOES_ON}"]
 
 
 @pytest.mark.parametrize("data", NONSENSES.values(), ids=list(NONSENSES))
 def test_whoever_asks_and_speaks_nonsense_at_once_leaves_one_sentence_at_most(
-    data: bytes, served: Served
+    data: bytes, server: Served
 ) -> None:
     """It is refused, or gone before it is let in, or had the device for a moment."""
-    with served:
-        served.send(served.request() + data, and_leave=True)
-        served.goes_on()
-    told = served.of_strangers()
+    with server:
+        server.send(server.request() + data, and_leave=True)
+        server.goes_on()
+    told = server.of_strangers()
     assert len(told) <= 1
     assert set(told) <= {NO_PAGE, GONE_EARLY, f"{NONSENSE}{GOES_ON}"}
 
@@ -260,17 +260,17 @@ def test_whoever_asks_and_speaks_nonsense_at_once_leaves_one_sentence_at_most(
 )
 @pytest.mark.parametrize("resets", [True, False])
 def test_a_page_that_is_gone_in_the_middle_leaves_one_sentence(
-    resets: bool, data: bytes, served: Served
+    resets: bool, data: bytes, server: Served
 ) -> None:
-    with served:
-        with served.has_console() as page:
+    with server:
+        with server.has_console() as page:
             page.sendall(data)
             if resets:
                 page.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
-        served.until(f"{CLOSED}{GOES_ON}")
-        served.goes_on()
-    assert served.of_strangers() == []
-    assert served.told.count(f"{CLOSED}{GOES_ON}") == 2
+        server.until(f"{CLOSED}{GOES_ON}")
+        server.goes_on()
+    assert server.of_strangers() == []
+    assert server.told.count(f"{CLOSED}{GOES_ON}") == 2
 
 
 def test_a_page_that_takes_nothing_is_closed_with_one_sentence(
@@ -279,58 +279,58 @@ def test_a_page_that_takes_nothing_is_closed_with_one_sentence(
     """The firmware talks until every buffer is full; the next page has the device."""
     for bound in ("SEND_S", "PING_S", "PONG_S"):
         monkeypatch.setattr(bridge_module, bound, 0.05)
-    served = Served(tmp_path / "console")
+    server = Served(tmp_path / "console")
     over = threading.Event()
 
     def talk() -> None:
         while not over.is_set():
-            served.cable.write(bytes(4096))
+            server.cable.write(bytes(4096))
 
     talker = threading.Thread(target=talk)
-    with served, served.has_console():
+    with server, server.has_console():
         talker.start()
-        served.until(f"{TAKES_NOTHING}{GOES_ON}")
+        server.until(f"{TAKES_NOTHING}{GOES_ON}")
         over.set()
-        with served.join():
+        with server.join():
             pass
     talker.join()
-    assert served.of_strangers() == [f"{TAKES_NOTHING}{GOES_ON}"]
+    assert server.of_strangers() == [f"{TAKES_NOTHING}{GOES_ON}"]
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_the_firmware_says_comes_to_the_page_whatever_strangers_do(served: Served) -> None:
-    with served:
-        with served.join() as page:
+def test_what_the_firmware_says_comes_to_the_page_whatever_strangers_do(server: Served) -> None:
+    with server:
+        with server.join() as page:
             for data in NO_REQUESTS.values():
-                served.send(data)
-                served.says(os.urandom(100), page)
-                served.send(served.request(Host="evil.example"))
-                served.says(os.urandom(100), page)
-        served.until(f"{CLOSED}{GOES_ON}")
-    assert sorted(served.of_strangers()) == sorted([NO_PAGE, WRONG_ADDRESS])
+                server.send(data)
+                server.says(os.urandom(100), page)
+                server.send(server.request(Host="evil.example"))
+                server.says(os.urandom(100), page)
+        server.until(f"{CLOSED}{GOES_ON}")
+    assert sorted(server.of_strangers()) == sorted([NO_PAGE, WRONG_ADDRESS])
 
 
 @pytest.mark.parametrize("seed", range(either(3, 100)))
-def test_any_bytes_leave_no_traceback(seed: int, served: Served) -> None:
+def test_any_bytes_leave_no_traceback(seed: int, server: Served) -> None:
     chance = random.Random(seed)
-    right = served.request() + frame(Opcode.BINARY, EVERY) + frame(Opcode.PING, b"ping")
-    with served:
+    right = server.request() + frame(Opcode.BINARY, EVERY) + frame(Opcode.PING, b"ping")
+    with server:
         for _ in range(20):
             wrong = bytearray(right)
             for _ in range(chance.randint(1, 5)):
                 wrong[chance.randrange(len(wrong))] = chance.randrange(256)
-            served.send(bytes(wrong[: chance.randint(1, len(wrong))]), and_leave=True)
+            server.send(bytes(wrong[: chance.randint(1, len(wrong))]), and_leave=True)
 
 
 def test_a_fault_of_this_program_is_shown_whole(
-    served: Served, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    server: Served, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise ValueError("a fault")
 
     monkeypatch.setattr(Bridge, "_lend", fail)
-    with served:
-        served.send(served.request())
+    with server:
+        server.send(server.request())
     told = capfd.readouterr().err
     assert told.startswith("connection handler failed\nTraceback")
     assert told.endswith("ValueError: a fault\n")
