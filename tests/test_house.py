@@ -417,7 +417,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/platform": 55,
     "firmware_py/calibration": 28,
     "firmware_py/console": 41,
-    "firmware_py/board": 26,
+    "firmware_py/board": 27,
     "firmware_py/installation": 11,
     "firmware_py/sessions": 48,
     "firmware_py/tuning": 4,

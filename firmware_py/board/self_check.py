@@ -90,6 +90,14 @@ def clock_part(now: datetime.datetime) -> Part:
     return Part("clock", set_once, reason(code, time=time))
 
 
+def was_clock_set(time: str) -> bool:
+    """Return whether a time in ISO 8601 is one of a clock that was set."""
+    try:
+        return clock_part(datetime.datetime.fromisoformat(time)).works
+    except ValueError:
+        return False
+
+
 def calibration_part(in_force: CalibrationInForce) -> Part:
     """Return the state of the calibration; a device without one works."""
     state = NONE if in_force.calibration is None else OK

@@ -15,6 +15,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
+from firmware_py.board.self_check import was_clock_set
 from host_tools.errors import HostError
 from host_tools.terminal import NO_BREAK
 
@@ -92,6 +93,17 @@ class Catalogue:
             return iso
         hours = f"{at.hour:02d}:{at.minute:02d}"
         return self.say("format", "time", date=self.date(iso), hours=hours)
+
+    def clock_date(self, iso: str) -> str:
+        """Return a day by the clock of a device, and that it was not set if that is so."""
+        return self._by_clock(self.date(iso), iso)
+
+    def clock_time(self, iso: str) -> str:
+        """Return a time by the clock of a device, and that it was not set if that is so."""
+        return self._by_clock(self.time(iso), iso)
+
+    def _by_clock(self, said: str, iso: str) -> str:
+        return said if was_clock_set(iso) else f"{said} ({self.say('people', 'clock_not_set')})"
 
     def join(self, words: list[str]) -> str:
         """Return words as a list in a sentence: "a, b and c"."""

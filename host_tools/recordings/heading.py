@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.board.self_check import was_clock_set
 from firmware_py.platform.named_file import TomlFileError, read_toml
 from firmware_py.procedure.person import Person, compose
 from firmware_py.procedure.printable import printable
@@ -42,8 +43,8 @@ class Heading:
     comments: str = ""  # in lines
 
     def age_years(self, tested: str) -> int | None:
-        """Return the age at a test, in whole years; None: the birth date was not told."""
-        if self.birth_date is None:
+        """Return the age at a test, in whole years; None: birth date or day is not known."""
+        if self.birth_date is None or not was_clock_set(tested):
             return None
         day, born = datetime.datetime.fromisoformat(tested).date(), self.birth_date
         before = (day.month, day.day) < (born.month, born.day)

@@ -101,7 +101,7 @@ class Particulars:
     @property
     def day(self) -> str:
         """Return when the test was: every day on which it was begun or gone on with."""
-        begun = map(self.catalogue.date, self.session.course.begun)
+        begun = map(self.catalogue.clock_date, self.session.course.begun)
         return self.catalogue.join([*dict.fromkeys(begun)])
 
     def facts(self) -> list[tuple[str, str]]:
@@ -117,7 +117,7 @@ class Particulars:
         session = self.say("session_value", session=str(header.session), status=status)
         return [
             ("name", heading.name or missing),
-            ("tested", self.catalogue.join([*map(self.catalogue.time, course.begun)])),
+            ("tested", self.catalogue.join([*map(self.catalogue.clock_time, course.begun)])),
             ("identifier", person.identifier or missing),
             ("session", session),
             ("birth_date", self.catalogue.date(born.isoformat()) if born else missing),
@@ -130,12 +130,12 @@ class Particulars:
     def _facts_of_break(self, course: Course) -> list[tuple[str, str]]:
         """Return when it was broken off, and why it waited for the operator; nothing of others."""
         breaks = [
-            self.say("broken_off_unknown", resumed=self.catalogue.time(each.resumed))
+            self.say("broken_off_unknown", resumed=self.catalogue.clock_time(each.resumed))
             if not each.left
             else self.say(
                 "broken_off_value",
-                left=self.catalogue.time(each.left),
-                resumed=self.catalogue.time(each.resumed),
+                left=self.catalogue.clock_time(each.left),
+                resumed=self.catalogue.clock_time(each.resumed),
             )
             for each in course.breaks
         ]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware_py.board.self_check import was_clock_set
 from firmware_py.console.wording import verdict_words, which_ear_words
 from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Outcome
@@ -58,6 +59,7 @@ INFERRED: Final = {
 NOT_TESTED_STATUS: Final = "cancelled"
 NOT_TESTED: Final = ("error", "Error")
 CLASSICAL: Final = "Hughson-Westlake procedure (ASHA 2005), after the test"
+NO_CLOCK: Final = "the clock of the device was not set: nobody knows when this was"
 BAND: Final = {
     "low_db_hl": "lower end of the 95 % band of the threshold",
     "high_db_hl": "upper end of the 95 % band of the threshold",
@@ -240,17 +242,21 @@ class _Writer:
         }
 
     def _when(self) -> Resource:
-        """Return when it was; all the days, if it was gone on with."""
+        """Return when it was, as far as a clock says; all the days, if it was gone on with."""
         course = self._of.course
-        if course.breaks:
-            return {"effectivePeriod": {"start": course.started, "end": course.ended}}
-        return {"effectiveDateTime": course.started}
+        if not course.breaks:
+            told = {"effectiveDateTime": course.started}
+            return told if was_clock_set(course.started) else {}
+        ends = {"start": course.started, "end": course.ended}
+        known = {name: time for name, time in ends.items() if was_clock_set(time)}
+        return {"effectivePeriod": known} if known else {}
 
     def _course_words(self) -> list[str]:
-        """Say where it was broken off, and why it waited."""
+        """Say that nobody knows when it was, where it was broken off, and why it waited."""
         course = self._of.course
+        clock = [] if all(map(was_clock_set, (course.started, course.ended))) else [NO_CLOCK]
         breaks = [f"broken off {b.left or '?'}, gone on with {b.resumed}" for b in course.breaks]
-        return breaks + [f"waited {each.at}: {say(each.why)}" for each in course.waits]
+        return clock + breaks + [f"waited {each.at}: {say(each.why)}" for each in course.waits]
 
     def _status(self, ears: Sequence[EarResult]) -> str:
         """Return whether what is said of these ears is final."""

@@ -174,6 +174,7 @@ def words_of(language: str) -> dict[str, str]:
     shared |= {f"{PAPER}_{key}": tables[RECORD][key] for key in RECORD_ON_PAPER}
     shared |= {f"{PAPER}_{key}": tables[REPORT][key] for key in REPORT_ON_PAPER}
     shared |= {f"{PAPER}_{key}": tables["format"][key] for key in ("time", "and")}
+    shared[f"{PAPER}_clock_not_set"] = tables["people"]["clock_not_set"]
     shared[f"{PAPER}_footer"] = tables[PRESCRIPTION]["footer"]
     unshown = {code.word.replace("-", "_") for code in UNSHOWN}
     told = {f"{REMARK}_{k}": text for k, text in tables[remarks.PLACE].items() if k not in unshown}
@@ -205,4 +206,5 @@ def _fhir() -> dict[str, Any]:
         "inferred": bundle.INFERRED,
         "classical": bundle.CLASSICAL,
         "band": bundle.BAND,
+        "no_clock": bundle.NO_CLOCK,
     }

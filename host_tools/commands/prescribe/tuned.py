@@ -138,8 +138,10 @@ class TunedPaper:
         status = words.catalogue.say(PAPERS, f"status_{result.outcome or UNFINISHED}")
         which = words.say(
             "tuning_value",
-            number=str(header.session), when=words.catalogue.time(header.started), status=status,
-        )  # fmt: skip
+            number=str(header.session),
+            when=words.catalogue.clock_time(header.started),
+            status=status,
+        )
         found = words.say(
             "finding_value",
             finding=words.say(f"finding_{result.finding}"),

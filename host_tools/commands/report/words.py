@@ -86,7 +86,7 @@ class Words:
         return self.say(
             "session",
             session=str(findings.session),
-            when=self.catalogue.time(findings.started),
+            when=self.catalogue.clock_time(findings.started),
             status=self.name_of("status", findings.status),
         )
 

@@ -3,7 +3,7 @@
 import { inEnglish } from "./remarks.js";
 import { fixed, rounded } from "./rounding.js";
 import { verdictNote } from "./verdict.js";
-import { unitOf } from "./words.js";
+import { unitOf, wasClockSet } from "./words.js";
 
 /**
  * Return the bundle of a session.
@@ -110,7 +110,7 @@ class Writer {
   }
 
   panel(transducer, ears, members) {
-    const { result } = this.session;
+    const { result, started } = this.session;
     const tested = ears.filter((ear) => ear.has_thresholds);
     const outcomes = tested.map((e) => `${earWords(e)}: ${e.outcome}${e.why.length ? `; ${inEnglish(e.why)}` : ""}`);
     const gaps = transducer === BONE ? this.gaps.map((each) => this.gapWords(each)) : [];
@@ -119,6 +119,9 @@ class Writer {
     const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...outcomes, ...gaps, ...remarks];
     if (result.ears.length > 1) {
       said.push(`which ear is which: ${result.which_ear.replaceAll("-", " ")}`);
+    }
+    if (started && !wasClockSet(started)) {
+      said.push(this.terms.no_clock);
     }
     const absent = this.concept("absent", ...this.terms.not_tested);
     return {
@@ -183,7 +186,7 @@ class Writer {
       category: [this.concept("category", "exam", "Exam")],
       code,
       subject: identifier ? { type: "Patient", identifier: { value: identifier } } : undefined,
-      effectiveDateTime: started || undefined,
+      effectiveDateTime: started && wasClockSet(started) ? started : undefined,
       device: reference(this.device),
     };
   }

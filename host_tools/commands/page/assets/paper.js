@@ -3,7 +3,7 @@
 import { make, table } from "./dom.js";
 import { inWords } from "./remarks.js";
 import { verdictWord } from "./verdict.js";
-import { day, earName, number, oneDecimal, routeOf, say } from "./words.js";
+import { day, earName, number, oneDecimal, routeOf, say, wasClockSet } from "./words.js";
 
 export const NOTHING = "-";
 export const HOLDING = ["CALIBRATED", "SIMULATED"]; // calibrations in which levels are what they say
@@ -24,7 +24,8 @@ export function onPaper(key, values) {
 
 /** Return a time by the clock of the device, wherever this page is read. */
 function time(iso) {
-  return onPaper("time", { date: day(iso.slice(0, 10)), hours: iso.slice(11, 16) });
+  const told = onPaper("time", { date: day(iso.slice(0, 10)), hours: iso.slice(11, 16) });
+  return wasClockSet(iso) ? told : `${told} (${onPaper("clock_not_set")})`;
 }
 
 /** Return words as a list in a sentence: "a, b and c". */

@@ -1,6 +1,7 @@
 // Whose a session is: what the device recorded of it, and what only this page was told for it.
 
 import { at } from "./dom.js";
+import { wasClockSet } from "./words.js";
 
 const KEPT = "gp-pta-session"; // of one session, by its device, number and start
 // What is typed of a person, by the id of its field; only the first three ever reach the device.
@@ -52,9 +53,9 @@ export function samePerson(whose) {
   return Object.fromEntries(kept);
 }
 
-/** Return the year of birth that the age of a session says; null: no age was told. */
+/** Return the year of birth that the age of a session says; null: no age was told, or no clock says when. */
 function birthYear({ started, age_years: age }) {
-  return age === null || age === undefined ? null : Math.floor(Number(started.slice(0, 4)) - age);
+  return age === null || age === undefined || !wasClockSet(started) ? null : Math.floor(Number(started.slice(0, 4)) - age);
 }
 
 /** Return in which fields of a table of rules two sessions differ, with both values and the rule. */

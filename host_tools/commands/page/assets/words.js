@@ -118,6 +118,11 @@ export function dateAndTime(text) {
   return new Intl.DateTimeFormat(LOCALES[language] ?? language, form).format(moment);
 }
 
+const YEAR_MIN = 2026; // an earlier one is of a clock that was never set: as self_check.py has it
+
+/** Return whether a time, ISO 8601, is one of a clock that was set. */
+export const wasClockSet = (text) => Number(text.slice(0, 4)) >= YEAR_MIN;
+
 /** Return so many seconds as minutes and seconds. */
 export function clockTime(seconds) {
   const whole = Math.max(0, rounded(seconds, 0));

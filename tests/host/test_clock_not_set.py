@@ -1,0 +1,138 @@
+"""A session whose device's clock was never set: it is told, and nothing follows from its date."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.board.self_check import YEAR_MIN, was_clock_set
+from firmware_py.journal import read_journal
+from firmware_py.procedure.person import Person
+from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.commands.export.bundle import NO_CLOCK
+from host_tools.commands.export.examination import read_examination
+from host_tools.commands.page.assemble import function_of, modules
+from host_tools.commands.page.knowledge import knowledge
+from host_tools.recordings.heading import Heading, read_heading
+from host_tools.recordings.particulars import Particulars
+from host_tools.recordings.recorded_session import read_session
+from tests.host.javascript import compute
+from tests.host.journals import LEFT_S2, GpPta, on_day, write_again
+
+UNSET: Final = "1970-01-01"
+NAME: Final = "session-000001.journal"
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    header, *records = read_journal(LEFT_S2).records
+    path = tmp_path / NAME
+    write_again(path, on_day(header, UNSET), records)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("time", "was_set"),
+    [
+        ("1970-01-01T00:00:05+00:00", False), (f"{YEAR_MIN - 1}-12-31T23:59:59+00:00", False),
+        (f"{YEAR_MIN}-01-01T00:00:00+00:00", True), ("", False), ("yesterday", False),
+    ],
+)  # fmt: skip
+def test_an_early_date_is_of_a_clock_that_was_never_set(time: str, was_set: bool) -> None:
+    assert was_clock_set(time) == was_set
+    words = "\n".join(function_of(each) for each in modules("words.js").values())
+    bare = "globalThis.document = { documentElement: {} };\nreturn wasClockSet(given.time);"
+    assert compute(f"{words}\n{bare}", time=time) == was_set, "so does the page"
+
+
+def test_a_list_says_it(journal: Path, gp_pta: GpPta) -> None:
+    _, out, _ = gp_pta("sessions", journal.parent)
+    (line,) = [line for line in out.splitlines() if NAME in line]
+    assert line.endswith("(clock was not set)")
+
+
+def test_a_report_says_it(journal: Path, gp_pta: GpPta) -> None:
+    pages = [journal.with_name(name) for name in ("unset.html", "set.html")]
+    for source, page in zip((journal, LEFT_S2), pages, strict=True):
+        code, _, err = gp_pta("report", source, "-o", page)
+        assert code == 0, err
+    unset, usual = (page.read_text("utf-8") for page in pages)
+    assert "1 January 1970, 09:30 (clock was not set)" in unset
+    assert "clock was not set" not in usual
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_paper_says_it_and_no_age(journal: Path, language: str, tmp_path: Path) -> None:
+    (tmp_path / "heading.toml").write_text("birth_date = 1957-03-08")
+    heading, catalogue = read_heading(tmp_path / "heading.toml"), catalogue_of(language)
+    particulars = Particulars(read_session(journal), heading, catalogue)
+    facts, words = dict(particulars.facts()), catalogue.say("people", "clock_not_set")
+    assert facts[particulars.say("tested")].endswith(f"({words})")
+    assert particulars.day.endswith(f"({words})")
+    assert facts[particulars.say("age_sex")] == particulars.say("not_told")
+    assert heading.age_years("2026-03-08T09:30:00+00:00") == 69
+
+
+def test_a_birth_date_is_not_held_to_a_date_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "heading.toml"
+    path.write_text("birth_date = 1990-03-08")
+    heading: Heading = read_heading(path)
+    heading.check(path, Person(36.0), f"{UNSET}T09:30:00+00:00")  # it lies after the date
+
+
+def of_fhir(out: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the observations of a bundle, and the notes of its panel."""
+    _, *found = [entry["resource"] for entry in json.loads(out)["entry"]]
+    (panel,) = [each for each in found if "hasMember" in each]
+    return found, [note["text"] for note in panel["note"]]
+
+
+def test_fhir_has_no_date_and_says_why(journal: Path, gp_pta: GpPta) -> None:
+    observations, notes = of_fhir(gp_pta("export", journal, "--format", "fhir")[1])
+    assert not any("effectiveDateTime" in each for each in observations)
+    assert NO_CLOCK in notes
+    observations, notes = of_fhir(gp_pta("export", LEFT_S2, "--format", "fhir")[1])
+    assert all("effectiveDateTime" in each for each in observations)
+    assert NO_CLOCK not in notes
+    assert knowledge()["fhir"]["no_clock"] == NO_CLOCK, "the page's own is the same"
+
+
+PAGE: Final = """
+globalThis.document = { documentElement: {} };
+useWords(given.keys, given.words, "en");
+useRemarks(given.remarks);
+return given.starts.map((started) => {
+  const bundle = bundleOf({ ...given.session, started }, given.terms, () => "a name");
+  const panel = bundle.entry.at(-1).resource;
+  const { birth_year: born } = samePerson({ started, age_years: 64, typed: {} });
+  return [panel.effectiveDateTime ?? null, panel.note.map(({ text }) => text), born];
+});
+"""
+
+
+def test_the_page_saves_no_date_and_takes_no_year_of_birth_from_one() -> None:
+    """An age of 64 became a birth in 1906 and, of the next test, an age of 120."""
+    found = read_examination(LEFT_S2)
+    session = {
+        "identifier": None, "device": "", "firmware": "1", "transducer": None, "vibrator": None,
+        "calibration": "", "result": {**found.as_json(), "nominal": True, "simulated": True},
+    }  # fmt: skip
+    own = "\n".join(function_of(each) for each in modules("result.js").values())
+    knows = {key: knowledge()[key] for key in ("keys", "words", "remarks")}
+    usual = "2026-03-08T09:30:00+00:00"
+    starts = [f"{UNSET}T09:30:00+00:00", usual]
+    terms = knowledge()["fhir"]
+    unset, was_set = compute(own + PAGE, **knows, session=session, terms=terms, starts=starts)
+    assert (unset[0], unset[2]) == (None, None)
+    assert NO_CLOCK in unset[1]
+    assert (was_set[0], was_set[2]) == (usual, 1962)
+    assert NO_CLOCK not in was_set[1]
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_tables_have_what_the_clock_said(journal: Path, form: str, gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("export", journal, "--format", form)
+    assert code == 0
+    assert f"{UNSET}T09:30:00+00:00" in out
