@@ -39,7 +39,8 @@ def full_version() -> str:
 
 def program_words() -> str:
     """Return the version, and which journals this program writes and reads."""
-    return f"{full_version()}, journals of format {FORMAT_VERSION} written and read"
+    written = f"journals of format {FORMAT_VERSION} written"
+    return f"{full_version()}, {written}, 1 to {FORMAT_VERSION} read"
 
 
 def with_commit(version: str, commit: str) -> str:

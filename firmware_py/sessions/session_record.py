@@ -199,7 +199,7 @@ class Header(Generic[Test_co, Found_co]):
     @property
     def is_of_another_version(self) -> bool:
         """Return whether another version recorded it, of which this one may differ in a replay."""
-        return self.firmware != __version__ or self.is_earlier
+        return self.firmware != full_version() or self.is_earlier
 
     @property
     def recorded_by(self) -> str:

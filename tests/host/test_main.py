@@ -111,7 +111,8 @@ def test_it_says_which_program_it_is_and_which_journals_it_reads(
         main(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr() == (
-        f"gp-pta {full_version()}, journals of format {FORMAT_VERSION} written and read\n",
+        f"gp-pta {full_version()}, journals of format {FORMAT_VERSION} written, "
+        f"1 to {FORMAT_VERSION} read\n",
         "",
     )
 

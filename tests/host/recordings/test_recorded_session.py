@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from firmware_py import __version__
 from firmware_py.journal import read_journal
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.route import Route
 from host_tools.errors import HostError, NonsenseError
@@ -135,7 +135,7 @@ def test_what_another_version_recorded_stands_though_it_does_not_come_out(
 
 
 def test_what_this_version_recorded_has_to_come_out(tmp_path: Path) -> None:
-    own = recorded_elsewhere(tmp_path / "own.journal", __version__)
+    own = recorded_elsewhere(tmp_path / "own.journal", full_version())
     assert read_session(own).differences == 1
     with pytest.raises(HostError, match="does not replay to what it records"):
         read_true_session(own)
