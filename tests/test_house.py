@@ -413,7 +413,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/inference": 83,
     "firmware_py/procedure": 225,
     "firmware_py/link": 42,
-    "firmware_py/journal": 28,
+    "firmware_py/journal": 27,
     "firmware_py/platform": 55,
     "firmware_py/calibration": 28,
     "firmware_py/console": 41,

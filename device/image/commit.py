@@ -1,10 +1,17 @@
-"""The commit that something is built from; what is built carries it in a file."""
+"""The commit that something is built from; what is built carries it in a file.
 
+`python -m device.image.commit DIR` writes that file into a copy of the sources.
+"""
+
+import argparse
 import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from firmware_py.platform import version
+from firmware_py.platform.program import run_program
 
 UNKNOWN: Final = "unknown"
 
@@ -31,3 +38,15 @@ def write_commit(source_commit: str, root: Path) -> Path | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{source_commit}\n", encoding="ascii")
     return path
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the file; return an exit code."""
+    p = argparse.ArgumentParser(prog="python -m device.image.commit", description=__doc__)
+    p.add_argument("copy", metavar="DIR", type=Path, help="a copy of the sources")
+    write_commit(commit(), p.parse_args(argv).copy)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(main))

@@ -142,6 +142,7 @@ make_wheel() {
     mkdir "$work/source" # build in a copy: root leaves no files in the user's checkout
     (cd "$repository" && cp -r pyproject.toml README.md LICENSE device firmware_py host_tools \
         "$work/source")
+    (cd "$repository" && python3 -B -m device.image.commit "$work/source") # the copy has no .git
     pip wheel --no-build-isolation --wheel-dir "$work/wheels" "$work/source"
 }
 

@@ -21,7 +21,7 @@ from packaging.utils import parse_wheel_filename
 from device.image.commit import UNKNOWN, commit
 from device.image.targets import TARGETS, target_of_this_machine
 from device.image.wheels import WHEEL_BYTES_MAX, make_wheels
-from firmware_py.platform.version import BUILT_FROM
+from firmware_py.platform.version import BUILT_FROM, commit_of
 from tests.device.image.image import ROOT, Image
 from tests.device.install.test_install import requirements_of
 
@@ -117,6 +117,17 @@ def commit_in(archive: zipfile.ZipFile | tarfile.TarFile) -> str:
     (found,) = [name for name in archive.getnames() if name.endswith(BUILT_FROM)] or [""]
     file = archive.extractfile(found) if found else None
     return "" if file is None else file.read().decode()
+
+
+def test_a_copy_of_the_sources_is_told_its_commit(tmp_path: Path) -> None:
+    """What `install.sh` builds from is one: it would be of no commit."""
+    subprocess.run(
+        [sys.executable, "-m", "device.image.commit", str(tmp_path)], cwd=ROOT, check=True
+    )
+    assert commit_of(tmp_path) == ("" if commit() == UNKNOWN else commit())
+    assert '-m device.image.commit "$work/source"' in (
+        ROOT / "device/install/install.sh"
+    ).read_text("utf-8")
 
 
 def test_a_wheel_says_its_commit(small_wheel: Path) -> None:
