@@ -178,8 +178,9 @@ class Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print one line and end."""
         from firmware_py.platform.version import program_words
+        from host_tools.terminal import say
 
-        print(f"gp-pta {program_words()}")
+        say(f"gp-pta {program_words()}")
         parser.exit(0)
 
 

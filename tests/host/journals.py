@@ -18,6 +18,7 @@ from firmware_py.calibration.in_force import (
 )
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.boards import serial_of
 from firmware_py.procedure.reasons import Reason
 from firmware_py.sessions.session_course import RESUMED
@@ -58,12 +59,12 @@ def journal(kind: str, number: int) -> bytes:
 
 
 def rewrite(path: Path, change: dict[str, Any]) -> None:
-    """Write a journal anew, CRCs and all, a played tone changed."""
+    """Write a journal of this version anew, CRCs and all, a played tone changed."""
     header, *records = read_journal(path).records
     play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
     play.update(change)
     path.unlink()
-    write_again(path, header, records)
+    write_again(path, {**header, "firmware": full_version()}, records)
 
 
 def write_again(

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.journal import read_journal
+from firmware_py.platform.version import full_version
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.report.findings import findings_of
 from host_tools.main import main
@@ -84,7 +85,7 @@ def test_the_page_is_as_wide_as_its_window_and_speaks_one_language(
     out, journal = tmp_path / "report.html", tmp_path / "session-000001.journal"
     header, *records = read_journal(GOLDEN / "clinical.journal").records
     person = {**header["person"], "age_years": 68.0, "sex": "F"}  # with a norm, the widest table
-    write_again(journal, {**header, "person": person}, records)
+    write_again(journal, {**header, "person": person, "firmware": full_version()}, records)
     main(["report", str(journal), "-o", str(out), "--language", language])
     words = catalogue_of(language)
     assert words.say("report", "column_peers") in out.read_text("utf-8")
