@@ -67,6 +67,16 @@ def say(place: Path, commands: Sequence[Sequence[str | Path]]) -> list[Said]:
     return [Said(*told) for told in json.loads(ended.stdout)]
 
 
+def start_and_ask(
+    place: Path, data: Path, lines: Sequence[str]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Start a device with a data directory; return what it says is wrong, and its answers."""
+    ended = run_next(place, CONSOLE, data, json.dumps(lines))
+    assert ended.returncode == 0, ended.stderr
+    wrong, answers = json.loads(ended.stdout)
+    return wrong, answers
+
+
 def session(version: int, number: int) -> Path:
     return data_of(version) / f"session-{number:06d}.journal"
 
@@ -148,9 +158,7 @@ def test_a_device_tells_of_what_was_recorded_and_begins_a_new_test(
         "SESS:LIST?", "SESS:RES? 1", "AUD 1", "THR?", f"SESS:IDEN? {newest}", "SESS:STAR right",
         "SESS:ABOR", "SESS:LIST? 1", "*IDN?",
     ]  # fmt: skip
-    ended = run_next(place, CONSOLE, data, json.dumps(lines))
-    assert ended.returncode == 0, ended.stderr
-    wrong, answers = json.loads(ended.stdout)
+    wrong, answers = start_and_ask(place, data, lines)
     assert [unfinished.name in words for words in wrong] == [True]
     assert f"(format {version}); it is left as it is" in wrong[0]
     assert f"{newest},unfinished," in answers["SESS:LIST?"][0]
@@ -174,9 +182,7 @@ def test_a_device_whose_newest_session_is_over_tells_it_without_a_number(
     shutil.copytree(data_of(version), data)
     for number in range(3, UNFINISHED[version] + 1):
         (data / f"session-{number:06d}.journal").unlink()
-    ended = run_next(place, CONSOLE, data, json.dumps(["AUD", "SESS:IDEN?", "SESS:PAP?"]))
-    assert ended.returncode == 0, ended.stderr
-    wrong, answers = json.loads(ended.stdout)
+    wrong, answers = start_and_ask(place, data, ["AUD", "SESS:IDEN?", "SESS:PAP?"])
     assert wrong == []
     assert answers["AUD"][0].startswith("session 2 of P-18")
     assert json.loads(answers["SESS:IDEN?"][0])["session"] == 2
