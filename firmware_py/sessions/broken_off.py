@@ -21,7 +21,7 @@ class BrokenOff:
     """The firmware had ended, and the session was gone on with; both times in ISO 8601."""
 
     left: str  # when the last input before it came; "": the clock does not say
-    resumed: str
+    resumed: str  # "": the format does not say
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,9 @@ class Course:
         last_us = 0
         inputs = [each for each in told if isinstance(each, Input)]
         for each in inputs:
-            if each.resumed:
+            if each.resumed is not None:
                 course.breaks.append(_break_of(_later(since, last_us - since_us), each.resumed))
+            if each.resumed:
                 since, since_us = each.resumed, last_us
             last_us = each.at_us
             if isinstance(each.event, Paused) and each.event.why:
@@ -73,11 +74,13 @@ class Course:
     @property
     def begun(self) -> list[str]:
         """Return when it was begun, and gone on with."""
-        return [self.started, *(each.resumed for each in self.breaks)]
+        return [self.started, *(each.resumed for each in self.breaks if each.resumed)]
 
 
 def _break_of(left: str, resumed: str) -> BrokenOff:
     """Return a break; a clock that went back in it says nothing of when it began."""
+    if not resumed:
+        return BrokenOff(left, resumed)
     one, other = map(datetime.datetime.fromisoformat, (left, resumed))
     return BrokenOff(left if one <= other else "", resumed)
 

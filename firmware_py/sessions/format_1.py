@@ -2,7 +2,8 @@
 
 It has sentences where later ones have codes, and no verdict: nobody judged whether there was a
 test, so nothing follows from its thresholds (`procedure/statements.py`). It names no tone
-generator, no fitting device, and not when a session was gone on with after a power cut.
+generator, no fitting device, and of a session that was gone on with after a power cut
+only that it was, not when.
 
 What is malformed is left as it is: whoever checks the record of today's form says what is wrong.
 """
@@ -34,7 +35,9 @@ def header(record: Record) -> Record:
 
 def input_(record: Record) -> Record:
     """Return what went in as a record of format 2."""
-    told = {name: value for name, value in record.items() if name not in ("resumed", "serial")}
+    told = {name: value for name, value in record.items() if name != "serial"}
+    if told.pop("resumed", None) is True:
+        told["resumed"] = ""
     event = record.get("event")
     if not isinstance(event, dict):
         return told

@@ -30,7 +30,8 @@ class Input:
     at_us: int  # session time
     event: Event
     board: BoardMark  # up to where the board's events are recorded by now
-    resumed: str  # when the firmware had been started again before it; "": it runs on
+    # when the firmware had been started again before it; "": nobody knows when; None: it ran on
+    resumed: str | None
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ def input_of(header: Header[Any, Any], number: int, record: Record, before: Boar
         at_us = SESSION_US("at_us", record.get("at_us"))
         event = header.event_from_record(record.get("event"))
         board = _board(record, before).later(event)
-        resumed = start(RESUMED, record[RESUMED]) if RESUMED in record else ""
+        resumed = record.get(RESUMED)
+        if RESUMED in record and not (header.is_earlier and resumed == ""):
+            start(RESUMED, resumed)
     except ValueError as error:
         raise SessionRecordError(f"record {number}: {error}") from None
     return Input(number, at_us, event, board, resumed)

@@ -9,7 +9,7 @@ from firmware_py.procedure.route import BY_BONE, ROUTES
 from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
 from firmware_py.procedure.statements import may_conclude
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
-from firmware_py.sessions.broken_off import Course
+from firmware_py.sessions.broken_off import BrokenOff, Course
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import say_reasons
 from host_tools.recordings.heading import Heading
@@ -130,15 +130,11 @@ class Particulars:
     def _facts_of_break(self, course: Course) -> list[tuple[str, str]]:
         """Return when it was broken off, and why it waited for the operator; nothing of others."""
         breaks = [
-            self.say("broken_off_unknown", resumed=self.catalogue.clock_time(each.resumed))
-            if not each.left
-            else self.say(
-                "broken_off_value",
-                left=self.catalogue.clock_time(each.left),
-                resumed=self.catalogue.clock_time(each.resumed),
-            )
+            self.say(_break_key(each), **{
+                name: self.catalogue.clock_time(when) for name, when in vars(each).items() if when
+            })
             for each in course.breaks
-        ]
+        ]  # fmt: skip
         waits = [say_reasons(each.why, self.catalogue) for each in course.waits]
         facts = (("broken_off", breaks), ("waited", waits))
         return [(key, "; ".join(said)) for key, said in facts if said]
@@ -244,3 +240,9 @@ class Particulars:
         """Return the lines to sign on."""
         lines = (("signed_name", self.heading.tester), ("signed_on", ""), ("signed", ""))
         return [(self.say(key), value) for key, value in lines]
+
+
+def _break_key(found: BrokenOff) -> str:
+    if not found.left:
+        return "broken_off_unknown"
+    return "broken_off_value" if found.resumed else "broken_off_since"

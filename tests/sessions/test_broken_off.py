@@ -24,11 +24,11 @@ WHO: Final = (reason(Code.WAITS_CLOCK),)
 def course(*resumed: str, why: Reasons = ()) -> Course:
     """Return that of a session of three minutes between its breaks."""
     header = SessionHeader(1, STARTED, Settings(), Person(), on_file().judge(MADE))
-    inputs = [Input(1, 3 * MINUTE_US, TimePassed(), BoardMark(), "")]
+    inputs = [Input(1, 3 * MINUTE_US, TimePassed(), BoardMark(), None)]
     for place, when in enumerate(resumed):
         at_us = inputs[-1].at_us
         inputs.append(Input(2 + 2 * place, at_us, Paused(why), BoardMark(), when))
-        inputs.append(Input(3 + 2 * place, at_us + 3 * MINUTE_US, TimePassed(), BoardMark(), ""))
+        inputs.append(Input(3 + 2 * place, at_us + 3 * MINUTE_US, TimePassed(), BoardMark(), None))
     return Course.of(header, inputs)
 
 

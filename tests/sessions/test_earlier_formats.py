@@ -139,6 +139,15 @@ def test_format_1_is_read_as_not_judged_and_its_sentences_stand() -> None:
     ]
 
 
+def test_that_a_session_of_format_1_was_gone_on_with_is_kept_though_not_when() -> None:
+    course = read_whole(journals_of(1, "session")[1]).course
+    assert course is not None
+    assert [(each.left, each.resumed) for each in course.breaks] == [
+        ("2026-03-02T09:30:20+01:00", "")
+    ]
+    assert course.begun == ["2026-03-02T09:30:00+01:00"]
+
+
 @pytest.mark.parametrize(
     ("judged_on", "code"), [("2027-02-01", Code.OVERDUE), ("2026-01-01", Code.CLOCK_IS_WRONG)]
 )

@@ -255,7 +255,9 @@ class _Writer:
         """Say that nobody knows when it was, where it was broken off, and why it waited."""
         course = self._of.course
         clock = [] if all(map(was_clock_set, (course.started, course.ended))) else [NO_CLOCK]
-        breaks = [f"broken off {b.left or '?'}, gone on with {b.resumed}" for b in course.breaks]
+        breaks = [
+            f"broken off {b.left or '?'}, gone on with {b.resumed or '?'}" for b in course.breaks
+        ]
         return clock + breaks + [f"waited {each.at}: {say(each.why)}" for each in course.waits]
 
     def _status(self, ears: Sequence[EarResult]) -> str:

@@ -125,7 +125,7 @@ def about(examination: Examination) -> dict[str, Any]:
 def with_what(examination: Examination) -> dict[str, Any]:
     """Return which device it was, and with what, and where it was broken off."""
     identity, course = examination.identity, examination.course
-    breaks = [f"{each.left or '?'} to {each.resumed}" for each in course.breaks]
+    breaks = [f"{each.left or '?'} to {each.resumed or '?'}" for each in course.breaks]
     waits = [f"{each.at} {say(each.why)}" for each in course.waits]
     told = (identity.device, identity.transducer, identity.calibration or None, breaks, waits)
     return dict(zip(WITH_WHAT, told, strict=True))
