@@ -277,7 +277,7 @@ def test_a_page_that_takes_nothing_is_closed_with_one_sentence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The firmware talks until every buffer is full; the next page has the device."""
-    for bound in ("SEND_S", "PING_S", "PONG_S"):
+    for bound in ("SEND_S", "PING_S", "PONG_S", "CLOSE_S"):
         monkeypatch.setattr(bridge_module, bound, 0.05)
     server = Served(tmp_path / "console")
     over = threading.Event()
@@ -329,6 +329,7 @@ def test_a_fault_of_this_program_is_shown_whole(
         raise ValueError("a fault")
 
     monkeypatch.setattr(Bridge, "_lend", fail)
+    monkeypatch.setattr(bridge_module, "CLOSE_S", 0.05)  # that nobody waits for the stranger
     with server:
         server.send(server.request())
     told = capfd.readouterr().err
