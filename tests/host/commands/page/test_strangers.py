@@ -329,7 +329,6 @@ def test_a_fault_of_this_program_is_shown_whole(
         raise ValueError("a fault")
 
     monkeypatch.setattr(Bridge, "_lend", fail)
-    monkeypatch.setattr(bridge_module, "CLOSE_S", 0.05)  # that nobody waits for the stranger
     with server:
         server.send(server.request())
     told = capfd.readouterr().err
