@@ -34,7 +34,7 @@ from firmware_py.procedure.statements import as_told, told_now
 from firmware_py.sessions.archive import ArchiveError, Ends, Found, recorded_ends, require_result
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.runner import Runner
-from firmware_py.sessions.session_record import SessionHeader
+from firmware_py.sessions.session_record import SessionHeader, not_finished
 
 SESSIONS_LISTED: Final = 10
 ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"
@@ -173,8 +173,10 @@ class ResultDesk:
             return last.test, last.header
         words = "there was no test yet: SESS:STAR starts one"
         if recorded is not None:
-            number, by = recorded.header.session, recorded.header.recorded_by
-            words = f"session {number} was recorded by {by}: gp-pta report tells how it was made"
+            header = recorded.header
+            words = f"session {header.session} is told as {header.recorded_by} recorded it: "
+            how = "gp-pta report tells how it was made"
+            words += not_finished(header) if recorded.result is None else how
         raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
 
     def of(self, number: int | None) -> tuple[SessionResult, SessionHeader]:

@@ -10,7 +10,7 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.words import say
-from firmware_py.sessions.newest_journal import Newest, load_newest
+from firmware_py.sessions.newest_journal import Newest, Recorded, load_newest
 from firmware_py.sessions.session_record import Header
 
 AT_NEXT_START: Final = (
@@ -45,7 +45,7 @@ class DiskTrouble:
         if newest.session is not None and (why := self.why_to_end()):
             newest.session.close()
             self.leave(newest.session.journal.path.name, say(why))
-            return Newest(newest.wrong)
+            return Newest(newest.wrong, recorded=Recorded(newest.session.header, None))
         return newest
 
     def take_words(self) -> list[str]:

@@ -96,10 +96,7 @@ class Driver(Generic[First, Test]):
     # Beginning, going on, ending
 
     def load_last(self) -> list[str]:
-        """Go on with an unfinished session, or show a finished one; see `load_newest`.
-
-        Returns what is wrong with journals, in words.
-        """
+        """Go on with what is unfinished, or show what is over; return what is wrong, in words."""
         newest = self.disk.load_newest(self.HEADER, self._clock)
         self.last, self.recorded = newest.finished, newest.recorded
         if newest.session is not None:
@@ -322,6 +319,7 @@ class Driver(Generic[First, Test]):
         if self.session is None or self.disk.failure is None:
             return
         session, self.session, self.last = self.session, None, None
+        self.recorded = Recorded(session.header, None)
         session.close()
         self.disk.leave(f"{self.HEADER.KIND} {session.number}", str(self.disk.failure))
         self._fall_silent()

@@ -51,7 +51,7 @@ def result_today(result: Any, version: int) -> Any:
 
 
 # Of a version that is no release, behind its number: the commit that it was made of.
-_COMMIT: Final = re.compile(r"\+g([0-9a-f]{7,40})\b")
+_COMMIT: Final = re.compile(r"\+g([0-9a-f]{7,64})(\.changed)?")
 
 
 def replay_words(header: Mapping[str, object]) -> str:
@@ -61,7 +61,7 @@ def replay_words(header: Mapping[str, object]) -> str:
     reader = READERS.get(version) if isinstance(version, int) else None
     name = commit[1] if commit else reader.last_commit if reader else ""
     by = f"it was recorded by {recorder_of(header)}"
-    if not name:
+    if not name or (commit and commit[2]):  # nobody else has those sources
         return f"{by}, and replays there"
     place = f"gp-pta-{name}"
     return (

@@ -33,7 +33,7 @@ class Recorded(Generic[First]):
     """A session as its journal has it."""
 
     header: First
-    result: Any  # None: it is unfinished, and only the version that began it goes on with it
+    result: Any  # None: it is unfinished, and cannot go on here
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Newest(Generic[First, Test]):
     wrong: list[str]
     session: Session[First, Test] | None = None
     finished: Replay[First, Test, Any] | None = None
-    # of another version: it does not replay here, and what was found then stands
+    # it does not come out here, or cannot go on: what was recorded stands
     recorded: Recorded[First] | None = None
 
 
@@ -126,10 +126,16 @@ def _load_finished(
     kind: type[First], header: First, recovered: Recovered, find_prior: FindPrior
 ) -> Newest[First, Any]:
     """Return what is over: replayed, or as it was recorded if another version replays it."""
+    wrong: list[str] = []
     try:
         state: Replay[First, Any, Any] = replay_from(kind, recovered.records, None, find_prior)
         if not state.differences:
             return Newest([], finished=state)
+        if not header.is_of_another_version:
+            wrong.append(
+                f"{recovered.path.name}: does not replay to what it records "
+                f"({len(state.differences)} outputs differ); its result is told as it was recorded"
+            )
     except ReplayError:
         if not header.is_of_another_version:
             raise
@@ -140,4 +146,4 @@ def _load_finished(
     ]
     if not results:
         raise SessionRecordError("it ended without a result")
-    return Newest([], recorded=Recorded(header, results[-1]))
+    return Newest(wrong, recorded=Recorded(header, results[-1]))

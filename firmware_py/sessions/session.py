@@ -24,7 +24,7 @@ from firmware_py.procedure.events import (
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.printable import show
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
-from firmware_py.sessions.session_course import RESUMED, input_of
+from firmware_py.sessions.session_course import RESUMED, RESUMED_BY, input_of
 from firmware_py.sessions.session_record import (
     BoardMark,
     Header,
@@ -179,6 +179,8 @@ class Session(Generic[First, Test]):
             record["board"] = [board.boot, board.event]
         if self._resumes:
             record[RESUMED] = self._resumes
+            if self.header.is_of_another_version:
+                record[RESUMED_BY] = full_version()
         number = self.journal.record_count
         read = input_of(self.header, number, record, self.board)
         if read.event != event:

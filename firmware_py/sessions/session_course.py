@@ -19,6 +19,7 @@ from firmware_py.sessions.session_record import (
 
 # A key of the first input after the firmware had ended: date and time of day, as of `started`.
 RESUMED: Final = "resumed"
+RESUMED_BY: Final = "firmware"  # beside it: the version, if another one began the session
 SESSION_US: Final = whole(0, 2**63 - 1)
 
 

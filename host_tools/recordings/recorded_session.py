@@ -23,7 +23,7 @@ from firmware_py.journal import (
 )
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, find_beside
 from firmware_py.procedure.counted import counted_purposes
-from firmware_py.procedure.events import Action, Event
+from firmware_py.procedure.events import Action, Event, Mask
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import Person
@@ -40,7 +40,7 @@ from firmware_py.sessions.session_course import Output, inputs_and_outputs
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import KnownThresholds, RecordedThresholds
-from host_tools.recordings.seals import seals_of
+from host_tools.recordings.seals import NotSealedError, seals_of
 
 
 class UnstartedError(HostError):
@@ -82,6 +82,8 @@ class RecordedSession:
     header: SessionHeader  # what the session said of itself at its start
     recorded: SessionResult | None  # the result; None: it is not finished
     damage: str  # what is wrong with the journal after its good records, "" if nothing is
+    # how many outputs come out differently here; 0 of what is not replayed, too
+    differences: int
 
     @property
     def path(self) -> Path:
@@ -98,11 +100,6 @@ class RecordedSession:
         return None
 
     @property
-    def differences(self) -> int:
-        """Return how many outputs come out differently; none of a session that is not replayed."""
-        return 0
-
-    @property
     def settings(self) -> Settings:
         return self.header.settings
 
@@ -113,8 +110,9 @@ class RecordedSession:
 
     @property
     def masked(self) -> bool:
-        """Return whether there was noise with any tone that counts."""
-        return any(found.tones_masked for found in self.result.ears)
+        """Return whether there was noise with any tone."""
+        actions = (record.get("action") for record in self.recovered.records)
+        return any(isinstance(each, dict) and each.get("what") == Mask.WHAT for each in actions)
 
     @property
     def person(self) -> Person:
@@ -168,16 +166,6 @@ class ReplayedSession(RecordedSession):
         return self.state.test
 
     @property
-    def differences(self) -> int:
-        """Return how many outputs come out differently."""
-        return len(self.state.differences)
-
-    @property
-    def masked(self) -> bool:
-        """Return whether there was noise with any tone."""
-        return self.test.given.masked
-
-    @property
     def prior(self) -> PopulationPrior | None:
         """Return the prior that somebody brought; None: it is the one that ships."""
         return self.test.cross_hearing.bone.prior
@@ -225,18 +213,21 @@ def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSes
     if not header.is_of_another_version:
         return replay_session(path, watch)
     recorded = _result_recorded(path, header, recovered)
-    as_recorded = RecordedSession(recovered, header, recorded, damage)
-    if header.is_earlier:
-        if recorded is None:
-            raise HostError(f"{path}, begun {header.started}: {not_finished(header)}")
-        return as_recorded
-    try:
-        session = replay_session(path, watch)
-    except NonsenseError:
-        if recorded is None:
-            raise
-        return as_recorded
-    return as_recorded if session.differences and recorded else session
+    differences = 0
+    if not header.is_earlier:
+        try:
+            session = replay_session(path, watch)
+        except NonsenseError:
+            if recorded is None:
+                raise
+            differences = 1  # where the replay ended
+        else:
+            if not (session.differences and recorded):
+                return session
+            differences = session.differences
+    if recorded is None:
+        raise HostError(damage or f"{path}, begun {header.started}: {not_finished(header)}")
+    return RecordedSession(recovered, header, recorded, damage, differences)
 
 
 def replay_session(
@@ -266,6 +257,8 @@ def replay_session(
         session of this version wrote.
     """
     recovered, damage = good_records(path)
+    if recovered.format < FORMAT_VERSION:
+        _result_recorded(path, _header(path, recovered), recovered)
     refuse_earlier(path, recovered, keys)
     trials: list[Trial] = []
 
@@ -280,15 +273,20 @@ def replay_session(
         if isinstance(error.__cause__, OwnPriorError):
             raise HostError(f"{path}: {error}, or name it: gp-pta replay --prior FILE") from None
         raise NonsenseError(f"{path}: {error}") from error.__cause__
-    return ReplayedSession(recovered, state.header, state.result, damage, state, trials)
+    differences = len(state.differences)
+    return ReplayedSession(
+        recovered, state.header, state.result, damage, differences, state, trials
+    )
 
 
 def refuse_earlier(path: Path, recovered: Recovered, keys: Sequence[SealKey] = ()) -> None:
     """Refuse to replay a journal of an earlier format; say which version does, and its seals."""
-    if recovered.format < FORMAT_VERSION:
-        seals = seals_of(recovered, keys).words
-        words = "; ".join(filter(None, (seals, replay_words(recovered.header))))
-        raise HostError(f"{path} is read here, not replayed: {words}")
+    if recovered.format == FORMAT_VERSION:
+        return
+    seals = seals_of(recovered, keys)
+    words = "; ".join(filter(None, (seals.words, replay_words(recovered.header))))
+    error = NotSealedError if seals.true is False else HostError
+    raise error(f"{path} is read here, not replayed: {words}")
 
 
 def read_true_session(path: Path) -> RecordedSession:
@@ -302,12 +300,13 @@ def read_true_session(path: Path) -> RecordedSession:
     Raises
     ------
     HostError
-        As of `read_session`; or it is damaged, or does not replay to what it records.
+        As of `read_session`; or it is damaged, or this version recorded it and it does not replay
+        to what it records.
     """
     session = read_session(path)
     if session.damage:
         raise HostError(session.damage)
-    if session.differences:
+    if session.differences and session.test is not None:
         raise HostError(
             f"{path}: does not replay to what it records ({session.differences} outputs "
             f"differ); look with gp-pta replay {path}"

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from firmware_py.journal import SealKey
-from host_tools.recordings.seals import NO_SEALS, Seals, seals_of
+from firmware_py.sessions.earlier_formats import replay_words
+from host_tools.recordings.seals import NO_SEALS, NOT_SEALED, Seals, seals_of
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.procedure.results import SessionResult
     from firmware_py.procedure.tuning.result import TuningResult
     from firmware_py.sessions.replay import Difference
+    from firmware_py.sessions.session_record import Header
     from host_tools.recordings.recorded_session import RecordedSession
 
-IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
+IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED = 0, 1, 3, 4
 DIFFERENCES_MAX: Final = 10  # that are listed
 
 
@@ -54,6 +56,7 @@ class Verdict:
     calibration: str = ""
     prior: str = ""  # the hash of one that somebody brought
     seals: Seals = NO_SEALS
+    elsewhere: str = ""  # where what differs comes out again; "": this very version recorded it
 
     @property
     def identical(self) -> bool:
@@ -84,7 +87,7 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
     differences = state.differences if state else []
     return Verdict(
         journal=session.path,
-        code=code_of(differences, session.damage, complete=session.complete),
+        code=code_of(session.differences, session.damage, complete=session.complete),
         count=state.tones if state else 0,
         inputs=state.inputs if state else 0,
         torn_bytes=session.recovered.torn_bytes,
@@ -95,7 +98,15 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
         calibration=session.calibration.headline,
         prior=session.header.prior,
         seals=seals_of(session.recovered, keys),
+        elsewhere=elsewhere(session.header),
     )
+
+
+def elsewhere(header: "Header[Any, Any]") -> str:
+    """Say where a session comes out again that another version recorded; "" of this version's."""
+    if not header.is_of_another_version:
+        return ""
+    return replay_words({"firmware": header.firmware, "journal": header.journal})
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
@@ -124,6 +135,8 @@ def words(verdict: Verdict) -> list[str]:
         lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
     if verdict.damage:
         lines.append(f"DAMAGED: {verdict.damage}")
+    if verdict.differences and verdict.elsewhere:
+        lines.append(verdict.elsewhere)
     return [*lines, *difference_lines(verdict.differences)]
 
 
@@ -139,7 +152,7 @@ def _summary(verdict: Verdict) -> str:
     return f"{verdict.journal}: {amount}; {endings[verdict.code]}"
 
 
-def code_of(differences: "Sequence[Difference]", damage: str, *, complete: bool) -> int:
+def code_of(differences: int, damage: str, *, complete: bool) -> int:
     """Return what the command ends with, seals aside."""
     if differences:
         return DIFFERENT

@@ -11,6 +11,14 @@ from firmware_py.platform.keys import KeyFileError, read_key_file
 from firmware_py.platform.named_file import open_named
 from host_tools.errors import HostError
 
+NOT_SEALED: Final = 5  # the exit code: what is forged is nothing else
+
+
+class NotSealedError(HostError):
+    """A journal that cannot be replayed here, and is not as the owner of the key sealed it."""
+
+    exit_code = NOT_SEALED
+
 
 @dataclass(frozen=True)
 class Seals:

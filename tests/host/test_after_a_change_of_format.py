@@ -186,4 +186,7 @@ def test_a_device_whose_newest_session_is_over_tells_it_without_a_number(
     assert wrong == []
     assert answers["AUD"][0].startswith("session 2 of P-18")
     assert json.loads(answers["SESS:IDEN?"][0])["session"] == 2
-    assert f"(format {version}): gp-pta report tells how it was made" in answers["SESS:PAP?"][0]
+    assert (
+        f"(format {version}) recorded it: gp-pta report tells how it was made"
+        in answers["SESS:PAP?"][0]
+    )

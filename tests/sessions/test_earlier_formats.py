@@ -194,5 +194,5 @@ def test_a_device_tells_the_recorded_result_of_a_session_that_does_not_come_out_
     assert world.wrong == []
     assert f"{measured['frequency_hz']},{measured['threshold_db_hl']:.1f}," in line
     (refused,) = world.ask("SESS:PAP?")
-    assert "session 2 was recorded by 0.0.9 (format 2): gp-pta report" in refused
+    assert "told as 0.0.9 (format 2) recorded it: gp-pta report" in refused
     world.close()

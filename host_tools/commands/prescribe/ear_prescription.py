@@ -27,7 +27,7 @@ from device.hearing_aid.rules import NAL_R
 from device.hearing_aid.whose import Whose
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.calibration.in_force import UNCALIBRATED
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.route import BY_AIR, Route
@@ -211,9 +211,11 @@ def fit_of_ears(session: RecordedSession, ears: Sequence[EarPrescription]) -> Fi
     thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
     draws_db_hl = {ear.ear: ear.given.draws_db_hl for ear in ears}
     gaps = {ear.ear: ear.gap for ear in ears if ear.gap is not None}
+    unjudged = any(found.verdict == Verdict.NOT_JUDGED for found in session.result.ears)
+    source = f"{session.name}, a test that nobody judged" if unjudged else session.name
     try:
         fit = fit_of_thresholds(
-            first.frequencies_hz, thresholds_db_hl, first.rule, first.coupling, session.name,
+            first.frequencies_hz, thresholds_db_hl, first.rule, first.coupling, source,
             draws_db_hl, gaps,
         )  # fmt: skip
     except ValueError as error:

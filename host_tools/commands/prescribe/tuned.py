@@ -19,6 +19,8 @@ from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
+from firmware_py.sessions.session_course import Output, inputs_and_outputs
+from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools import document
 from host_tools.catalogue.remarks import say_reasons
@@ -31,10 +33,10 @@ from host_tools.commands.replay.tuning import (
 )
 from host_tools.document import Block, Document, write_document
 from host_tools.drawings.drawing import EAR_COLOURS
-from host_tools.errors import HostError
+from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings import replayed
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession, good_records
 
 OF_THE_PAGE: Final = "page"  # the table of what the four numbers are called
 NOTHING: Final = "-"
@@ -60,14 +62,29 @@ def tuning_of(
             f"--tuning {journal}: {each.words}: it is of another fit; --rule, --coupling and --ear "
             "have to be those of the fit that was tuned"
         )
-    verdict = replay_tuning_journal(journal)
-    result = verdict.result
-    if verdict.damage or verdict.differences:
-        raise HostError(replayed.words(verdict)[0])
+    result = _result_of(journal, header)
     if result is None or (result.outcome != COMPLETE and not unfinished_allowed):
         state = "is not finished" if result is None else f"was {result.outcome}"
         raise HostError(f"--tuning {journal}: it {state}; allowed is one that came to its end")
     return header, result
+
+
+def _result_of(journal: Path, header: TuningHeader) -> TuningResult | None:
+    """Return the result that was recorded; what this version recorded has to replay to it."""
+    if header.is_of_another_version:
+        recovered, damage = good_records(journal)
+        if damage:
+            raise HostError(damage)
+        told = inputs_and_outputs(header, recovered.records)
+        results = (each.result for each in told if isinstance(each, Output))
+        try:
+            return next((each for each in results if each is not None), None)
+        except SessionRecordError as error:
+            raise NonsenseError(f"{journal}: {error}") from None
+    verdict = replay_tuning_journal(journal)
+    if verdict.damage or verdict.differences:
+        raise HostError(replayed.words(verdict)[0])
+    return verdict.result
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,11 @@ class PrescriptionWords:
             if hz
         )
 
+    def say_differs(self, session: RecordedSession) -> list[str]:
+        """Say that the record does not come out in this version, if it does not."""
+        version = session.header.firmware
+        return [self.say("differs_fit", version=version)] if session.differences else []
+
     def say_unjudged(self, session: RecordedSession) -> list[str]:
         """Say that nobody judged whether there was a test, if nobody did."""
         unjudged = any(ear.verdict == Verdict.NOT_JUDGED for ear in session.result.ears)
@@ -350,6 +355,7 @@ def remarks(
     return [
         *uncalibrated,
         *words.say_unjudged(session),
+        *words.say_differs(session),
         *words.for_whom([ear.ear for ear in ears], fit.for_whom),
         *words.marks(session, ears),
         *words.say_given(ears),

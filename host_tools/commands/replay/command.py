@@ -19,13 +19,12 @@ from host_tools.recordings.replayed import (
     DAMAGED,
     DIFFERENT,
     IDENTICAL,
-    NOT_SEALED,
     UNFINISHED,
     as_json,
     verdict_of,
     words,
 )
-from host_tools.recordings.seals import read_keys
+from host_tools.recordings.seals import NOT_SEALED, read_keys
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without

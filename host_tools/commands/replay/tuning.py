@@ -16,7 +16,7 @@ from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.recorded_session import good_records, refuse_earlier
-from host_tools.recordings.replayed import Verdict, code_of
+from host_tools.recordings.replayed import Verdict, code_of, elsewhere
 from host_tools.recordings.seals import seals_of
 
 TuningReplay = Replay[TuningHeader, Tuning, TuningResult]
@@ -58,7 +58,7 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
     complete = recovered.complete and not state.pending
     return TuningVerdict(
         journal=path,
-        code=code_of(state.differences, damage, complete=complete),
+        code=code_of(len(state.differences), damage, complete=complete),
         count=state.test.estimator.comparison_count,
         inputs=state.inputs,
         torn_bytes=recovered.torn_bytes,
@@ -66,6 +66,7 @@ def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVer
         damage=damage,
         result=state.result,
         seals=seals_of(recovered, keys),
+        elsewhere=elsewhere(state.header),
         header=state.header,
         steps=steps.taken,
     )

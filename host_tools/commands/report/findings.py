@@ -114,6 +114,7 @@ class Findings:
     firmware: str
     format: int  # of the journal
     replayed: bool  # False: it is told as that version recorded it
+    differences: int  # of its outputs: that come out differently in this version
     profile: str
     conduct: str  # "brisk" or "clinical"
     counted: list[str]  # what the tones were for that the thresholds rest on
@@ -221,6 +222,7 @@ def findings_of(
         firmware=session.header.firmware,
         format=session.header.journal,
         replayed=session.test is not None,
+        differences=session.differences,
         profile=session.settings.profile,
         conduct=session.settings.conduct,
         counted=[*session.counted],

@@ -316,8 +316,9 @@ class Words:
             presses=presses,
         )
         if not findings.replayed:
+            key = "as_recorded_differs" if findings.differences else "as_recorded"
             form = str(findings.format)
-            whole += f"; {self.say('as_recorded', version=findings.firmware, form=form)}"
+            whole += f"; {self.say(key, version=findings.firmware, form=form)}"
         ends = [
             self.say("ended_by", ear=self.ear(ear.route), why=say_reasons(why, self.catalogue))
             for ear in findings.ears

@@ -1,16 +1,23 @@
 """A recorded session tells its trials as the journal has them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from firmware_py.inference.kernel import Array
 from firmware_py.journal import read_journal
 from firmware_py.platform.version import full_version
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.route import Route
+from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.words import Words
 from host_tools.errors import HostError, NonsenseError
+from host_tools.recordings.as_recorded import Mixture, RecordedThresholds
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import (
     RecordedSession,
     ReplayedSession,
@@ -20,7 +27,8 @@ from host_tools.recordings.recorded_session import (
     replay_session,
 )
 from tests.firmware.whole_sessions import records_of
-from tests.host.journals import GOLDEN, LEFT_S2, write_again
+from tests.formats import journals_of
+from tests.host.journals import GOLDEN, LEFT_S2, GpPta, write_again
 
 
 def test_the_trials_are_those_that_the_result_counts() -> None:
@@ -120,7 +128,7 @@ def test_what_another_version_recorded_stands_though_it_does_not_come_out(
     """An update changes which tones are asked: no record becomes worse by it."""
     session = read(recorded_elsewhere(tmp_path / "elsewhere.journal", "0.0.9"))
     true = replay_session(LEFT_S2)
-    assert (session.test, session.differences, session.complete) == (None, 0, True)
+    assert (session.test, session.differences, session.complete) == (None, 1, True)
     assert session.result == true.result
     assert session.course == true.course
     for ear in true.result.ears:
@@ -128,10 +136,50 @@ def test_what_another_version_recorded_stands_though_it_does_not_come_out(
         known, full = session.thresholds_of(ear), true.thresholds_of(ear)
         np.testing.assert_allclose(known.threshold(at_hz)[0], full.threshold(at_hz)[0], atol=0.06)
         assert (known.threshold(at_hz)[1] > full.threshold(at_hz)[1] - 0.06).all()
-        (_, mean, covariance) = known.joint_threshold(at_hz)
-        sd_db = [t.sd_db or 0.0 for t in ear.thresholds]
-        np.testing.assert_allclose(covariance[0].diagonal(), np.square(sd_db))
-        np.testing.assert_allclose(mean[0], known.threshold(at_hz)[0])
+
+
+@pytest.mark.parametrize("name", ["both-ears-n3", "left-ear-s2", "clinical", "masked"])
+def test_no_mean_and_no_difference_is_surer_as_recorded_than_replayed(name: str) -> None:
+    """How thresholds go together is not recorded: `WIDER` makes up for it."""
+    session = replay_session(GOLDEN / f"{name}.journal")
+    at_hz = (500, 1000, 2000, 4000)
+    for ear in session.result.ears:
+        replayed, recorded = (
+            _covariance(known.joint_threshold(at_hz))
+            for known in (session.thresholds_of(ear), RecordedThresholds(ear))
+        )
+        for weights in ((1, 1, 1, 1), (1, 1, -1, -1), (1, -1, 1, -1), (1, 0, 0, -1), (1, 0, 0, 0)):
+            of = np.array(weights)
+            assert of @ recorded @ of >= of @ replayed @ of - 0.01
+
+
+def _covariance(mixture: Mixture) -> Array:
+    weight, mean, covariance = mixture
+    off = mean - weight @ mean
+    return np.einsum("k,kij->ij", weight, covariance + off[:, :, None] * off[:, None, :])
+
+
+def test_a_report_of_it_says_so_and_is_not_final(tmp_path: Path, gp_pta: GpPta) -> None:
+    """A difference may be the version's, and may be a forger's: nobody is told that it is none."""
+    path = recorded_elsewhere(tmp_path / "elsewhere.journal", "0.0.9")
+    code, out, _ = gp_pta("report", path, "--json")
+    found = json.loads(out)
+    assert (code, found["differences"], found["replayed"]) == (1, 1, False)
+    assert "1 output of this record comes out differently" in found["warnings"][0]
+    findings = findings_of(read_session(path))
+    words = Words.of(findings)
+    assert "told as gp-pta 0.0.9 (journal format 2) recorded it, for" in words.remarks(findings)[0]
+    assert not Particulars(read_session(path), NO_HEADING, words.catalogue).final
+    code, out, _ = gp_pta("replay", path)
+    assert (code, "it was recorded by 0.0.9 (format 2), and replays there" in out) == (1, True)
+
+
+def test_a_damaged_journal_of_an_earlier_format_is_told_as_damaged(tmp_path: Path) -> None:
+    content = bytearray(journals_of(1, "session")[0].read_bytes())
+    content[60_000] ^= 1
+    (tmp_path / "damaged.journal").write_bytes(content)
+    with pytest.raises(HostError, match="damaged at line"):
+        read_session(tmp_path / "damaged.journal")
 
 
 def test_what_this_version_recorded_has_to_come_out(tmp_path: Path) -> None:
