@@ -9,6 +9,7 @@ import pytest
 
 from device.simulator.world import World
 from firmware_py.journal import FORMAT_VERSION, JournalReadError, JournalWriter, read_journal
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Code, reasons_at
 from firmware_py.procedure.words import say
@@ -196,3 +197,20 @@ def test_a_device_tells_the_recorded_result_of_a_session_that_does_not_come_out_
     (refused,) = world.ask("SESS:PAP?")
     assert "told as 0.0.9 (format 2) recorded it: gp-pta report" in refused
     world.close()
+
+
+def test_who_goes_on_with_the_session_of_another_version_says_so(tmp_path: Path) -> None:
+    unfinished = next(
+        path
+        for path in journals_of(FORMAT_VERSION, "session")
+        if glance(path).outcome == UNFINISHED
+    )
+    header, *told = read_journal(unfinished).records
+    for name, firmware, by in (("own", full_version(), None), ("other", "0.0.9", full_version())):
+        directory = tmp_path / name
+        directory.mkdir()
+        journal = directory / unfinished.name
+        write_again(journal, {**header, "firmware": firmware}, told)
+        World(directory, a_listener()).close()
+        resumed = [record for record in read_journal(journal).records if "resumed" in record]
+        assert [record.get("firmware") for record in resumed] == [by]

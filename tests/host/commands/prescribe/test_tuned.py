@@ -11,7 +11,9 @@ from rich.console import Console
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
-from firmware_py.journal import read_journal
+from firmware_py.journal import FORMAT_VERSION, read_journal
+from firmware_py.journal.records import encode_line
+from firmware_py.platform.version import full_version
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
@@ -168,3 +170,32 @@ def test_a_tuning_that_is_not_of_this_fit_is_refused(
 def test_another_journal_is_no_tuning() -> None:
     with pytest.raises(HostError, match=r"left-ear-s2\.journal: this is no journal of a tuning"):
         tuning_of(LEFT_S2, fit_both()[1])
+
+
+def as_of(journal: Path, version: int, firmware: str) -> Path:
+    """Have the journal of a tuning be of a format and a version, and its last tone another one."""
+    header, *records = read_journal(journal).records
+    spoken = next(r for r in records if r.get("action", {}).get("what") == "play-speech")
+    spoken["action"]["tilt_db"] += 1.0
+    lines, crc = [], ""
+    own = {"kind": "header", "journal": version}
+    told = {**own, **header, **own, "firmware": firmware}
+    for number, record in enumerate([told, *records]):
+        line, crc = encode_line(number, number, record, crc)
+        lines.append(line)
+    journal.write_bytes(b"".join(lines))
+    return journal
+
+
+def test_what_a_tuning_of_another_version_found_stands(tmp_path: Path) -> None:
+    """It does not come out in this version, and its record is what was found then."""
+    fit = fit_both()[1]
+    true = tuning_of(recorded_tuning(tmp_path / "tuning-000001.journal"), fit)[1]
+    elsewhere = recorded_tuning(tmp_path / "tuning-000002.journal")
+    assert tuning_of(as_of(elsewhere, FORMAT_VERSION, "0.0.9"), fit)[1] == true
+    own = recorded_tuning(tmp_path / "tuning-000003.journal")
+    with pytest.raises(HostError, match="outputs DIFFER"):
+        tuning_of(as_of(own, FORMAT_VERSION, full_version()), fit)
+    earlier = recorded_tuning(tmp_path / "tuning-000004.journal")
+    header, result = tuning_of(as_of(earlier, 1, "0.1.0"), fit)
+    assert (header.recorded_by, result.setting_db) == ("0.1.0 (format 1)", true.setting_db)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.journal import SealKey, read_journal
+from firmware_py.journal import SECRET_BYTES, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from firmware_py.journal.seal import seal_of
 from firmware_py.platform.keys import make_key_file, read_key_file
@@ -221,20 +221,23 @@ def test_a_journal_that_was_changed_and_its_crcs_mended_is_broken_at_a_record(
     assert (code, ", and BROKEN at record 2\n" in out) == (5, True)
 
 
+@pytest.mark.parametrize(("genuine", "code", "words"), [(True, 2, "true"), (False, 5, "BROKEN")])
 def test_the_seals_of_an_earlier_format_are_checked_though_it_is_not_replayed(
-    key: Path, tmp_path: Path, gp_pta: GpPta
+    genuine: bool, code: int, words: str, key: Path, tmp_path: Path, gp_pta: GpPta
 ) -> None:
-    path, seal_key = tmp_path / "session-000001.journal", SealKey(read_key_file(key))
+    path, own = tmp_path / "session-000001.journal", SealKey(read_key_file(key))
+    seal_key = own if genuine else SealKey(bytes(SECRET_BYTES))
     header, *records = read_journal(journals_of(1, "session")[1]).records
     lines: list[bytes] = []
     crc, seal = "", ""
-    for number, record in enumerate([{**header, "seal_key": seal_key.name}, *records]):
+    for number, record in enumerate([{**header, "seal_key": own.name}, *records]):
         line, crc = encode_line(number, number, record, crc, partial(seal_key.seal, seal))
         lines, seal = [*lines, line], seal_of(line)
     path.write_bytes(b"".join(lines))
-    code, _, err = gp_pta("replay", path, "--key", key)
-    assert code == 2
-    assert f"sealed with key {seal_key.name}, and true: {len(lines)} records; it was re" in err
+    ended, _, err = gp_pta("replay", path, "--key", key)
+    assert ended == code
+    assert f"sealed with key {own.name}, and {words}" in err
+    assert "; it was recorded by 0.1.0 (format 1), and replays with commit" in err
 
 
 def test_a_sealed_journal_cut_short_at_a_record_is_true_and_unfinished(
