@@ -220,7 +220,7 @@ READS: dict[str, str] = {
     "firmware_py/platform/program.py": "the system's, and what swallows all",
     "firmware_py/platform/serial_number.py": "the system's",
     "host_tools/catalogue": "the program's own",
-    "host_tools/commands/export/formats.py": "the program's own",
+    "host_tools/commands/export/schema.py": "the program's own",
     "host_tools/devices/board_program.py": "the program's own",
     "host_tools/commands/page/assemble.py": "the program's own",
     "host_tools/commands/report/norms.py": "the program's own",

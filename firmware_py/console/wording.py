@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.statements import Explained
 from firmware_py.procedure.words import say
 
 DECIMALS_MAX: Final = 3  # tells every tone from every other
@@ -46,15 +47,13 @@ def short_verdict(verdicts: Mapping[str, str]) -> str:
     return ", ".join(f"{ear} {word}" for ear, word in words.items())
 
 
-def verdict_words(ear: EarResult) -> str:
+def verdict_words(ear: Explained) -> str:
     return ": ".join(filter(None, (verdict_word(ear.verdict), say(ear.reasons))))
 
 
-def which_ear_words(result: SessionResult) -> list[str]:
+def which_ear_words(which_ear: str, ears: int) -> list[str]:
     """Return whether the listener confirmed which ear is which; nothing of one ear."""
-    if len(result.ears) < 2:
-        return []
-    return [f"which ear is which: {result.which_ear.replace('-', ' ')}"]
+    return [] if ears < 2 else [f"which ear is which: {which_ear.replace('-', ' ')}"]
 
 
 def _line(ear: EarResult) -> str:

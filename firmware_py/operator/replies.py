@@ -137,7 +137,9 @@ def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -
         "simulated": simulated,
         "speed": header.speed,
         "nominal": calibration.nominal,
-        "final": is_final(result, nominal=calibration.nominal, simulated=simulated),
+        "final": is_final(
+            result.outcome, result.ears, nominal=calibration.nominal, simulated=simulated
+        ),
     }
     about |= {"person": header.person.as_record()} if named else {}
     return json.dumps({**about, **_result_as_set(result, header)})
@@ -193,7 +195,7 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     found = {ear.route: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
     courses += [_confirmation_words(ear, calibration.unit) for ear in result.ears if ear.confirmed]
-    courses += which_ear_words(result)
+    courses += which_ear_words(result.which_ear, len(result.ears))
     remarks = [f"remark: {readable(say(remark))}" for remark in result.remarks]
     axis = axis_unit(nominal=calibration.nominal)
     drawn = [*draw_audiogram(found, unit=axis), legend(found)] if found else []

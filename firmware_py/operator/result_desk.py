@@ -144,6 +144,7 @@ class ResultDesk:
                 "calibration": _calibration(course.calibration(header.calibration)),
                 "breaks": [asdict(each) for each in course.breaks],
                 "waits": as_json(course.waits),
+                "ended": course.ended,
                 "minutes": round(course.seconds / 60.0, 1),
                 "masked": test.given.masked,
                 **self._beside(test, header, result),

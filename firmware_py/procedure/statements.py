@@ -8,12 +8,12 @@ A journal keeps what was found; who tells of it tells `as_told`, and of a test u
 Without a calibration levels are nominal: then nothing is told that needs dB HL.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
 from firmware_py.procedure.outcomes import Outcome, SessionOutcome, Verdict
-from firmware_py.procedure.reasons import in_nominal_db
+from firmware_py.procedure.reasons import Reasons, in_nominal_db
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import Settings
 
@@ -28,6 +28,14 @@ class Judged(Protocol):
     @property
     def verdict(self) -> Verdict:
         """Return whether there was a test."""
+
+
+class Explained(Judged, Protocol):
+    """An ear with the reasons of that verdict."""
+
+    @property
+    def reasons(self) -> Reasons:
+        """Return why it is no valid test."""
 
 
 class Heard(Judged, Protocol):
@@ -54,10 +62,12 @@ def has_thresholds(ear: Judged) -> bool:
     return ear.verdict != Verdict.NOT_TESTED
 
 
-def is_final(result: SessionResult, *, nominal: bool, simulated: bool | None) -> bool:
+def is_final(
+    outcome: str, ears: Iterable[Judged], *, nominal: bool, simulated: bool | None
+) -> bool:
     """Return whether a valid test of a person came to its own end, of a calibrated device."""
-    valid = all(map(may_conclude, result.ears)) and not (nominal or simulated)
-    return result.outcome == SessionOutcome.COMPLETE and valid
+    valid = all(map(may_conclude, ears)) and not (nominal or simulated)
+    return outcome == SessionOutcome.COMPLETE and valid
 
 
 def as_told(result: SessionResult, settings: Settings, *, nominal: bool) -> SessionResult:

@@ -22,7 +22,7 @@ from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.words import say
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import schema_text
+from host_tools.commands.export.schema import schema_text
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ear_prescription import (

@@ -8,19 +8,25 @@ is in the note of every one of them, so that none is read without it.
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from firmware_py.board.self_check import was_clock_set
 from firmware_py.console.wording import verdict_words, which_ear_words
-from firmware_py.procedure.convention import convention_words
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.procedure.reading import SIGNS, Kind
+from firmware_py.procedure.reasons import reasons_at
 from firmware_py.procedure.route import AIR, BONE, BY_AIR
 from firmware_py.procedure.statements import has_thresholds, is_final, may_conclude
 from firmware_py.procedure.words import say
-from host_tools.commands.export.examination import Examination, marks_of
+from host_tools.commands.export.document_session import (
+    DocumentEar,
+    DocumentSession,
+    Told,
+    known_db_hl,
+    marks_of,
+    measured_db_hl,
+    whole_as_one,
+)
 from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_note
 from host_tools.commands.export.stream import document
 
@@ -60,28 +66,31 @@ NOT_TESTED_STATUS: Final = "cancelled"
 NOT_TESTED: Final = ("error", "Error")
 CLASSICAL: Final = "Hughson-Westlake procedure (ASHA 2005), after the test"
 NO_CLOCK: Final = "the clock of the device was not set: nobody knows when this was"
+COMPARATORS: Final = {SIGNS[bound]: comparator for bound, comparator in BOUND_SIGNS.items()}
+# Of a session: what tells it from all others, by whichever way it came here.
+NAMED_BY: Final = ("session", "started", "firmware", "device", "person", "settings", "prior")
 BAND: Final = {
     "low_db_hl": "lower end of the 95 % band of the threshold",
     "high_db_hl": "upper end of the 95 % band of the threshold",
 }
 
 
-def as_fhir(examinations: Iterable[Examination]) -> Iterator[bytes]:
+def as_fhir(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
     """Yield one bundle of all sessions; the same sessions give the same bytes."""
     entries = (
         {"fullUrl": f"urn:uuid:{resource['id']}", "resource": resource}
-        for resource in _resources(examinations)
+        for resource in _resources(sessions)
     )
     return document({"resourceType": "Bundle", "type": "collection"}, "entry", entries)
 
 
-def _resources(examinations: Iterable[Examination]) -> Iterator[Resource]:
+def _resources(sessions: Iterable[DocumentSession]) -> Iterator[Resource]:
     """Yield those of each session; a device that several have but once."""
     known: set[str] = set()  # names of devices and of sessions
-    for examination in examinations:
-        writer = _Writer(examination)
+    for session in sessions:
+        writer = _Writer(session)
         if writer.name in known:  # two that begin alike and differ later are both in
-            writer = _Writer(examination, told=examination.content)
+            writer = _Writer(session, told=session.digest)
         known.add(writer.name)
         device, *others = writer.resources()
         if device["id"] not in known:
@@ -91,16 +100,17 @@ def _resources(examinations: Iterable[Examination]) -> Iterator[Resource]:
 
 
 class _Writer:
-    """Writes the resources of a session; `told`: what its names have in them beside its header."""
+    """Writes the resources of a session; `told`: what its names have in them beside its head."""
 
-    def __init__(self, examination: Examination, told: str = "") -> None:
-        self._of = examination
+    def __init__(self, session: DocumentSession, told: str = "") -> None:
+        self._of = session
         # Nothing random: a session has the same names whenever it is exported.
         self._name = json.dumps(
             [
                 # A copy has the same names; of unknown devices two may be alike by chance.
-                "" if examination.header.device else examination.journal,
-                examination.header.to_record(),
+                "" if session.told["device"] else session.told["journal"],
+                whole_as_one({name: session.told[name] for name in NAMED_BY}),
+                session.told["calibration"]["digest"],
                 *filter(None, [told]),
             ],
             sort_keys=True,
@@ -116,44 +126,48 @@ class _Writer:
         """Return the device, the thresholds, and the panels that have them as their members."""
         yield self._device
         for transducer in PANELS:
-            ears = [e for e in self._of.result.ears if e.route.transducer == transducer]
+            ears = [e for e in self._of.ears if e.route.transducer == transducer]
             found = [each for ear in ears for each in self._observations(ear)]
             yield from found
             if ears:
                 yield self._panel(transducer, ears, found)
 
-    def _observations(self, ear: EarResult) -> list[Resource]:
+    def _observations(self, ear: DocumentEar) -> list[Resource]:
         """Return those of an ear: what was asked, what follows from it, what was confirmed."""
         if not has_thresholds(ear):
-            return [self._not_tested(ear, t.frequency_hz) for t in ear.thresholds]
+            return [self._not_tested(ear, found["frequency_hz"]) for found in ear.thresholds]
         asked = {
-            t.frequency_hz: self._threshold(ear, t)
-            for t in ear.thresholds
-            if t.mark != Outcome.INFERRED
+            found["frequency_hz"]: self._threshold(ear, found)
+            for found in ear.thresholds
+            if found["mark"] != Outcome.INFERRED
         }
-        measured = [asked[t.frequency_hz] for t in ear.thresholds if t.mark == Outcome.MEASURED]
+        measured = [
+            asked[found["frequency_hz"]]
+            for found in ear.thresholds
+            if found["mark"] == Outcome.MEASURED
+        ]
         both = [
-            asked.get(t.frequency_hz) or self._inferred_resource(ear, t, measured)
-            for t in ear.thresholds
+            asked.get(found["frequency_hz"]) or self._inferred_resource(ear, found, measured)
+            for found in ear.thresholds
         ]
         return [*both, *(self._confirmed_resource(ear, again) for again in ear.confirmed)]
 
     def _made_device(self) -> Resource:
-        firmware, serial = self._of.header.firmware, self._of.header.device
+        firmware, serial = self._of.told["firmware"], self._of.told["device"]
         return {
             "resourceType": "Device",
-            "id": str(uuid.uuid5(_NAMES, f"device {firmware} {serial}")),
+            "id": str(uuid.uuid5(_NAMES, f"device {firmware} {serial or ''}")),
             "deviceName": [{"name": "GP-PTA", "type": "model-name"}],
             **({"serialNumber": serial} if serial else {}),
             "version": [{"value": firmware}],
         }
 
     def _panel(
-        self, transducer: str, ears: Sequence[EarResult], members: Iterable[Resource]
+        self, transducer: str, ears: Sequence[DocumentEar], members: Iterable[Resource]
     ) -> Resource:
-        result = self._of.result
+        told = self._of.told
         notes = [
-            f"{ear.route.words}: {ear.outcome}" + (f"; {say(ear.why)}" if ear.why else "")
+            f"{ear.route.words}: {ear.told['outcome']}" + (f"; {say(ear.why)}" if ear.why else "")
             for ear in ears
             if has_thresholds(ear)
         ]
@@ -166,11 +180,11 @@ class _Writer:
             **({} if any(map(has_thresholds, ears)) else _absent(*NOT_TESTED)),
             "note": self._notes(
                 [
-                    f"session {self._of.outcome}",
+                    f"session {told['outcome']}",
                     *verdicts,
                     *notes,
-                    *map(say, result.remarks),
-                    *which_ear_words(result),
+                    *map(say, reasons_at("remarks", told["remarks"])),
+                    *which_ear_words(told["which_ear"], len(told["ears"])),
                     *self._course_words(),
                 ],
                 ears,
@@ -178,14 +192,14 @@ class _Writer:
             "hasMember": [_reference(member) for member in members],
         }
 
-    def _threshold(self, ear: EarResult, threshold: ThresholdResult) -> Resource:
+    def _threshold(self, ear: DocumentEar, threshold: Told) -> Resource:
         return {
-            **self._at(ear, threshold.frequency_hz),
+            **self._at(ear, threshold["frequency_hz"]),
             **self._value(threshold),
             "note": self._notes(self._words(ear, threshold), [ear]),
         }
 
-    def _not_tested(self, ear: EarResult, frequency_hz: int) -> Resource:
+    def _not_tested(self, ear: DocumentEar, frequency_hz: int) -> Resource:
         return {
             **self._at(ear, frequency_hz),
             **_absent(*NOT_TESTED),
@@ -193,11 +207,11 @@ class _Writer:
         }
 
     def _inferred_resource(
-        self, ear: EarResult, threshold: ThresholdResult, measured: Iterable[Resource]
+        self, ear: DocumentEar, threshold: Told, measured: Iterable[Resource]
     ) -> Resource:
         sources = [_reference(each) for each in measured]
         return {
-            **self._at(ear, threshold.frequency_hz),
+            **self._at(ear, threshold["frequency_hz"]),
             "status": "preliminary",
             "method": {"text": INFERRED_BY},
             **({"derivedFrom": sources} if sources else {}),
@@ -206,19 +220,19 @@ class _Writer:
             "note": self._notes(self._words(ear, threshold), [ear]),
         }
 
-    def _confirmed_resource(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
+    def _confirmed_resource(self, ear: DocumentEar, again: Told) -> Resource:
         value = _absent("unknown", "Unknown")
-        if again.threshold_db_hl is not None:
-            value = {"valueQuantity": self._quantity(again.threshold_db_hl)}
-        marks = [] if again.mark == Outcome.MEASURED else [str(again.mark)]
+        if again["threshold_db_hl"] is not None:
+            value = {"valueQuantity": self._quantity(again["threshold_db_hl"])}
+        marks = [] if again["mark"] == Outcome.MEASURED else [again["mark"]]
         return {
-            **self._at(ear, again.frequency_hz, "confirmed "),
+            **self._at(ear, again["frequency_hz"], "confirmed "),
             "method": {"text": CLASSICAL},
             **value,
-            "note": self._notes([*marks, f"{again.tones} tones"], [ear]),
+            "note": self._notes([*marks, f"{again['tones']} tones"], [ear]),
         }
 
-    def _at(self, of: EarResult, frequency_hz: int, which: str = "") -> Resource:
+    def _at(self, of: DocumentEar, frequency_hz: int, which: str = "") -> Resource:
         """Return an observation of an ear and frequency; `which` is in its id, not in its code."""
         ear, kind = of.route.ear, of.route.kind
         through = "" if kind is BY_AIR else f" by {kind.transducer} conduction"
@@ -227,8 +241,8 @@ class _Writer:
         code = {"text": name} if known is None else _concept(LOINC, known, name)
         return self._observation(f"{which}{name}", code, [of])
 
-    def _observation(self, name: str, code: Resource, ears: Sequence[EarResult]) -> Resource:
-        identifier = self._of.header.person.identifier
+    def _observation(self, name: str, code: Resource, ears: Sequence[DocumentEar]) -> Resource:
+        identifier = self._of.told["person"]["identifier"]
         subject = {"type": "Patient", "identifier": {"value": identifier}}
         return {
             "resourceType": "Observation",
@@ -243,103 +257,110 @@ class _Writer:
 
     def _when(self) -> Resource:
         """Return when it was, as far as a clock says; all the days, if it was gone on with."""
-        course = self._of.course
-        if not course.breaks:
-            told = {"effectiveDateTime": course.started}
-            return told if was_clock_set(course.started) else {}
-        ends = {"start": course.started, "end": course.ended}
-        known = {name: time for name, time in ends.items() if was_clock_set(time)}
+        told = self._of.told
+        if not told["breaks"]:
+            started = {"effectiveDateTime": told["started"]}
+            return started if was_clock_set(told["started"]) else {}
+        ends = {"start": told["started"], "end": self._ended}
+        known = {name: time for name, time in ends.items() if time and was_clock_set(time)}
         return {"effectivePeriod": known} if known else {}
+
+    @property
+    def _ended(self) -> str:
+        """Return when the last input came; an older device tells when it was gone on with."""
+        told = self._of.told
+        ended: str = told.get("ended", (told["breaks"] or [{"resumed": ""}])[-1]["resumed"])
+        return ended or str(told["started"])
 
     def _course_words(self) -> list[str]:
         """Say that nobody knows when it was, where it was broken off, and why it waited."""
-        course = self._of.course
-        clock = [] if all(map(was_clock_set, (course.started, course.ended))) else [NO_CLOCK]
+        told = self._of.told
+        clock = [] if all(map(was_clock_set, (told["started"], self._ended))) else [NO_CLOCK]
         breaks = [
-            f"broken off {b.left or '?'}, gone on with {b.resumed or '?'}" for b in course.breaks
+            f"broken off {b['left'] or '?'}, gone on with {b['resumed'] or '?'}"
+            for b in told["breaks"]
         ]
-        return clock + breaks + [f"waited {each.at}: {say(each.why)}" for each in course.waits]
+        return clock + breaks + [f"waited {at}: {say(why)}" for at, why in self._of.waits]
 
-    def _status(self, ears: Sequence[EarResult]) -> str:
+    def _status(self, ears: Sequence[DocumentEar]) -> str:
         """Return whether what is said of these ears is final."""
         if not any(map(has_thresholds, ears)):
             return NOT_TESTED_STATUS
-        of_these = replace(self._of.result, ears=ears)
         final = is_final(
-            of_these, nominal=self._of.calibration.nominal, simulated=self._of.simulated
+            self._of.told["outcome"],
+            ears,
+            nominal=self._of.is_nominal,
+            simulated=self._of.told["simulated"],
         )
         return "final" if final else "preliminary"
 
-    def _value(self, found: ThresholdResult) -> Resource:
+    def _value(self, found: Told) -> Resource:
         """Return the value of a threshold that was asked, or why there is none."""
-        reading = read(found)
-        if reading.measured_db_hl is not None:
+        level_db_hl = measured_db_hl(found)
+        if level_db_hl is not None:
             return {
-                "valueQuantity": self._quantity(reading.measured_db_hl),
+                "valueQuantity": self._quantity(level_db_hl),
                 "component": self._components(found, BAND),
             }
-        if reading.kind in BEYOND and reading.known_db_hl is not None:
-            comparator, meaning = BEYOND[reading.kind]
-            value = self._quantity(reading.known_db_hl, comparator)
+        limit_db_hl = known_db_hl(found)
+        if limit_db_hl is not None:
+            comparator, meaning = BEYOND[found["reading"]["kind"]]
+            value = self._quantity(limit_db_hl, comparator)
             return {"valueQuantity": value, "interpretation": [_interpretation(*meaning)]}
         return {
             **_absent("unknown", "Unknown"),
             "interpretation": [_interpretation(*INDETERMINATE)],
         }
 
-    def _components(self, found: ThresholdResult, names: Mapping[str, str]) -> list[Resource]:
+    def _components(self, found: Told, names: Mapping[str, str]) -> list[Resource]:
         """Return the numbers of these names; where they are limits of the test, each says so."""
-        reading = read(found)
+        reading = found["reading"]
         signs = {
-            "level_db_hl": BOUND_SIGNS[reading.limit],
-            "low_db_hl": "<=" if reading.low_open else "",
-            "high_db_hl": ">=" if reading.high_open else "",
+            "level_db_hl": COMPARATORS[reading["sign"]],
+            "low_db_hl": "<=" if reading["low_open"] else "",
+            "high_db_hl": ">=" if reading["high_open"] else "",
         }
         return [
-            {
-                "code": {"text": text},
-                "valueQuantity": self._quantity(getattr(reading, name), signs[name]),
-            }
+            {"code": {"text": text}, "valueQuantity": self._quantity(reading[name], signs[name])}
             for name, text in names.items()
         ]
 
     def _quantity(self, level_db_hl: float, comparator: str = "") -> Resource:
         compared = {"comparator": comparator} if comparator else {}
-        calibration = self._of.calibration
-        value = {**compared, "value": round(level_db_hl, 1), "unit": calibration.unit}
+        value = {**compared, "value": round(float(level_db_hl), 1), "unit": self._of.unit}
         # Nominal ones are no decibels of any standard, so they have no code.
-        return value if calibration.nominal else {**value, "system": UCUM, "code": "dB"}
+        return value if self._of.is_nominal else {**value, "system": UCUM, "code": "dB"}
 
-    def _notes(self, texts: Iterable[str], ears: Sequence[EarResult]) -> list[Resource]:
+    def _notes(self, texts: Iterable[str], ears: Sequence[DocumentEar]) -> list[Resource]:
         """Return notes; with what it was measured stands at their end, the calibration last."""
         return [{"text": text} for text in (*texts, *self._with_what(ears))]
 
-    def _words(self, ear: EarResult, found: ThresholdResult) -> list[str]:
+    def _words(self, ear: DocumentEar, found: Told) -> list[str]:
         """Return what is to be said of a threshold beside its number."""
         words = marks_of(found)
-        if found.mark == Outcome.INCOMPLETE and found.limit_db_hl is not None:
-            limit = f"{found.limit_db_hl:g} {self._of.calibration.unit}"
+        if found["mark"] == Outcome.INCOMPLETE and found["limit_db_hl"] is not None:
+            limit = f"{found['limit_db_hl']:g} {self._of.unit}"
             words.append(f"perhaps beyond the limit of {limit}")
-        if read(found).kind in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
+        if found["reading"]["kind"] in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
             words.append(say(ear.why))
-        gap = self._of.gap_at(ear.route.ear, found.frequency_hz) if ear.route.by_bone else None
+        gap = self._of.gap_at(ear.route.ear, found["frequency_hz"]) if ear.route.by_bone else None
         if gap is not None:
             words.append(gap_note(gap))
         if not may_conclude(ear):
             words.append(verdict_words(ear))
         return words
 
-    def _with_what(self, ears: Sequence[EarResult]) -> list[str]:
+    def _with_what(self, ears: Sequence[DocumentEar]) -> list[str]:
         """Say with what it was measured; the calibration is the last."""
         by_bone = any(ear.route.by_bone for ear in ears)
-        identity = self._of.identity
-        transducer = identity.vibrator if by_bone else identity.transducer
+        calibration = self._of.told["calibration"]
+        transducer = calibration["vibrator" if by_bone else "transducer"]
         called = "bone vibrator" if by_bone else "earphones"
-        boards = dict.fromkeys(board for ear in ears for board in ear.boards)
+        boards = dict.fromkeys(board for ear in ears for board in ear.told["boards"])
         told = [f"tone generator: {', '.join(boards)}"] if boards else []
         told += [f"{called}: {transducer}"] if transducer else []
-        told += [convention_words(e, self._of.convention) for e in ears if has_thresholds(e)]
-        return [*told, self._of.calibration.headline]
+        told += [ear.told["convention"] for ear in ears if has_thresholds(ear)]
+        return [*told, calibration["words"]]
 
 
 def _absent(code: str, display: str) -> Resource:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware_py.procedure.words import say
-from host_tools.commands.export.examination import Examination
+from host_tools.commands.export.document_session import DocumentSession
 from host_tools.errors import HostError
 
 COMMA: Final = "comma"
@@ -38,6 +38,10 @@ class Spelling:
     def number(self, value: float, form: str = ".1f") -> str:
         """Return a number, to a tenth if nothing else is said."""
         return f"{value:{form}}".replace(".", self.decimal)
+
+    def level(self, value: float | None) -> str:
+        """Return a number to a tenth, or nothing: a browser writes 30 for 30.0."""
+        return "" if value is None else self.number(value)
 
     def cell(self, value: Any) -> str:
         """Return a value as a cell: nothing, yes or no, a number, a list or a guarded text."""
@@ -107,25 +111,21 @@ ABOUT: Final = (
 WITH_WHAT: Final = ("device", "transducer", "calibration_digest", "broken_off", "waited")
 
 
-def about(examination: Examination) -> dict[str, Any]:
+def about(session: DocumentSession) -> dict[str, Any]:
     """Return which session it was, and of whom."""
-    header = examination.header
+    told = session.told
     return {
-        "journal": examination.journal,
-        "session": header.session,
-        "started": header.started,
-        "firmware": header.firmware,
-        "outcome": examination.outcome,
-        "calibration": examination.calibration.state,
-        "level_unit": examination.calibration.unit,
-        "identifier": header.person.identifier,
+        **{name: told[name] for name in ("journal", "session", "started", "firmware", "outcome")},
+        "calibration": told["calibration"]["state"],
+        "level_unit": session.unit,
+        "identifier": told["person"]["identifier"],
     }
 
 
-def with_what(examination: Examination) -> dict[str, Any]:
+def with_what(session: DocumentSession) -> dict[str, Any]:
     """Return which device it was, and with what, and where it was broken off."""
-    identity, course = examination.identity, examination.course
-    breaks = [f"{each.left or '?'} to {each.resumed or '?'}" for each in course.breaks]
-    waits = [f"{each.at} {say(each.why)}" for each in course.waits]
-    told = (identity.device, identity.transducer, identity.calibration or None, breaks, waits)
-    return dict(zip(WITH_WHAT, told, strict=True))
+    told, calibration = session.told, session.told["calibration"]
+    breaks = [f"{each['left'] or '?'} to {each['resumed'] or '?'}" for each in told["breaks"]]
+    waits = [f"{at} {say(why)}" for at, why in session.waits]
+    values = (told["device"], calibration["transducer"], calibration["digest"], breaks, waits)
+    return dict(zip(WITH_WHAT, values, strict=True))

@@ -7,15 +7,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from host_tools.commands.export.examination import Examination, Examinations
+from host_tools.commands.export.document_session import DocumentSession, Sessions
 from host_tools.commands.export.formats import (
     FORMATS,
     Encode,
     add_csv_arguments,
     encoder,
-    schema_text,
 )
 from host_tools.commands.export.journals import Journals
+from host_tools.commands.export.schema import schema_text
 from host_tools.errors import LEFT_OUT, HostError
 from host_tools.extras import need
 from host_tools.files import check_name, file_to_write, write_text
@@ -30,6 +30,7 @@ examples:
   gp-pta export sessions/*.journal -o sessions.csv --decimal comma
   gp-pta export sessions/*.journal -o sessions.parquet
   gp-pta export sessions/session-000001.journal --format fhir -o P-17.json
+  gp-pta export gp-pta-session-1.json --format fhir -o P-17.json
   gp-pta export --schema
 
 csv has a session a row, or with --tidy a threshold a row; a column of numbers has numbers only, and
@@ -37,11 +38,14 @@ what is no number is said in a column beside it. --nhanes writes variables and c
 no response, 888: could not be obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet
 has a threshold a row.
 
+A JOURNAL in .json is a document of sessions, which the operator's page saves and --format json
+writes: it gives every format that its journals give.
+
 What cannot be written is left out, and named: what was not finished, is damaged or no journal of a
 session, or says what no session can have recorded.
 
 exit codes: 0 all were written; 1 some were written, and others left out, and named; 2 nothing was
-written; 6 the same, for a record of the one journal says what no session can have recorded
+written; 6 the same, for the one journal or session says what no session can have recorded
 """
 
 STANDARD_OUTPUT: Final = Path("-")
@@ -157,9 +161,9 @@ def export(journals: Journals, encode: Encode, out: Path | None) -> int:
     doubles = journals.doubles
     name_left_out([words for _, words in doubles.left_out])
     say_aside(*(f"{line}: both are in" for line in doubles.doubted))
-    examinations = journals.examinations
-    each = _at_least_one(iter(examinations), journals)
-    content = encode(Examinations(each, examinations.routes))
+    sessions = journals.sessions
+    each = _at_least_one(iter(sessions), journals)
+    content = encode(Sessions(each, sessions.routes))
     if out is None:
         for part in content:
             sys.stdout.write(part.decode())
@@ -170,7 +174,7 @@ def export(journals: Journals, encode: Encode, out: Path | None) -> int:
     return LEFT_OUT if journals.left_out else 0
 
 
-def _at_least_one(each: Iterator[Examination], journals: Journals) -> Iterator[Examination]:
+def _at_least_one(each: Iterator[DocumentSession], journals: Journals) -> Iterator[DocumentSession]:
     """Return these sessions; if there is none, refuse before anything is written."""
     for first in each:
         return chain((first,), each)

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from device.audiogram_tables import nhanes
 from device.simulator.listener import EARS
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
+from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.route import BY_AIR, BY_BONE, ROUTES, Route
 from firmware_py.procedure.words import say
 from host_tools.commands.export.cells import (
@@ -18,7 +17,15 @@ from host_tools.commands.export.cells import (
     guard,
     with_what,
 )
-from host_tools.commands.export.examination import Examination, Examinations, marks_of
+from host_tools.commands.export.document_session import (
+    DocumentEar,
+    DocumentSession,
+    Sessions,
+    Told,
+    known_db_hl,
+    marks_of,
+    measured_db_hl,
+)
 from host_tools.commands.export.gaps import gaps_cell, loss_words
 
 OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
@@ -41,13 +48,13 @@ BEYOND_SIGNS: Final = {Kind.ABOVE: ">", Kind.AT_MOST: "<="}
 POINTS: Final = Spelling()
 
 
-def as_csv(examinations: Examinations, spelling: Spelling = POINTS) -> Iterator[bytes]:
+def as_csv(sessions: Sessions, spelling: Spelling = POINTS) -> Iterator[bytes]:
     """Yield a row for each session, thresholds to a tenth of a dB, and what they are in words."""
     rows = (
         {**_of_person(each, spelling), **_of_levels(each, spelling), **_rest(each, spelling)}
-        for each in examinations
+        for each in sessions
     )
-    routes = _routes_with(examinations.routes)
+    routes = _routes_with(sessions.routes)
     places = [(str(route), f) for route in routes for f in route.kind.frequencies_hz]
     columns = [
         *ABOUT,
@@ -60,15 +67,15 @@ def as_csv(examinations: Examinations, spelling: Spelling = POINTS) -> Iterator[
     return file_of(columns, rows, spelling)
 
 
-def as_nhanes_csv(examinations: Examinations, spelling: Spelling = POINTS) -> Iterator[bytes]:
+def as_nhanes_csv(sessions: Sessions, spelling: Spelling = POINTS) -> Iterator[bytes]:
     """Yield a row for each session as NHANES writes it: codes stand among the levels."""
-    rows = ({**_as_nhanes(each, spelling), **_rest(each, spelling)} for each in examinations)
+    rows = ({**_as_nhanes(each, spelling), **_rest(each, spelling)} for each in sessions)
     columns = [
         *ABOUT,
         nhanes.AGE_YEARS,
         nhanes.SEX,
         *(nhanes.variable(ear, f) for ear in EARS for f in BY_AIR.frequencies_hz),
-        *_rest_columns(_routes_with(examinations.routes)),
+        *_rest_columns(_routes_with(sessions.routes)),
     ]
     return file_of(columns, rows, spelling)
 
@@ -94,109 +101,112 @@ def _rest_columns(routes: Sequence[Route]) -> list[str]:
     ]
 
 
-def _of_person(examination: Examination, spelling: Spelling) -> dict[str, str]:
-    person = examination.header.person
-    return {"age_years": spelling.cell(person.age_years), "sex": spelling.cell(person.sex)}
+def _of_person(session: DocumentSession, spelling: Spelling) -> dict[str, str]:
+    person = session.told["person"]
+    return {
+        "age_years": spelling.level(person["age_years"]),
+        "sex": spelling.cell(person["sex"]),
+    }
 
 
-def _of_levels(examination: Examination, spelling: Spelling) -> dict[str, str]:
+def _of_levels(session: DocumentSession, spelling: Spelling) -> dict[str, str]:
     """Return what was measured, and of every frequency which mark it has."""
     row = {}
-    for ear in examination.result.ears:
+    for ear in session.ears:
         for found in ear.thresholds:
-            place = str(ear.route), found.frequency_hz
-            row[level_column(*place)] = spelling.cell(read(found).measured_db_hl)
-            row[code_column(*place)] = str(found.mark)
+            place = str(ear.route), found["frequency_hz"]
+            row[level_column(*place)] = spelling.level(measured_db_hl(found))
+            row[code_column(*place)] = found["mark"]
     return row
 
 
-def _as_nhanes(examination: Examination, spelling: Spelling) -> dict[str, Any]:
-    person, by_route = examination.header.person, examination.result.by_route
+def _as_nhanes(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
+    person = session.told["person"]
     row = {
-        nhanes.AGE_YEARS: spelling.cell(person.age_years),
-        nhanes.SEX: nhanes.SEXES[person.sex] if person.sex else "",
+        nhanes.AGE_YEARS: spelling.level(person["age_years"]),
+        nhanes.SEX: nhanes.SEXES[person["sex"]] if person["sex"] else "",
     }
-    for name in EARS:
-        ear = by_route.get(Route(name))
-        for found in ear.thresholds if ear is not None else ():
-            row[nhanes.variable(name, found.frequency_hz)] = _nhanes_cell(found, spelling)
+    for ear in (ear for ear in session.ears if ear.route.kind is BY_AIR):
+        for found in ear.thresholds:
+            name = nhanes.variable(ear.route.ear, found["frequency_hz"])
+            row[name] = _nhanes_cell(found, spelling)
     return row
 
 
-def _nhanes_cell(found: ThresholdResult, spelling: Spelling) -> str:
+def _nhanes_cell(found: Told, spelling: Spelling) -> str:
     """Return a level, or the code of NHANES; hearing at the floor has the floor, as there.
 
     What was not asked is as blank as in an ear that was not tested.
     """
-    reading = read(found)
-    if reading.kind == Kind.INFERRED:
+    kind = found["reading"]["kind"]
+    if kind == Kind.INFERRED:
         return ""
-    if reading.kind == Kind.ABOVE:
+    if kind == Kind.ABOVE:
         return str(nhanes.NO_RESPONSE)
-    level_db_hl = reading.known_db_hl
+    level_db_hl = known_db_hl(found)
     return str(nhanes.COULD_NOT_OBTAIN) if level_db_hl is None else spelling.number(level_db_hl)
 
 
-def _rest(examination: Examination, spelling: Spelling) -> dict[str, Any]:
+def _rest(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
     """Return what both forms say."""
-    told = {**about(examination), **with_what(examination)}
+    told = {**about(session), **with_what(session)}
     row: dict[str, Any] = {name: spelling.cell(value) for name, value in told.items()}
-    row["conduct"] = examination.header.settings.conduct
-    row["verdict"] = examination.result.verdict
-    row["threshold_convention"] = examination.convention
-    for ear in examination.result.ears:
+    row["conduct"] = session.told["settings"]["conduct"]
+    row["verdict"] = session.told["verdict"]
+    row["threshold_convention"] = session.told["threshold_convention"]
+    for ear in session.ears:
         row |= {f"{name}_{ear.route}": value for name, value in _of_ear(ear, spelling).items()}
-    if any(ear.route.by_bone for ear in examination.result.ears):
-        row["vibrator"] = spelling.cell(examination.identity.vibrator)
-    for gaps in examination.gaps:
+    if any(ear.route.by_bone for ear in session.ears):
+        row["vibrator"] = spelling.cell(session.told["calibration"]["vibrator"])
+    for gaps in session.gaps:
         row[f"loss_{gaps.ear}"] = loss_words(gaps)
         row[f"air_bone_gap_db_{gaps.ear}"] = gaps_cell(gaps, spelling)
     return row
 
 
-def _of_ear(ear: EarResult, spelling: Spelling) -> dict[str, Any]:
+def _of_ear(ear: DocumentEar, spelling: Spelling) -> dict[str, Any]:
     return {
-        "outcome": ear.outcome,
+        "outcome": ear.told["outcome"],
         "marks": _marks(ear.thresholds, spelling),
         "inferred": _inferred_words(ear.thresholds, spelling),
         "confirmed": _confirmed_words(ear.confirmed, spelling),
-        "tones": ear.tones,
-        "retest_difference_db": spelling.cell(ear.retest_difference_db),
+        "tones": ear.told["tones"],
+        "retest_difference_db": spelling.level(ear.told["retest_difference_db"]),
         "verdict": ear.verdict,
         "reasons": guard(say(ear.reasons)),
-        "boards": guard("; ".join(ear.boards)),
-        "clinical_offset_db": spelling.cell(ear.clinical_offset_db),
+        "boards": guard("; ".join(ear.told["boards"])),
+        "clinical_offset_db": spelling.level(ear.told["clinical_offset_db"]),
     }
 
 
-def _marks(thresholds: Iterable[ThresholdResult], spelling: Spelling) -> str:
+def _marks(thresholds: Iterable[Told], spelling: Spelling) -> str:
     """Return such as "4000 incomplete 100; 6000 no-response >100", the limits in dB HL."""
     told = []
     for found in thresholds:
         words = marks_of(found)
-        if words and found.limit_db_hl is not None:
-            limit = spelling.number(found.limit_db_hl, "g")
-            words[0] += f" {BEYOND_SIGNS.get(read(found).kind, '')}{limit}"
+        if words and found["limit_db_hl"] is not None:
+            limit = spelling.number(found["limit_db_hl"], "g")
+            words[0] += f" {BEYOND_SIGNS.get(found['reading']['kind'], '')}{limit}"
         if words:
-            told.append(f"{found.frequency_hz} {', '.join(words)}")
+            told.append(f"{found['frequency_hz']} {', '.join(words)}")
     return "; ".join(told)
 
 
-def _inferred_words(thresholds: Iterable[ThresholdResult], spelling: Spelling) -> str:
+def _inferred_words(thresholds: Iterable[Told], spelling: Spelling) -> str:
     """Return such as "750 34.5 (28.0 to 41.0)": what was not asked, with its 95 % band."""
-    cell = spelling.cell
+    level = spelling.level
     return "; ".join(
-        f"{t.frequency_hz} {cell(reading.inferred_db_hl)} "
-        f"({cell(reading.low_db_hl)} to {cell(reading.high_db_hl)})"
-        for t, reading in ((t, read(t)) for t in thresholds)
-        if reading.kind == Kind.INFERRED
+        f"{found['frequency_hz']} {level(reading['level_db_hl'])} "
+        f"({level(reading['low_db_hl'])} to {level(reading['high_db_hl'])})"
+        for found, reading in ((each, each["reading"]) for each in thresholds)
+        if reading["kind"] == Kind.INFERRED
     )
 
 
-def _confirmed_words(confirmed: Iterable[ConfirmedThreshold], spelling: Spelling) -> str:
+def _confirmed_words(confirmed: Iterable[Told], spelling: Spelling) -> str:
     """Return such as "1000 30; 4000 no-response": the classical thresholds in dB HL."""
+    told = ((each["frequency_hz"], each["threshold_db_hl"], each["mark"]) for each in confirmed)
     return "; ".join(
-        f"{c.frequency_hz} "
-        f"{c.mark if c.threshold_db_hl is None else spelling.number(c.threshold_db_hl, 'g')}"
-        for c in confirmed
+        f"{frequency_hz} {mark if level is None else spelling.number(level, 'g')}"
+        for frequency_hz, level, mark in told
     )

@@ -1,21 +1,16 @@
-"""Read what is exported of a session: its header and its recorded result."""
+"""Read what is exported of a session from its journal: its header and its recorded result."""
 
-from collections.abc import Collection, Iterable, Iterator
+import json
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.procedure.air_bone_gap import EarGaps, Gap
-from firmware_py.procedure.beside import gaps_beside
 from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.finished import result_as_json
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import as_json
-from firmware_py.procedure.results import SessionResult, ThresholdResult
-from firmware_py.procedure.route import Route
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import (
@@ -28,6 +23,7 @@ from firmware_py.sessions.archive import (
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.identity import Identity
 from firmware_py.sessions.session_record import SessionHeader
+from host_tools.commands.export.document_session import DocumentSession
 from host_tools.errors import HostError, NonsenseError
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About
@@ -35,7 +31,7 @@ from host_tools.recordings.doubles import About
 
 @dataclass(frozen=True)
 class Examination:
-    """One session, to be exported."""
+    """One session, as its journal has it."""
 
     journal: str  # its name, without the directory
     header: SessionHeader
@@ -68,20 +64,14 @@ class Examination:
         """Return whether a program answered in the place of a listener; None: nobody knows."""
         return self.header.is_simulated(self.result)
 
-    @cached_property
-    def gaps(self) -> list[EarGaps]:
-        """Return the air-bone gaps of each ear; none of nominal levels, which say nothing of it."""
-        return gaps_beside(self.result, self.convention, nominal=self.calibration.nominal)
-
-    def gap_at(self, ear: str, frequency_hz: int) -> Gap | None:
-        """Return the air-bone gap of an ear at a frequency; None: nothing is known of it."""
-        gaps = (gap for each in self.gaps if each.ear == ear for gap in each.gaps)
-        return next((gap for gap in gaps if gap.frequencies_hz == (frequency_hz,)), None)
-
     @property
     def identity(self) -> Identity:
         """Return of whom it is, and with what it was recorded."""
         return self.header.identity()
+
+    def in_document(self) -> DocumentSession:
+        """Return it as a document has it."""
+        return DocumentSession(json.loads(json.dumps(self.as_json())))
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
@@ -97,6 +87,7 @@ class Examination:
             "speed": self.header.speed,
             "breaks": [asdict(each) for each in self.course.breaks],
             "waits": as_json(self.course.waits),
+            "ended": self.course.ended,
             "outcome": self.outcome,
             "verdict": self.result.verdict,
             "person": {key: header["person"][key] for key in ("identifier", "age_years", "sex")},
@@ -112,17 +103,6 @@ class Examination:
             "prior": self.header.prior or None,
             **{name: found[name] for name in found if name != "outcome"},
         }
-
-
-@dataclass(frozen=True)
-class Examinations:
-    """Sessions that are exported one after the other, and what is known of all before the first."""
-
-    each: Iterable[Examination]  # none of them is kept
-    routes: Collection[Route]  # by which at least one was tested
-
-    def __iter__(self) -> Iterator[Examination]:
-        return iter(self.each)
 
 
 def read_examination(
@@ -159,17 +139,6 @@ def read_examination(
         raise HostError(str(error)) from None
     course = found.course or Course(found.header.started, found.header.started)
     return _examination(path, found.header, found.result, course, convention)
-
-
-def marks_of(found: ThresholdResult) -> list[str]:
-    """Return what is to be said of a threshold beside its level, in words."""
-    marks = [] if found.mark == Outcome.MEASURED else [str(found.mark)]
-    if found.masking not in (MaskingMark.NOT_MASKED, None):
-        marks.append(f"masking: {found.masking}")
-    # Beside anything else it would read as a conductive loss of this ear.
-    if found.air_bone_gap_db is not None and found.masking == MaskingMark.UNCERTAIN:
-        marks.append(f"air_bone_gap_db: {found.air_bone_gap_db}")
-    return marks
 
 
 def _so_far(path: Path, convention: str | None) -> Examination:

@@ -4,20 +4,19 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from typing import Final
 
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.cells import DECIMALS, POINT, SEPARATORS, spelling_of
 from host_tools.commands.export.csv_table import as_csv, as_nhanes_csv
-from host_tools.commands.export.examination import Examination, Examinations
+from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, Sessions
 from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
 from host_tools.commands.export.stream import document
 from host_tools.errors import HostError
 
 # Of sessions: the content of the file in parts, none of which ends within a character. A session is
 # taken when what was written of the one before it was yielded.
-Encode = Callable[[Examinations], Iterator[bytes]]
+Encode = Callable[[Sessions], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -30,15 +29,9 @@ class Format:
     libraries: tuple[str, ...] = ()  # that it needs beside those of every command
 
 
-def as_json(examinations: Iterable[Examination]) -> Iterator[bytes]:
+def as_json(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
     """Yield one document of all sessions, at full precision."""
-    sessions = (examination.as_json() for examination in examinations)
-    return document({"format": "gp-pta sessions 1"}, "sessions", sessions)
-
-
-def schema_text() -> str:
-    """Return the JSON Schema of the documents."""
-    return (files(__package__) / "sessions-1.schema.json").read_text(encoding="utf-8")
+    return document({"format": JSON_FORMAT}, "sessions", (each.told for each in sessions))
 
 
 FORMATS: Final = {

@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firmware_py.journal import JournalError
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.route import BY_AIR, ROUTES, Route
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
-from host_tools.commands.export.examination import Examination, Examinations, read_examination
+from host_tools.commands.export.document_session import DocumentSession, Sessions
+from host_tools.commands.export.examination import read_examination
+from host_tools.commands.export.saved import ENDING, check_wanted, read_document, where_in
 from host_tools.errors import HostError
 from host_tools.files import digest_of
 from host_tools.recordings.doubles import About, without_doubles
@@ -19,20 +21,41 @@ from host_tools.terminal import show_progress
 
 @dataclass(frozen=True)
 class Noted:
-    """What is kept of a journal until its turn has come."""
+    """What is kept of a session until its turn has come."""
 
     path: Path
+    place: int | None  # in a document; None: it is a journal
     about: About
     routes: frozenset[Route]  # that were tested
 
-    def is_of(self, examination: Examination) -> bool:
+    @property
+    def where(self) -> str:
+        """Return what it is called."""
+        return str(self.path) if self.place is None else where_in(self.path, self.place)
+
+    def is_of(self, session: DocumentSession) -> bool:
         """Tell whether this is the session that was noted; its journal may have grown."""
-        now = examination.about.beginning, _routes_of(examination.header)
+        now = _beginning(session), session.routes
         return now == (self.about.beginning, self.routes)
 
 
+class Documents:
+    """Documents that were saved; the last one that was read is kept, for its other sessions."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._sessions: list[DocumentSession | HostError] = []
+
+    def of(self, path: Path) -> list[DocumentSession | HostError]:
+        """Return its sessions; `HostError` as of `read_document`."""
+        if path != self._path:
+            self._path, self._sessions = None, read_document(path)
+            self._path = path
+        return self._sessions
+
+
 class Journals:
-    """The journals that somebody wants exported, without those that cannot be.
+    """The journals and documents that somebody wants exported, without what cannot be.
 
     The ends of all are looked at first, which is quick. What the others depend on is read whole
     then, too: which of two is left out for the other, and which routes a table has columns of.
@@ -40,6 +63,7 @@ class Journals:
     Parameters
     ----------
     paths : sequence of Path
+        A name in .json is that of a document.
     unfinished : bool
         Take sessions that did not come to an end.
     convention : str or None
@@ -51,31 +75,77 @@ class Journals:
         self.count = len(paths)
         self.written = 0  # of them, so far
         self._unfinished, self._convention = unfinished, convention
+        self._documents = Documents()
         looked = show_progress(paths, len(paths), "reading")
-        found = [noted for path in looked if (noted := self._look_at(path))]
+        found = self._as_in_journals([noted for path in looked for noted in self._look_at(path)])
         self.doubles = without_doubles([*self._sure(found)], lambda noted: noted.about)
 
     @property
-    def examinations(self) -> Examinations:
+    def sessions(self) -> Sessions:
         """Return the sessions; each is read when it is asked for, and no more when it is left."""
         routes = {route for noted in self.doubles.kept for route in noted.routes}
-        return Examinations(self._each(), routes)
+        return Sessions(self._each(), routes)
 
-    def _each(self) -> Iterator[Examination]:
+    def _each(self) -> Iterator[DocumentSession]:
         kept = self.doubles.kept
         for noted in show_progress(kept, len(kept), "exporting"):
-            examination = self._read(noted)
-            if examination is not None:
+            session = self._read(noted)
+            if session is not None:
                 self.written += 1
-                yield examination
+                yield session
 
-    def _look_at(self, path: Path) -> Noted | None:
+    def _look_at(self, path: Path) -> Iterator[Noted]:
         try:
-            header, about = self._quickly(path) or self._whole(path)
+            if path.suffix == ENDING:
+                places = range(len(self._documents.of(path)))
+            else:
+                header, about = self._quickly(path) or self._whole(path)
+                yield Noted(path, None, about, _routes_of(header))
+                return
         except HostError as error:
             self.left_out.append(error)
-            return None
-        return Noted(path, about, _routes_of(header))
+            return
+        for place in places:
+            try:
+                session = self._in_document(path, place)
+            except HostError as error:
+                self.left_out.append(error)
+                continue
+            about = About(
+                printable(where_in(path, place)),
+                session.digest,
+                *_beginning(session),
+                session.is_finished,
+            )
+            yield Noted(path, place, about, session.routes)
+
+    def _in_document(self, path: Path, place: int) -> DocumentSession:
+        """Return a session of a document that is to be exported; `HostError` if it is not."""
+        sessions = self._documents.of(path)
+        if place >= len(sessions):
+            raise HostError(f"{where_in(path, place)}: it is gone")
+        session = sessions[place]
+        if isinstance(session, HostError):
+            raise session
+        check_wanted(session, where_in(path, place), self._unfinished, self._convention)
+        return session
+
+    def _as_in_journals(self, found: Sequence[Noted]) -> list[Noted]:
+        """Give those of a document the content of the journal that says the same."""
+        saved = {noted.about.beginning for noted in found if noted.place is not None}
+        contents = {}
+        for noted in found:
+            if noted.place is None and noted.about.beginning in saved:
+                try:
+                    contents[self._session(noted).digest] = noted.about.content
+                except HostError:  # which is told when its turn has come
+                    continue
+        return [
+            noted
+            if noted.place is None
+            else replace(noted, about=replace(noted.about, content=contents.get(digest, digest)))
+            for noted, digest in ((noted, noted.about.content) for noted in found)
+        ]
 
     def _quickly(self, path: Path) -> tuple[SessionHeader, About] | None:
         """Return what a journal is known by; None: reading it whole says what is wrong with it."""
@@ -105,17 +175,27 @@ class Journals:
                 routes |= noted.routes
                 yield noted
 
-    def _read(self, noted: Noted) -> Examination | None:
+    def _read(self, noted: Noted) -> DocumentSession | None:
         """Read a session whole; if it cannot be written, note why."""
-        path = noted.path
         try:
-            examination = read_examination(path, self._unfinished, self._convention)
-            if noted.is_of(examination):
-                return examination
-            raise HostError(f"{path}: became another session while it was exported")
+            session = self._session(noted)
+            if noted.is_of(session):
+                return session
+            raise HostError(f"{noted.where}: became another session while it was exported")
         except HostError as error:
             self.left_out.append(error)
             return None
+
+    def _session(self, noted: Noted) -> DocumentSession:
+        if noted.place is not None:
+            return self._in_document(noted.path, noted.place)
+        examination = read_examination(noted.path, self._unfinished, self._convention)
+        return examination.in_document()
+
+
+def _beginning(session: DocumentSession) -> tuple[str, int, str]:
+    told = session.told
+    return told["device"] or "", told["session"], told["started"]
 
 
 def _routes_of(header: SessionHeader) -> frozenset[Route]:

@@ -5,11 +5,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.procedure.outcomes import MaskingMark
-from firmware_py.procedure.reading import Kind, threshold_as_json
-from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.words import say
 from host_tools.commands.export.cells import Spelling, about, file_of, with_what
-from host_tools.commands.export.examination import Examination, marks_of
+from host_tools.commands.export.document_session import (
+    DocumentEar,
+    DocumentSession,
+    Told,
+    marks_of,
+)
 from host_tools.commands.export.gaps import gap_columns, loss_columns
 
 if TYPE_CHECKING:
@@ -50,35 +54,35 @@ COLUMNS: Final = {
 GROUP_ROWS: Final = 5_000  # of some 250 sessions: readers want no small groups, and memory no large
 
 
-def as_tidy_csv(examinations: Iterable[Examination], spelling: Spelling) -> Iterator[bytes]:
+def as_tidy_csv(sessions: Iterable[DocumentSession], spelling: Spelling) -> Iterator[bytes]:
     """Yield a row for each threshold, to a tenth of a dB."""
     rows = (
         {name: spelling.cell(value) for name, value in row.items()}
-        for examination in examinations
-        for row in _rows(examination)
+        for session in sessions
+        for row in _rows(session)
     )
     return file_of([*COLUMNS], rows, spelling)
 
 
-def as_parquet(examinations: Iterable[Examination]) -> Iterator[bytes]:
+def as_parquet(sessions: Iterable[DocumentSession]) -> Iterator[bytes]:
     """Yield a row for each threshold, at full precision."""
     import pyarrow.parquet as pq
 
     schema, written = _schema(), _Written()
     with pq.ParquetWriter(written, schema, compression="zstd", write_page_checksum=True) as writer:
-        for group in _row_groups(examinations, schema):
+        for group in _row_groups(sessions, schema):
             writer.write_table(group)
             yield written.take()
     yield written.take()
 
 
-def _row_groups(examinations: Iterable[Examination], schema: "pa.Schema") -> Iterator["pa.Table"]:
+def _row_groups(sessions: Iterable[DocumentSession], schema: "pa.Schema") -> Iterator["pa.Table"]:
     """Yield tables of about `GROUP_ROWS`, and of no part of a session."""
     import pyarrow as pa
 
     rows: list[dict[str, Any]] = []
-    for examination in examinations:
-        rows += _rows(examination)
+    for session in sessions:
+        rows += _rows(session)
         if len(rows) >= GROUP_ROWS:
             yield pa.Table.from_pylist(rows, schema=schema)
             rows.clear()
@@ -111,72 +115,84 @@ class _Written(io.RawIOBase):
         return parts
 
 
-def _rows(examination: Examination) -> Iterable[dict[str, Any]]:
-    person = examination.header.person
+def _rows(session: DocumentSession) -> Iterable[dict[str, Any]]:
+    told, calibration = session.told, session.told["calibration"]
     of_session = {
-        **about(examination),
-        **with_what(examination),
-        "age_years": person.age_years,
-        "sex": person.sex,
-        "conduct": examination.header.settings.conduct,
-        "threshold_convention": examination.convention,
-        "calibration_words": examination.calibration.headline,
+        **about(session),
+        **with_what(session),
+        "age_years": told["person"]["age_years"],
+        "sex": told["person"]["sex"],
+        "conduct": told["settings"]["conduct"],
+        "threshold_convention": told["threshold_convention"],
+        "calibration_words": calibration["words"],
     }
-    losses = {each.ear: each for each in examination.gaps}
-    for ear in examination.result.ears:
-        mean = ear.pta4
-        of_ear = {
-            "ear": str(ear.route),
-            "side": ear.route.ear,
-            "conduction": ear.route.transducer,
-            "ear_outcome": str(ear.outcome),
-            "verdict": str(ear.verdict),
-            "reasons": list(map(say, ear.reasons)),
-            "boards": list(ear.boards),
-            "tones": ear.tones,
-            "clinical_offset_db": ear.clinical_offset_db,
-            "pta4_db_hl": mean and mean.level_db_hl,
-            "pta4_low_db_hl": mean and mean.low_db_hl,
-            "pta4_high_db_hl": mean and mean.high_db_hl,
-            "pta4_bound": mean and str(mean.bound),
-            "pta4_inferred_hz": list(mean.inferred_hz) if mean else None,
-        }
+    losses = {each.ear: each for each in session.gaps}
+    for ear in session.ears:
+        of_ear = _of_ear(ear)
         if ear.route.by_bone:
             of_ear |= {
-                "transducer": examination.identity.vibrator,
+                "transducer": calibration["vibrator"],
                 **loss_columns(losses.get(ear.route.ear)),
             }
         for found in ear.thresholds:
             row = {**of_session, **of_ear, **_threshold(found, ear)}
             if ear.route.by_bone:
-                row |= gap_columns(examination.gap_at(ear.route.ear, found.frequency_hz))
-            yield row
+                row |= gap_columns(session.gap_at(ear.route.ear, found["frequency_hz"]))
+            yield {name: _of_kind(COLUMNS[name], value) for name, value in row.items()}
 
 
-def _threshold(found: ThresholdResult, ear: EarResult) -> dict[str, Any]:
-    told = threshold_as_json(found)
-    # A supposition about the other ear; in the column of this name is the gap of this one.
-    told.pop("air_bone_gap_db", None)
-    numbers, reading = told.pop("inferred") or {}, told.pop("reading")
+def _of_kind(kind: str, value: Any) -> Any:
+    """Return a number as one of its column: a browser writes 30 for 30.0."""
+    return float(value) if kind == NUMBER and value is not None else value
+
+
+def _of_ear(ear: DocumentEar) -> dict[str, Any]:
+    mean = ear.told["pta4"] or {}
+    return {
+        "ear": str(ear.route),
+        "side": ear.route.ear,
+        "conduction": ear.route.transducer,
+        "ear_outcome": ear.told["outcome"],
+        "verdict": str(ear.verdict),
+        "reasons": list(map(say, ear.reasons)),
+        "boards": ear.told["boards"],
+        "tones": ear.told["tones"],
+        "clinical_offset_db": ear.told["clinical_offset_db"],
+        "pta4_db_hl": mean.get("level_db_hl"),
+        "pta4_low_db_hl": mean.get("low_db_hl"),
+        "pta4_high_db_hl": mean.get("high_db_hl"),
+        "pta4_bound": mean.get("bound"),
+        "pta4_inferred_hz": mean.get("inferred_hz"),
+    }
+
+
+def _threshold(found: Told, ear: DocumentEar) -> dict[str, Any]:
+    reading, masking = found["reading"], found["masking"]
+    numbers = found["inferred"] or {}
     inferred = {f"inferred_{name}": number for name, number in numbers.items()}
-    again = next((c for c in ear.confirmed if c.frequency_hz == found.frequency_hz), None)
+    again = next((c for c in ear.confirmed if c["frequency_hz"] == found["frequency_hz"]), None)
     classical = {}
     if again is not None:
-        classical = {"confirmed_db_hl": again.threshold_db_hl, "confirmed_mark": str(again.mark)}
+        classical = {
+            "confirmed_db_hl": again["threshold_db_hl"],
+            "confirmed_mark": again["mark"],
+        }
     asked = reading["kind"] != Kind.INFERRED
-    row = {
-        **told,
+    # Its `air_bone_gap_db` is a supposition about the other ear; in the column of this name is the
+    # gap of this one.
+    names = ("frequency_hz", "threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl")
+    return {
+        **{name: found[name] for name in names},
         **inferred,
         **classical,
-        "mark": str(found.mark),
-        "kind": str(reading["kind"]),
+        "mark": found["mark"],
+        "kind": reading["kind"],
         "low_open": reading["low_open"],
         "high_open": reading["high_open"],
-        "masked": found.masking == MaskingMark.MASKED if asked else None,
-        "other_ear_may_have_heard": found.masking == MaskingMark.UNCERTAIN if asked else None,
+        "masked": masking == MaskingMark.MASKED if asked else None,
+        "other_ear_may_have_heard": masking == MaskingMark.UNCERTAIN if asked else None,
         "marks": marks_of(found),
     }
-    return {name: value for name, value in row.items() if name in COLUMNS}
 
 
 def _schema() -> "pa.Schema":

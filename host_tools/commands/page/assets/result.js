@@ -186,6 +186,7 @@ export class Result {
           device: this.#whose.device || null,
           breaks: this.#paper.breaks,
           waits: this.#paper.waits,
+          ended: this.#paper.ended,
           outcome: outcome || "unfinished",
           verdict,
           person: { identifier, age_years, sex },

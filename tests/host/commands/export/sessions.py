@@ -16,7 +16,8 @@ from firmware_py.procedure.results import ConfirmedThreshold, EarResult, Thresho
 from firmware_py.procedure.route import BONE, Route
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export import bundle, csv_table, formats, long_table
-from host_tools.commands.export.examination import Examination, Examinations, read_examination
+from host_tools.commands.export.document_session import Sessions
+from host_tools.commands.export.examination import Examination, read_examination
 from tests.calibration.calibrations import MADE, on_file
 from tests.calibration.test_bone import of_bone
 from tests.host.journals import BOTH, GOLDEN
@@ -29,8 +30,9 @@ UNRELIABLE: Final = GOLDEN / "always-answering.journal"
 def _whole(encode: Callable[..., Iterator[bytes]]) -> Callable[..., bytes]:
     @wraps(encode)
     def encode_all(examinations: Sequence[Examination], *how: Any) -> bytes:
-        routes = {ear.route for each in examinations for ear in each.result.ears}
-        return b"".join(encode(Examinations(examinations, routes), *how))
+        sessions = [each.in_document() for each in examinations]
+        routes = {route for each in sessions for route in each.routes}
+        return b"".join(encode(Sessions(sessions, routes), *how))
 
     return encode_all
 

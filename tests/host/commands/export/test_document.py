@@ -15,7 +15,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import read_examination
-from host_tools.commands.export.formats import schema_text
+from host_tools.commands.export.schema import schema_text
 from tests.host.commands.export.sessions import (
     JOURNALS,
     as_json,

@@ -15,7 +15,8 @@ from firmware_py.journal import read_journal
 from host_tools.commands.export import long_table
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.csv_table import POINTS, as_csv, as_nhanes_csv
-from host_tools.commands.export.examination import Examination, Examinations, read_examination
+from host_tools.commands.export.document_session import DocumentSession, Sessions
+from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import Encode, as_json
 from host_tools.commands.export.journals import Journals
 from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
@@ -125,24 +126,24 @@ def test_sessions_are_let_go_when_they_are_written(
 ) -> None:
     monkeypatch.setattr(long_table, "GROUP_ROWS", 30)
     write_journals(archive, 12)
-    seen: list[weakref.ref[Examination]] = []
+    seen: list[weakref.ref[DocumentSession]] = []
     alive: list[int] = []
 
-    def watch(each: Examinations) -> Iterator[Examination]:
-        for examination in each:
-            seen.append(weakref.ref(examination))
+    def watch(each: Sessions) -> Iterator[DocumentSession]:
+        for session in each:
+            seen.append(weakref.ref(session))
             alive.append(sum(ref() is not None for ref in seen))
-            yield examination
+            yield session
 
     journals = Journals(paths_in(archive), False, None)
-    examinations = journals.examinations
+    exported = journals.sessions
     largest = 0
-    for part in ENCODERS[name](Examinations(watch(examinations), examinations.routes)):
+    for part in ENCODERS[name](Sessions(watch(exported), exported.routes)):
         largest = max(largest, len(part))
 
     assert len(seen) == journals.written == 12
     assert max(alive) <= 2, "one that was written, and one that was read after it"
-    of_one = len(b"".join(ENCODERS[name](Journals([BOTH], False, None).examinations)))
+    of_one = len(b"".join(ENCODERS[name](Journals([BOTH], False, None).sessions)))
     assert largest <= 2 * of_one
 
 
@@ -159,7 +160,7 @@ def test_a_journal_is_read_whole_only_once(archive: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "read_examination", read_and_note)
     journals = Journals(paths_in(archive), False, None)
     assert read == []
-    assert [*journals.examinations]
+    assert [*journals.sessions]
     assert read == paths_in(archive)
 
 
@@ -320,7 +321,7 @@ def test_a_journal_that_was_replaced_meanwhile_is_left_out(archive: Path) -> Non
     _, second, third = paths_in(archive)
     second.write_bytes(third.read_bytes())
     third.unlink()
-    assert [each.journal for each in journals.examinations] == ["session-000001.journal"]
+    assert [each.told["journal"] for each in journals.sessions] == ["session-000001.journal"]
     replaced, gone = map(str, journals.left_out)
     assert replaced == f"{second}: became another session while it was exported"
     assert gone.startswith(f"{third}: cannot be opened")

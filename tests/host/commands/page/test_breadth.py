@@ -21,7 +21,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.statements import has_thresholds, may_conclude
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import ENGLISH
-from host_tools.commands.export.formats import schema_text
+from host_tools.commands.export.schema import schema_text
 from host_tools.commands.report.drawn import watermark
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import Findings, findings_of

@@ -1,0 +1,174 @@
+"""A session as a document has it, in the form of the schema: all that a format is written from.
+
+It comes from a journal (`examination.py`) or from a file that was saved (`saved.py`).
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, UNCALIBRATED
+from firmware_py.procedure.air_bone_gap import EarGaps, Gap, LossType
+from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
+from firmware_py.procedure.reading import Kind
+from firmware_py.procedure.reasons import Reasons, reasons_at
+from firmware_py.procedure.route import ROUTE, Route, gather_routes
+from firmware_py.sessions.archive import UNFINISHED
+
+JSON_FORMAT: Final = "gp-pta sessions 1"
+Told = Mapping[str, Any]  # JSON values, as the schema has them
+
+
+@dataclass(frozen=True)
+class DocumentEar:
+    """An ear of a session, through one transducer."""
+
+    told: Told
+
+    @cached_property
+    def route(self) -> Route:
+        """Return its ear and transducer."""
+        route: Route = gather_routes(self.told)[ROUTE]
+        return route
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return whether there was a test; `statements` says what may be told by it."""
+        return Verdict(self.told["verdict"])
+
+    @property
+    def reasons(self) -> Reasons:
+        """Return why it is no valid test."""
+        return reasons_at("reasons", self.told["reasons"])
+
+    @property
+    def why(self) -> Reasons:
+        """Return why its test ended."""
+        return reasons_at("why", self.told["why"])
+
+    @property
+    def thresholds(self) -> Sequence[Told]:
+        """Return what was found, from the lowest frequency on."""
+        return self.told["thresholds"]  # type: ignore[no-any-return]
+
+    @property
+    def confirmed(self) -> Sequence[Told]:
+        """Return what was measured again by the classical rule."""
+        return self.told["confirmed"]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class DocumentSession:
+    """One session, to be exported."""
+
+    told: Told
+
+    @cached_property
+    def ears(self) -> list[DocumentEar]:
+        """Return those that were tested, in the order of the test."""
+        return [DocumentEar(ear) for ear in self.told["ears"]]
+
+    @property
+    def routes(self) -> frozenset[Route]:
+        """Return by which it was tested."""
+        return frozenset(ear.route for ear in self.ears)
+
+    @property
+    def is_finished(self) -> bool:
+        """Return whether it has a result, and not what is known so far."""
+        return bool(self.told["outcome"] != UNFINISHED)
+
+    @property
+    def is_nominal(self) -> bool:
+        """Return whether levels are nominal, so that nothing follows that needs dB HL."""
+        return bool(self.told["calibration"]["state"] == UNCALIBRATED)
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of levels, in English."""
+        return NOMINAL_UNIT if self.is_nominal else DB_HL
+
+    @cached_property
+    def gaps(self) -> list[EarGaps]:
+        """Return the air-bone gaps of each ear that has some."""
+        return [_gaps_of(each) for each in self.told.get("air_bone_gaps", ())]
+
+    def gap_at(self, ear: str, frequency_hz: int) -> Gap | None:
+        """Return the air-bone gap of an ear at a frequency; None: nothing is known of it."""
+        gaps = (gap for each in self.gaps if each.ear == ear for gap in each.gaps)
+        return next((gap for gap in gaps if gap.frequencies_hz == (frequency_hz,)), None)
+
+    @property
+    def waits(self) -> list[tuple[str, Reasons]]:
+        """Return when it waited for the operator's word, and why."""
+        return [(each["at"], reasons_at("why", each["why"])) for each in self.told["waits"]]
+
+    @cached_property
+    def digest(self) -> str:
+        """Return what tells whether two are one, by whichever way they came here."""
+        told = {name: value for name, value in self.told.items() if name != "journal"}
+        content = json.dumps(whole_as_one(told), sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions that are exported one after the other, and what is known of all before the first."""
+
+    each: Iterable[DocumentSession]  # none of them is kept
+    routes: Collection[Route]  # by which at least one was tested
+
+    def __iter__(self) -> Iterator[DocumentSession]:
+        return iter(self.each)
+
+
+def measured_db_hl(found: Told) -> float | None:
+    """Return a threshold, if it was measured: the only value that may be called one."""
+    reading = found["reading"]
+    return reading["level_db_hl"] if reading["kind"] == Kind.MEASURED else None
+
+
+def known_db_hl(found: Told) -> float | None:
+    """Return a threshold, or the limit that it surely lies beyond; asked in any case."""
+    reading = found["reading"]
+    known = reading["kind"] in (Kind.MEASURED, Kind.ABOVE, Kind.AT_MOST)
+    return reading["level_db_hl"] if known else None
+
+
+def marks_of(found: Told) -> list[str]:
+    """Return what is to be said of a threshold beside its level, in words."""
+    marks = [] if found["mark"] == Outcome.MEASURED else [found["mark"]]
+    masking, gap_db = found["masking"], found.get("air_bone_gap_db")
+    if masking not in (MaskingMark.NOT_MASKED, None):
+        marks.append(f"masking: {masking}")
+    # Beside anything else it would read as a conductive loss of this ear.
+    if gap_db is not None and masking == MaskingMark.UNCERTAIN:
+        marks.append(f"air_bone_gap_db: {float(gap_db)}")
+    return marks
+
+
+def _gaps_of(told: Told) -> EarGaps:
+    mean = None if told["mean"] is None else _gap_of(told["mean"])
+    gaps = tuple(map(_gap_of, told["gaps"]))
+    return EarGaps(told["ear"], gaps, mean, LossType(told["loss"]), told["in_either"])
+
+
+def _gap_of(told: Told) -> Gap:
+    low_db, high_db = (
+        None if told[name] is None else float(told[name]) for name in ("low_db", "high_db")
+    )
+    at_hz, inferred_hz = (tuple(told[name]) for name in ("frequencies_hz", "inferred_hz"))
+    bound, share = Bound(told["bound"]), float(told["share"])
+    return Gap(at_hz, float(told["db"]), low_db, high_db, share, bound, inferred_hz)
+
+
+def whole_as_one(value: Any) -> Any:
+    """Return JSON values with 30.0 as 30, as a browser writes it."""
+    if isinstance(value, dict):
+        return {name: whole_as_one(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [whole_as_one(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
