@@ -16,14 +16,12 @@ from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.asymmetry import CRITERIA
 from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
-from firmware_py.procedure.reading import SIGNS
 from firmware_py.procedure.reasons import Code
-from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, ROUTE_KINDS
+from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
-from host_tools.commands.export import bundle
-from host_tools.commands.export.gaps import BOUND_SIGNS
+from host_tools.commands.export.document_session import JSON_FORMAT
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 
 PLACE: Final = "page"
@@ -96,7 +94,6 @@ UNSHOWN: Final = (
     Code.AID_REFUSED, Code.WAITS_TEST, Code.FOREIGN_AID, Code.FOREIGN_BOARD, Code.ANOTHER_PERSONS,
     Code.CHECKED,
 )  # fmt: skip
-JSON_FORMAT: Final = "gp-pta sessions 1"
 
 
 def knowledge() -> dict[str, Any]:
@@ -112,7 +109,6 @@ def knowledge() -> dict[str, Any]:
         "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
         "json_format": JSON_FORMAT,
         "visits": RULES[Meeting.VISITS],  # what follows where two sessions differ
-        "fhir": _fhir(),
         "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
         "keys": [*words_of(ENGLISH)],  # of the words, in their order in every language
         "words": {language: [*words_of(language).values()] for language in LANGUAGES},
@@ -181,30 +177,3 @@ def words_of(language: str) -> dict[str, str]:
     shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]
     return {**tables[PLACE], **spoken, **shared, **told}
-
-
-def _fhir() -> dict[str, Any]:
-    terms = "http://terminology.hl7.org/CodeSystem"
-    return {
-        "systems": {
-            "loinc": bundle.LOINC,
-            "ucum": bundle.UCUM,
-            "absent": f"{terms}/data-absent-reason",
-            "category": f"{terms}/observation-category",
-            "interpretation": f"{terms}/v3-ObservationInterpretation",
-        },
-        "panels": bundle.PANELS,
-        "codes": {kind.transducer: kind.loinc for kind in ROUTE_KINDS},
-        "beyond": bundle.BEYOND,
-        "bounds": BOUND_SIGNS,
-        "comparators": {SIGNS[bound]: sign for bound, sign in BOUND_SIGNS.items()},
-        "indeterminate": bundle.INDETERMINATE,
-        "not_asked": bundle.NOT_ASKED,
-        "not_tested": bundle.NOT_TESTED,
-        "not_tested_status": bundle.NOT_TESTED_STATUS,
-        "inferred_by": bundle.INFERRED_BY,
-        "inferred": bundle.INFERRED,
-        "classical": bundle.CLASSICAL,
-        "band": bundle.BAND,
-        "no_clock": bundle.NO_CLOCK,
-    }

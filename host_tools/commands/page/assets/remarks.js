@@ -3,10 +3,7 @@
 import { make } from "./dom.js";
 import { plain } from "./problems.js";
 import { fixed } from "./rounding.js";
-import { day, english, hasWords, say, written } from "./words.js";
-
-const SPOKEN = { say, written, day };
-const ENGLISH = { say: english, written: String, day: String };
+import { day, hasWords, say, written } from "./words.js";
 
 let parts = {};
 
@@ -16,13 +13,8 @@ export function useRemarks(knows) {
 }
 
 /** Return reasons in the language that was chosen. */
-export function inWords(reasons, by = SPOKEN) {
-  return reasons.map((each) => sentence(each, by)).join("; ");
-}
-
-/** Return reasons in English, as the firmware writes it. */
-export function inEnglish(reasons) {
-  return inWords(reasons, ENGLISH);
+export function inWords(reasons) {
+  return reasons.map(sentence).join("; ");
 }
 
 /** Return reasons as an element. */
@@ -35,29 +27,29 @@ export function asItSaid(words) {
   return make("span", { lang: "en" }, plain(words));
 }
 
-function sentence({ code, ...its }, by) {
+function sentence({ code, ...its }) {
   const key = keyOf(code);
-  const words = Object.entries(its).map(([name, part]) => [name, wordsOf(name, part, by)]);
+  const words = Object.entries(its).map(([name, part]) => [name, wordsOf(name, part)]);
   const unit = its.unit ?? "db-hl"; // what is told without a calibration says so
-  words.push(["unit", by.say(keyOf(`unit_${unit}`))]);
-  return hasWords(key) ? by.say(key, Object.fromEntries(words)) : plain(code); // of a later firmware
+  words.push(["unit", say(keyOf(`unit_${unit}`))]);
+  return hasWords(key) ? say(key, Object.fromEntries(words)) : plain(code); // of a later firmware
 }
 
-function wordsOf(name, part, by) {
+function wordsOf(name, part) {
   if (Array.isArray(part)) {
-    return part.map((each) => wordsOf(name, each, by)).join(parts.several[name]);
+    return part.map((each) => wordsOf(name, each)).join(parts.several[name]);
   }
   if (typeof part === "number") {
     const sign = parts.signed.includes(name) && part >= 0 ? "+" : "";
-    return by.written(sign + (name in parts.decimals ? fixed(part, parts.decimals[name]) : part));
+    return written(sign + (name in parts.decimals ? fixed(part, parts.decimals[name]) : part));
   }
   if (typeof part === "object") {
-    return sentence(part, by);
+    return sentence(part);
   }
   if (parts.words.includes(name)) {
-    return by.say(keyOf(`${name}_${part}`));
+    return say(keyOf(`${name}_${part}`));
   }
-  return parts.dates.includes(name) ? by.day(part) : plain(part) || by.say("remark_nothing");
+  return parts.dates.includes(name) ? day(part) : plain(part) || say("remark_nothing");
 }
 
 function keyOf(code) {

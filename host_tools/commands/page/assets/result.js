@@ -2,7 +2,6 @@
 
 import { asymmetryLines, bandOf, columnsOf, gapLines, lossLines, normMark, notesOf } from "./beside.js";
 import { at, fill, make, save, show, table, tell } from "./dom.js";
-import { bundleOf } from "./fhir.js";
 import { sessionsOf, shareOf } from "./lines.js";
 import { drawEars, drawnEar, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
@@ -33,8 +32,7 @@ export class Result {
     this.#knows = knows;
     this.#problem = onProblem;
     at("print").addEventListener("click", () => window.print());
-    at("save-json").addEventListener("click", () => this.#save("json"));
-    at("save-fhir").addEventListener("click", () => this.#save("fhir"));
+    at("save-json").addEventListener("click", () => this.#save());
     at("find-earlier").addEventListener("click", () => this.#findEarlier().catch(onProblem));
   }
 
@@ -162,13 +160,12 @@ export class Result {
     this.#draw();
   }
 
-  #save(format) {
-    const name = `gp-pta-session-${this.#whose.session}.${format === "fhir" ? "fhir.json" : "json"}`;
-    const content = format === "fhir" ? this.asFhir() : this.asJson();
-    save(name, "application/json", `${JSON.stringify(content, null, 1)}\n`);
+  #save() {
+    const text = `${JSON.stringify(this.asJson(), null, 1)}\n`;
+    save(`gp-pta-session-${this.#whose.session}.json`, "application/json", text);
   }
 
-  /** Return the session as `gp-pta export --format json` writes it. */
+  /** Return the session as `gp-pta export --format json` writes it: that makes every other format of it. */
   asJson() {
     const { outcome, verdict, calibration, calibration_words: words, session, started, person, ...rest } = this.#result;
     const { nominal, final, ...found } = rest;
@@ -197,23 +194,6 @@ export class Result {
         },
       ],
     };
-  }
-
-  /** Return the session as `gp-pta export --format fhir` writes it, with names of its own. */
-  asFhir() {
-    return bundleOf(
-      {
-        identifier: this.#whose.identifier,
-        started: this.#whose.started,
-        firmware: this.#paper.firmware,
-        device: this.#whose.device,
-        transducer: this.#whose.transducer,
-        vibrator: this.#whose.vibrator,
-        calibration: this.#result.calibration_words,
-        result: this.#result,
-      },
-      this.#knows.fhir,
-    );
   }
 }
 

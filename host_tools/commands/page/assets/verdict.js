@@ -1,7 +1,7 @@
 // Whether there was a test, in words.
 
 import { make } from "./dom.js";
-import { asTold, inEnglish } from "./remarks.js";
+import { asTold } from "./remarks.js";
 import { earName, say } from "./words.js";
 
 /** Return a verdict in a word or two. */
@@ -21,14 +21,9 @@ export function whyNothingFollows(ear) {
   return ear.may_conclude ? "" : say(`${keyOf(ear)}_why`);
 }
 
-/** Return a verdict with its reasons, as a FHIR note has it. */
-export function verdictNote(ear) {
-  return [ear.verdict.replaceAll("-", " "), inEnglish(ear.reasons)].filter(Boolean).join(": ");
-}
-
 /** Return the verdict on each ear with its reasons, or one that is true of all, as elements. */
 export function verdictsOf(ears) {
-  const isSame = new Set(ears.map(verdictNote)).size === 1;
+  const isSame = new Set(ears.map((ear) => JSON.stringify([ear.verdict, ear.reasons]))).size === 1;
   return (isSame ? ears.slice(0, 1) : ears).map((ear) => told(ear, isSame));
 }
 

@@ -57,13 +57,13 @@ export function useUnit(ofDevice) {
 }
 
 /** Return the unit of levels, of what the device plays now, or of something else. */
-export function unitOf({ nominal } = { nominal: isNominal }, spoken = language) {
-  return say(nominal ? "remark_unit_nominal_db" : "remark_unit_db_hl", {}, spoken);
+export function unitOf({ nominal } = { nominal: isNominal }) {
+  return say(nominal ? "remark_unit_nominal_db" : "remark_unit_db_hl");
 }
 
 /** Return the sentence of a key with these values in its places; a function says its own when asked. */
-export function say(key, values = {}, spoken = language) {
-  const sentence = catalogue[spoken]?.[key] ?? catalogue.en?.[key];
+export function say(key, values = {}) {
+  const sentence = catalogue[language]?.[key] ?? catalogue.en?.[key];
   if (sentence === undefined) {
     throw new Error(`the catalogue has no sentence ${key}`);
   }
@@ -72,13 +72,8 @@ export function say(key, values = {}, spoken = language) {
     if (name in values) {
       return valueOf(values[name]);
     }
-    return name === "unit" ? unitOf(undefined, spoken) : place;
+    return name === "unit" ? unitOf() : place;
   });
-}
-
-/** Return the same in English. */
-export function english(key, values) {
-  return say(key, values, "en");
 }
 
 /** Return a number as the language writes it, with so many decimals at most. */

@@ -1,4 +1,4 @@
-"""The page says of bone conduction what a report says, and saves what an export writes."""
+"""The page says of bone conduction what a report says."""
 
 import json
 from dataclasses import replace
@@ -7,7 +7,6 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure import air_bone_gap
 from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.asymmetry import asymmetries
 from firmware_py.procedure.finished import result_as_json
@@ -23,7 +22,6 @@ from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.particulars import Particulars
 from tests.calibration.calibrations import MADE
 from tests.calibration.test_bone import of_bone
-from tests.host.commands.export.sessions import as_fhir, session_with_bone, with_vibrator
 from tests.host.commands.report.test_bone import conductive
 from tests.host.commands.report.test_referral import with_bone
 from tests.host.javascript import compute
@@ -51,13 +49,6 @@ return given.languages.map((language) => {
   useRemarks(given.remarks);
   return factsOf(given.result, given.whose, given.paper).map(({ text }) => text.flat());
 });
-"""
-SAVED: Final = """
-globalThis.document = { documentElement: {} };
-useWords(given.keys, given.words, "en");
-useRemarks(given.remarks);
-let names = 0;
-return bundleOf(given.session, given.terms, () => `name-${(names += 1)}`);
 """
 COMPARED: Final = """
 globalThis.document = { documentElement: {} };
@@ -185,50 +176,3 @@ def test_a_session_by_air_says_nothing_of_gaps() -> None:
     for losses, gaps, means, _ in run("result.js", SAID, languages=["en"], told=told):
         assert (losses, gaps) == ([], [])
         assert len(means) == 3
-
-
-@pytest.mark.parametrize("sure", [0.95, 2.0])
-def test_fhir_of_the_page_has_the_codes_and_panels_of_the_export(
-    monkeypatch: pytest.MonkeyPatch, sure: float
-) -> None:
-    monkeypatch.setattr(air_bone_gap, "SURE", sure)  # at 2 every type of loss is only probable
-    examination = with_vibrator(session_with_bone())
-    result = json.loads(json.dumps(examination.as_json()))
-    calibration = examination.calibration
-    session = {
-        "identifier": None, "started": examination.course.started, "device": "",
-        "firmware": examination.header.firmware, "transducer": examination.identity.transducer,
-        "vibrator": examination.identity.vibrator, "calibration": calibration.headline,
-        "result": {**result, "nominal": calibration.nominal, "simulated": True},
-    }  # fmt: skip
-    saved = run("fhir.js", SAVED, session=session, terms=knowledge()["fhir"])
-    exported = json.loads(as_fhir([examination]))
-
-    def essence(bundle: dict[str, Any]) -> list[Any]:
-        resources = [entry["resource"] for entry in bundle["entry"]]
-        return [
-            (
-                r["resourceType"], r.get("code"), len(r.get("hasMember", ())),
-                r.get("valueQuantity"),
-                [n["text"] for n in r.get("note", ()) if "air-bone gap" in n["text"]],
-            )
-            for r in resources
-        ]  # fmt: skip
-
-    assert essence(saved) == essence(exported)
-
-    def notes_of(bundle: dict[str, Any]) -> list[list[str]]:
-        notes = (entry["resource"].get("note", ()) for entry in bundle["entry"])
-        words = ("earphones: ", "bone vibrator: ")
-        return [[n["text"] for n in each if n["text"].startswith(words)] for each in notes]
-
-    assert notes_of(saved) == notes_of(exported)
-    assert ["bone vibrator: Radioear B71, B-1"] in notes_of(saved)
-    (said,) = (
-        note["text"]
-        for entry in saved["entry"]
-        for note in entry["resource"].get("note", ())
-        if note["text"].startswith("right ear: type of loss")
-    )
-    assert said in json.dumps(exported)
-    assert ("probably " in said) == (sure > 1.0)

@@ -1,5 +1,6 @@
 """The page as a file: what it knows is the firmware's, what it says is the catalogue's."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -18,7 +19,7 @@ from host_tools.commands.page.assemble import PAGE_BYTES_MAX, exports_of, module
 from host_tools.commands.page.bridge import BUSY, NO_PORT, UNPLUGGED
 from host_tools.commands.page.knowledge import OF_EVERY_DEVICE, knowledge, words_of
 from tests.firmware.rig import REPO
-from tests.host.journals import GpPta
+from tests.host.journals import BOTH, GpPta
 
 ROOT = REPO / "host_tools" / "commands" / "page" / "assets"
 # What the firmware tells beside the procedure's own: see runner.py and firmware.py.
@@ -169,3 +170,15 @@ def test_a_file_is_written_whole_and_over_another_with_force(gp_pta: GpPta, tmp_
     assert gp_pta("page", "-o", out) == (0, "", "")
     assert out.read_text("utf-8") == page()
     assert gp_pta("page", "-o", out, "--force")[0] == 0
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_says_the_command_that_makes_another_format_of_what_it_saves(
+    gp_pta: GpPta, tmp_path: Path, language: str
+) -> None:
+    saved, out = tmp_path / "saved.json", tmp_path / "out.json"
+    assert gp_pta("export", BOTH, "-o", saved)[0] == 0
+    _, line = words_of(language)["save_note"].split(": gp-pta ")
+    command, _, *options, _ = line.split()
+    assert gp_pta(command, saved, *options, out) == (0, "", "")
+    assert json.loads(out.read_text())["resourceType"] == "Bundle"
