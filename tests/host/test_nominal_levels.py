@@ -1,6 +1,5 @@
 """Without a calibration no form says dB HL of a level: screens, console, paper, pages, exports."""
 
-import io
 import json
 import re
 from dataclasses import asdict
@@ -8,13 +7,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from rich.console import Console
 
 from firmware_py.journal import read_journal
-from firmware_py.operator.replies import audiogram_lines, pairs, result_words
+from firmware_py.operator.replies import pairs
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
-from host_tools.commands.export.cells import Spelling
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.paper import PrescriptionPaper
@@ -23,17 +20,13 @@ from host_tools.commands.prescribe.taken import Waived
 from host_tools.commands.prescribe.words import remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.commands.report.findings import findings_of
-from host_tools.commands.report.page import page_of
-from host_tools.commands.report.paper import paper_of
-from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import draw as watched
-from host_tools.devices.live import show_result
 from host_tools.document import Document
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
-from tests.host.commands.export.sessions import as_csv, as_fhir, as_json, as_tidy_csv
-from tests.host.journals import LEFT_S2, NoSteps, write_again
+from tests.host.commands.export.every_form import FORMS, leaves_of
+from tests.host.commands.export.sessions import write
+from tests.host.journals import LEFT_S2, write_again
+from tests.host.renderers import RENDERERS, Shown
 
 # Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told
 # of a calibrated device alone. All others have a unit to be filled in.
@@ -93,30 +86,28 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
 ) -> None:
     path = tmp_path / LEFT_S2.name
     session = nominal_session(path)
-    found = findings_of(session)
-    result, header, examination = session.result, session.header, read_examination(path)
-    screen = Console(file=io.StringIO(), width=200)
-    screen.print(watched(view_of(path)))
-    show_result(screen, result, nominal=True)
+    examination = read_examination(path)
     (ear,) = prescribe_session(session, "nal-r", "closed", waived=Waived(uncalibrated=True))
     fit = fit_of_ears(session, [ear])
     print_prescription([ear], fit, None, remarks(session, [ear], fit))
+    shown = Shown(session, path)
     forms = {
-        "screen": screen.file.getvalue(),  # type: ignore[attr-defined]
-        "AUD": "\n".join(audiogram_lines(result, header.calibration)),
-        "SESS:RES?": result_words(result, header, named=True),
-        "events": pairs({"why": result.remarks}),
+        **{name: of_levels(render(shown)) for name, render in RENDERERS.items()},
+        **{name: text_of(write(form.encode, [examination])) for name, form in FORMS.items()},
+        "events": pairs({"why": session.result.remarks}),
         "what if": "\n".join(Comparison.of(session, Supposition(response_noise_db=4.0)).lines()),
         "prescribe": of_levels(capsys.readouterr().out),
-        "tidy": as_tidy_csv([examination], Spelling()).decode(),
-        "page": of_levels(page_of(found, session, NoSteps()).split("<script>")[0]),
-        "paper": of_levels(paper_of(found, session, NO_HEADING)),
         "fit": of_levels(PrescriptionPaper(session, [ear], fit, None, NO_HEADING, "en").document()),
-        **{write.__name__: write([examination]).decode() for write in (as_json, as_fhir, as_csv)},
     }
     assert {form for form, text in forms.items() if "dB HL" in text} == set()
-    for form in ("screen", "AUD", "events", "page", "as_fhir", "paper", "fit"):
-        assert "70 nominal dB reaches the right ear at 20 nominal dB" in forms[form], form
-    for form in ("screen", "AUD", "as_fhir"):
-        assert "perhaps beyond the limit of 100 nominal dB" in forms[form], form
-    assert '"unit": "nominal-db"' in forms["as_json"]
+    forms["screen"] = forms["watch"] + forms["live"]
+    for name in ("screen", "AUD", "events", "page", "fhir", "paper", "fit"):
+        assert "70 nominal dB reaches the right ear at 20 nominal dB" in forms[name], name
+    for name in ("screen", "AUD", "fhir"):
+        assert "perhaps beyond the limit of 100 nominal dB" in forms[name], name
+    assert '"unit": "nominal-db"' in write(FORMS["json"].encode, [examination]).decode()
+
+
+def text_of(content: bytes) -> str:
+    """Return what stands in a file of an export."""
+    return "\n".join(str(leaf.value) for leaf in leaves_of(content))

@@ -45,6 +45,8 @@ from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
+from tests.host.commands.export.every_form import FORMS
+from tests.host.commands.export.promises import check_not_claimed
 from tests.host.commands.export.sessions import as_csv, as_fhir, as_json, as_nhanes_csv
 from tests.host.javascript import compute
 from tests.host.journals import NoSteps
@@ -158,6 +160,14 @@ def test_no_response_and_hears_all_were_asked_at_their_limit(people: Sequence[Pe
                     answers = person.tones_near(ear.route.ear, found.frequency_hz)
                     assert (found.limit_db_hl, heard) in answers
     assert seen == {"no-response", "hears-all"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_an_export_has_no_number_there_where_measured_ones_stand(
+    people: Sequence[Person], form: str
+) -> None:
+    unasked = [found for person in people for _, found in person.thresholds_without_tone()]
+    check_not_claimed(FORMS[form].encode, [each.examination for each in people], unasked)
 
 
 def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -> None:

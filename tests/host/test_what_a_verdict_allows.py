@@ -1,9 +1,14 @@
-"""What the verdict on a test does not allow, nobody says: every export, page, paper and list."""
+"""What the verdict on a test does not allow, nobody says: every export, page, paper and list.
+
+What each form of an export has to keep is in `commands/export/promises.py`; here, what one of them
+has for it.
+"""
 
 import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from firmware_py.journal import read_journal
 from firmware_py.operator.replies import result_words
 from firmware_py.procedure import beside, reasons
 from firmware_py.procedure.hearing import HearingTest
@@ -20,6 +26,7 @@ from firmware_py.procedure.norms import AgeNorm
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.words import say
+from firmware_py.sessions.archive import recorded_result
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.schema import schema_text
@@ -56,7 +63,7 @@ from host_tools.recordings.verdicts import short_verdict, told_verdicts
 from tests.host.commands.export.sessions import as_fhir, as_json, as_nhanes_csv, as_parquet
 from tests.host.commands.export.test_bundle import resources_of
 from tests.host.javascript import compute
-from tests.host.journals import BOTH, GpPta
+from tests.host.journals import BOTH, GpPta, write_again
 from tests.host.judged import (
     AWAY,
     DIFFERENT,
@@ -65,8 +72,10 @@ from tests.host.judged import (
     SILENT,
     Verdicts,
     a_session,
+    judge,
     write_judged,
 )
+from tests.host.renderers import RENDERERS, Shown
 
 EARS: Final = ("right", "left")
 LEVELS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl")
@@ -156,6 +165,43 @@ def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) ->
             assert f"doubtful: {say(AWAY)}" in notes
     *_, panel = resources_of(examine(tmp_path, NOBODY))
     assert (panel["status"], "dataAbsentReason" in panel) == ("cancelled", True)
+
+
+# Every page, paper, screen and answer
+
+
+def show(directory: Path, verdicts: Verdicts, by_db: float = 0.0) -> Shown:
+    """Return a session with these verdicts, all that it found so much higher."""
+    header, *records = read_journal(BOTH).records
+    (result,) = (r["action"]["result"] for r in records if "result" in r.get("action", {}))
+    for found in (found for ear in result["ears"] for found in ear["thresholds"]):
+        for name in ("threshold_db_hl", "low_db_hl", "high_db_hl"):
+            found[name] = found[name] and found[name] + by_db
+    directory.mkdir()
+    higher, judged = directory / "higher.journal", directory / "session-000001.journal"
+    write_again(higher, header, records)
+    write_judged(judged, verdicts, higher)
+    recorded = judge(recorded_result(higher).result, verdicts)
+    return Shown(replace(a_session(verdicts), recorded=recorded), judged)
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_whatever_shows_a_session_says_its_verdicts(tmp_path: Path, name: str) -> None:
+    text = RENDERERS[name](show(tmp_path / "told", DIFFERENT)).lower().replace("-", " ")
+    assert {word for word in ("doubtful", "could not be tested") if word not in text} == set()
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_what_an_ear_that_could_not_be_tested_has_recorded_shows_nowhere(
+    tmp_path: Path, name: str
+) -> None:
+    for verdicts, shows in ((NOBODY, False), (dict.fromkeys(EARS, (Verdict.VALID, [])), True)):
+        directory = tmp_path / f"{shows}"
+        directory.mkdir()
+        texts = {
+            RENDERERS[name](show(directory / f"{by_db}", verdicts, by_db)) for by_db in (0.0, 7.0)
+        }
+        assert len(texts) == 1 + shows
 
 
 # Reports

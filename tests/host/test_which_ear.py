@@ -1,22 +1,25 @@
-"""Whether the listener confirmed which ear is which is told wherever a result is."""
+"""Whether the listener confirmed which ear is which is told wherever a result is.
+
+Exports: `commands/export/promises.py`.
+"""
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from device.simulator.listener import EARS
+from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import WhichEar
+from firmware_py.procedure.reasons import Code, as_json, reason
 from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.devices.simulation import add_board_arguments, listener_of
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import ReplayedSession
-from tests.host.commands.export.sessions import as_fhir, as_json
-from tests.host.journals import BOTH, LEFT_S2, session_of
+from tests.host.journals import BOTH, LEFT_S2, session_of, write_again
+from tests.host.renderers import RENDERERS, Shown
 
 TOLD = {
     WhichEar.NOT_ASKED: "not asked",
@@ -24,6 +27,7 @@ TOLD = {
     WhichEar.NOT_CONFIRMED: "not confirmed by the listener",
     WhichEar.CONTRADICTED: "the listener named the other ear",
 }
+UNSURE = (WhichEar.NOT_CONFIRMED, WhichEar.CONTRADICTED)
 
 
 def a_session(found: WhichEar, path: Path = BOTH) -> ReplayedSession:
@@ -33,11 +37,6 @@ def a_session(found: WhichEar, path: Path = BOTH) -> ReplayedSession:
     return replace(session, recorded=result)
 
 
-def an_examination(found: WhichEar, path: Path = BOTH) -> Examination:
-    examination = read_examination(path)
-    return replace(examination, result=replace(examination.result, which_ear=found))
-
-
 def facts(session: ReplayedSession, language: str) -> dict[str, str]:
     return dict(Particulars(session, NO_HEADING, catalogue_of(language)).facts())
 
@@ -45,6 +44,30 @@ def facts(session: ReplayedSession, language: str) -> dict[str, str]:
 @pytest.mark.parametrize("found", WhichEar)
 def test_the_paper_says_it(found: WhichEar) -> None:
     assert facts(a_session(found), "en")["which ear is which"] == TOLD[found]
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_every_page_paper_and_answer_says_it_or_that_it_was_not_confirmed(
+    tmp_path: Path, name: str
+) -> None:
+    header, *records = read_journal(BOTH).records
+    (result,) = (r["action"]["result"] for r in records if "result" in r.get("action", {}))
+    remarks = result["remarks"]
+    said = []
+    for found in WhichEar:
+        doubt = [reason(Code.EARS_NOT_CONFIRMED)] if found in UNSURE else []
+        result |= {"which_ear": found, "remarks": [*remarks, *as_json(doubt)]}
+        path = tmp_path / found / BOTH.name
+        path.parent.mkdir()
+        write_again(path, header, records)
+        of = a_session(found)
+        assert of.recorded is not None
+        told = replace(of.recorded, remarks=(*of.recorded.remarks, *doubt))
+        said.append(RENDERERS[name](Shown(replace(of, recorded=told), path)))
+    # A screen, and who reads the report by program, see the remark alone.
+    by_remark = name in ("watch", "live", "report JSON")
+    assert len({*said}) == (2 if by_remark else len(WhichEar))
+    assert said[0] != said[2], "it is told where it was not confirmed"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -59,18 +82,6 @@ def test_a_paper_of_one_ear_says_nothing_of_it() -> None:
     assert "which ear is which" not in facts(session_of(LEFT_S2), "en")
 
 
-@pytest.mark.parametrize("found", WhichEar)
-def test_exports_say_it(found: WhichEar) -> None:
-    examination = an_examination(found)
-    (session,) = json.loads(as_json([examination]))["sessions"]
-    bundle = json.loads(as_fhir([examination]))
-    panel = bundle["entry"][-1]["resource"]
-
-    assert session["which_ear"] == found
-    notes = [note["text"] for note in panel["note"]]
-    assert f"which ear is which: {found.replace('-', ' ')}" in notes
-
-
 @pytest.mark.parametrize(("way", "swapped"), [("right", False), ("swapped", True)])
 def test_a_simulated_listener_may_wear_the_earphones_the_wrong_way_round(
     way: str, swapped: bool
@@ -81,7 +92,3 @@ def test_a_simulated_listener_may_wear_the_earphones_the_wrong_way_round(
 
     heard = {ear: listener.answer("1", ear, 1000.0, 40.0) is not None for ear in EARS}
     assert heard == {"right": not swapped, "left": swapped}
-
-
-def test_exports_of_one_ear_say_nothing_of_it() -> None:
-    assert b"which ear is which" not in as_fhir([read_examination(LEFT_S2)])

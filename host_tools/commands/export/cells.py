@@ -108,7 +108,9 @@ ABOUT: Final = (
     "journal", "session", "started", "firmware", "outcome", "calibration", "level_unit",
     "identifier",
 )  # fmt: skip
-WITH_WHAT: Final = ("device", "transducer", "calibration_digest", "broken_off", "waited")
+WITH_WHAT: Final = (
+    "device", "transducer", "calibration_digest", "broken_off", "waited", "which_ear",
+)  # fmt: skip
 
 
 def about(session: DocumentSession) -> dict[str, Any]:
@@ -123,9 +125,10 @@ def about(session: DocumentSession) -> dict[str, Any]:
 
 
 def with_what(session: DocumentSession) -> dict[str, Any]:
-    """Return which device it was, and with what, and where it was broken off."""
+    """Return device and earphones, where it was broken off, and what the listener confirmed."""
     told, calibration = session.told, session.told["calibration"]
     breaks = [f"{each['left'] or '?'} to {each['resumed'] or '?'}" for each in told["breaks"]]
     waits = [f"{at} {say(why)}" for at, why in session.waits]
-    values = (told["device"], calibration["transducer"], calibration["digest"], breaks, waits)
-    return dict(zip(WITH_WHAT, values, strict=True))
+    which_ear = told["which_ear"] if len(told["ears"]) > 1 else None  # one ear has no other
+    with_these = (told["device"], calibration["transducer"], calibration["digest"])
+    return dict(zip(WITH_WHAT, (*with_these, breaks, waits, which_ear), strict=True))

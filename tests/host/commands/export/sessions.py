@@ -30,11 +30,16 @@ UNRELIABLE: Final = GOLDEN / "always-answering.journal"
 def _whole(encode: Callable[..., Iterator[bytes]]) -> Callable[..., bytes]:
     @wraps(encode)
     def encode_all(examinations: Sequence[Examination], *how: Any) -> bytes:
-        sessions = [each.in_document() for each in examinations]
-        routes = {route for each in sessions for route in each.routes}
-        return b"".join(encode(Sessions(sessions, routes), *how))
+        return write(lambda sessions: encode(sessions, *how), examinations)
 
     return encode_all
+
+
+def write(encode: formats.Encode, examinations: Sequence[Examination]) -> bytes:
+    """Return the file of a format."""
+    sessions = [each.in_document() for each in examinations]
+    routes = {route for each in sessions for route in each.routes}
+    return b"".join(encode(Sessions(sessions, routes)))
 
 
 as_csv: Final = _whole(csv_table.as_csv)

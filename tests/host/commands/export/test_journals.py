@@ -13,15 +13,12 @@ import pytest
 
 from firmware_py.journal import read_journal
 from host_tools.commands.export import long_table
-from host_tools.commands.export.bundle import as_fhir
-from host_tools.commands.export.csv_table import POINTS, as_csv, as_nhanes_csv
 from host_tools.commands.export.document_session import DocumentSession, Sessions
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import Encode, as_json
 from host_tools.commands.export.journals import Journals
-from host_tools.commands.export.long_table import as_parquet, as_tidy_csv
 from host_tools.commands.export.stream import document
 from tests.host.commands.export import sessions
+from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.sessions import JOURNALS, SILENT
 from tests.host.journals import (
     BOTH,
@@ -33,14 +30,6 @@ from tests.host.journals import (
     write_nonsense,
 )
 
-ENCODERS: Final[dict[str, Encode]] = {
-    "csv": as_csv,
-    "nhanes": as_nhanes_csv,
-    "tidy": lambda them: as_tidy_csv(them, POINTS),
-    "json": as_json,
-    "fhir": as_fhir,
-    "parquet": as_parquet,
-}
 GOOD: Final = BOTH.read_bytes()
 
 
@@ -120,7 +109,7 @@ def test_row_groups_of_parquet_are_one_table(monkeypatch: pytest.MonkeyPatch) ->
 # What it costs
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", FORMS)
 def test_sessions_are_let_go_when_they_are_written(
     archive: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,12 +127,12 @@ def test_sessions_are_let_go_when_they_are_written(
     journals = Journals(paths_in(archive), False, None)
     exported = journals.sessions
     largest = 0
-    for part in ENCODERS[name](Sessions(watch(exported), exported.routes)):
+    for part in FORMS[name].encode(Sessions(watch(exported), exported.routes)):
         largest = max(largest, len(part))
 
     assert len(seen) == journals.written == 12
     assert max(alive) <= 2, "one that was written, and one that was read after it"
-    of_one = len(b"".join(ENCODERS[name](Journals([BOTH], False, None).sessions)))
+    of_one = len(b"".join(FORMS[name].encode(Journals([BOTH], False, None).sessions)))
     assert largest <= 2 * of_one
 
 

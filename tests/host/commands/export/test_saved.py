@@ -12,19 +12,16 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.record_checks import ResultError
-from host_tools.commands.export import formats
 from host_tools.commands.export.document_session import JSON_FORMAT, whole_as_one
 from host_tools.commands.export.examination import read_examination
+from host_tools.commands.export.formats import FORMATS
 from host_tools.commands.export.schema import ABOUT, CHECKS, check_session, schema_text
+from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.sessions import SILENT
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, write_again
 
 Way = tuple[str | int, ...]
 SOME: Final = (BOTH, GOLDEN / "bone.journal", SILENT, LEFT_S2)
-FORMS: Final = [
-    *(["--format", name] for name in formats.FORMATS),
-    *(["--format", "csv", f"--{form}"] for form in formats.CSV_FORMS if form),
-]
 
 
 @pytest.fixture(autouse=True)
@@ -53,14 +50,15 @@ def change(document: dict[str, Any], way: Way, value: object) -> None:
 # What it gives
 
 
-@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+@pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("written", [lambda told: told, whole_as_one], ids=["host", "browser"])
 def test_a_document_gives_what_its_journals_give_in_every_format(
-    tmp_path: Path, gp_pta: GpPta, form: list[str], written: Callable[[Any], Any]
+    tmp_path: Path, gp_pta: GpPta, name: str, written: Callable[[Any], Any]
 ) -> None:
     saved = save(tmp_path / "saved.json", written(document_of(*SOME)))
     contents = []
-    ending = formats.FORMATS[form[1]].ending
+    form = FORMS[name].options
+    ending = FORMATS[form[1]].ending
     for number, sources in enumerate((SOME, [saved])):
         out = tmp_path / f"{number}{ending}"
         assert gp_pta("export", *sources, "-o", out, *form) == (0, "", "")

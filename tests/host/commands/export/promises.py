@@ -1,0 +1,200 @@
+"""What every form of an export has to keep: each promise reads the file that a form wrote.
+
+A file is read by `leaves_of`, or as a table of audiograms, and no promise knows a format by name.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from device.audiogram_tables.table import Table
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.procedure.outcomes import Outcome, WhichEar
+from firmware_py.procedure.reading import read
+from firmware_py.procedure.results import SessionResult, ThresholdResult
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.statements import as_told
+from firmware_py.sessions.archive import recorded_result
+from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.formats import Encode
+from tests.host.commands.export.every_form import Leaf, leaves_of
+from tests.host.commands.export.sessions import (
+    inferred_and_confirmed,
+    session_with_bone,
+    session_with_marks,
+    write,
+)
+from tests.host.journals import BOTH, LEFT_S2
+from tests.host.judged import DIFFERENT, NOBODY, Verdicts, judge
+
+NAMED_OFTEN: Final = 3  # so many levels stand under a name that is one of levels
+LEVEL_DB: Final = 0.051  # a format may have a tenth
+
+
+def keep_to_the_verdict(encode: Encode) -> None:
+    """Say each ear's verdict, and of an ear that could not be tested no level."""
+    told = leaves_of(write(encode, [_examine(DIFFERENT)]))
+    words = {kind.replace("-", " ") for kind, _ in DIFFERENT.values()}
+    assert {word for word in words for leaf in told if word in leaf.text} == words
+    recorded = recorded_result(BOTH).result
+    levels = {
+        level
+        for found in _all_of(recorded)
+        for level in _tenths(found.threshold_db_hl, found.low_db_hl, found.high_db_hl)
+    }
+    assert _names_of(levels, leaves_of(write(encode, [read_examination(BOTH)]))), "it has levels"
+    assert _names_of(levels, leaves_of(write(encode, [_examine(NOBODY)]))) == set()
+
+
+def call_nominal_levels_nominal(encode: Encode) -> None:
+    """Say without a calibration that levels are nominal, no level in dB HL, no mean and grade."""
+    examination = read_examination(LEFT_S2)
+    header = replace(examination.header, calibration=CalibrationInForce())
+    result = as_told(examination.result, header.settings, nominal=True)
+    nominal = replace(examination, header=header, result=result)
+    told = leaves_of(write(encode, [nominal]))
+    assert any("nominal" in str(leaf.value) for leaf in told)
+    assert [leaf for leaf in told if "dB HL" in str(leaf.value)] == []
+    follows = ("pta#_db_hl", "pta#.level_db_hl", "pta#_low_db_hl", "grade", "loss")
+    assert [leaf for leaf in told if any(name in leaf.name for name in follows)] == []
+
+
+def have_only_what_was_asked(encode: Encode) -> None:
+    """Have no inferred number where measured ones stand, and say that it was inferred."""
+    examination = inferred_and_confirmed()
+    inferred = [t for t in _all_of(examination.result) if t.mark == Outcome.INFERRED]
+    check_not_claimed(encode, [examination], inferred)
+
+
+def check_not_claimed(
+    encode: Encode, examinations: Sequence[Examination], inferred: Iterable[ThresholdResult]
+) -> None:
+    """Expect that a file claims none of these thresholds, which no tone was asked for."""
+    told = leaves_of(write(encode, examinations))
+    found = (t for each in examinations for t in _all_of(each.result))
+    measured = _levels_of(t for t in found if t.mark == Outcome.MEASURED)
+    places = {name for name in {leaf.name for leaf in told} if _has(name, measured, told)}
+    claimed = _levels_of(inferred) - measured
+    stand = [leaf for leaf in told if leaf.name in places and leaf.numbers & claimed]
+    # There is a place of measured ones alone; elsewhere it may stand beside the word.
+    assert places - {leaf.name for leaf in stand}, "it has levels, and some place for measured ones"
+    rows = {leaf.row for leaf in told if leaf.name in places and leaf.numbers & measured}
+    said = {leaf.row for leaf in told if leaf.value == Outcome.INFERRED} - rows
+    assert [leaf for leaf in stand if leaf.row not in said] == []
+    assert any(Outcome.INFERRED in str(leaf.value) for leaf in told)
+
+
+def say_which_ear(encode: Encode) -> None:
+    """Say whether the listener confirmed which ear is which, and of one ear nothing."""
+    examination = read_examination(BOTH)
+    for found in WhichEar:
+        result = replace(examination.result, which_ear=found)
+        told = leaves_of(write(encode, [replace(examination, result=result)]))
+        said = {leaf.text.rpartition("which ear")[2] for leaf in told if "which ear" in leaf.text}
+        assert {each.rpartition(": ")[2] for each in said} == {found.replace("-", " ")}
+    one = leaves_of(write(encode, [read_examination(LEFT_S2)]))
+    said = {leaf.text for leaf in one if "which ear" in leaf.text}
+    assert not any(f": {found.replace('-', ' ')}" in each for each in said for found in CONFIRMED)
+
+
+CONFIRMED: Final = (WhichEar.CONFIRMED, WhichEar.NOT_CONFIRMED, WhichEar.CONTRADICTED)
+
+
+def come_back(encode: Encode) -> None:
+    """Read back, each ear has what was measured, and not as a level what was not heard."""
+    examination = session_with_marks()
+    result = examination.result
+    unheard = inferred_and_confirmed()
+    for each in (examination, unheard):
+        ears = {ear.side: ear for ear in Table.read("out", write(encode, [each])).all_ears()}
+        for name in ("right", "left"):
+            for found in each.result.by_route[Route(name)].thresholds:
+                reading = ears[name].by_air.get(float(found.frequency_hz))
+                known_db_hl = read(found).known_db_hl
+                if known_db_hl is None:
+                    assert reading is None, "inferred or incomplete: it is not known"
+                    continue
+                assert reading is not None
+                assert reading.heard == (found.mark != Outcome.NO_RESPONSE)
+                if reading.heard:
+                    assert reading.level_db_hl == pytest.approx(known_db_hl, abs=LEVEL_DB)
+                else:
+                    assert reading.limit_db_hl in (known_db_hl, None)
+    marks = {t.mark for t in _all_of(result)} | {t.mark for t in _all_of(unheard.result)}
+    assert {Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INFERRED, Outcome.INCOMPLETE} <= marks
+
+
+# By the words that a failure has.
+PROMISES: Final[dict[str, Callable[[Encode], None]]] = {
+    "verdict": keep_to_the_verdict,
+    "nominal": call_nominal_levels_nominal,
+    "only what was asked": have_only_what_was_asked,
+    "which ear": say_which_ear,
+    "round trip": come_back,
+}
+
+
+def _examine(verdicts: Verdicts) -> Examination:
+    """Return a session with these verdicts, as it may be told."""
+    examination, recorded = read_examination(BOTH), recorded_result(BOTH)
+    result = judge(recorded.result, verdicts)
+    told = as_told(result, recorded.header.settings, nominal=False)
+    return replace(examination, result=told)
+
+
+def _all_of(result: SessionResult) -> list[ThresholdResult]:
+    return [found for ear in result.ears for found in ear.thresholds]
+
+
+def _tenths(*levels: float | None) -> set[float]:
+    """Return levels to a tenth, without whole ones, which other things may be, too."""
+    told = {round(level, 1) for level in levels if level is not None}
+    return {level for level in told if level % 1.0}
+
+
+def _levels_of(thresholds: Iterable[ThresholdResult]) -> set[float]:
+    return _tenths(*(read(found).level_db_hl for found in thresholds))
+
+
+def _names_of(levels: set[float], told: Iterable[Leaf]) -> set[str]:
+    """Return the names under which one of these levels stands."""
+    return {leaf.name for leaf in told if leaf.numbers & levels}
+
+
+def _has(name: str, levels: set[float], told: Iterable[Leaf]) -> bool:
+    """Return whether several of these levels stand under a name."""
+    numbers = [leaf.numbers for leaf in told if leaf.name == name]
+    return len(set().union(*numbers) & levels) >= NAMED_OFTEN
+
+
+def limits_that_come_back(encode: Encode) -> list[float]:
+    """Read back the limits of what was not heard."""
+    ears = Table.read("out", write(encode, [session_with_marks()])).all_ears()
+    readings = [reading for ear in ears for reading in ear.by_air.values() if not reading.heard]
+    assert readings
+    return [each.limit_db_hl for each in readings if each.limit_db_hl is not None]
+
+
+def bone_comes_back(encode: Encode) -> bool:
+    """Read back what was measured by bone; False: the form has nothing by bone."""
+    examination = session_with_bone()
+    table = Table.read("out", write(encode, [examination]))
+    told = {
+        (ear.side, frequency_hz): reading.level_db_hl
+        for ear in table.all_ears()
+        for frequency_hz, reading in ear.by_bone.items()
+        if reading.heard
+    }
+    measured = {
+        (route.ear, float(each.frequency_hz)): each.threshold_db_hl
+        for route, of in examination.result.by_route.items()
+        if route.by_bone
+        for each in of.thresholds
+        if each.mark == Outcome.MEASURED
+    }
+    assert measured
+    for place in measured if told else ():
+        assert told[place] == pytest.approx(measured[place], abs=LEVEL_DB)
+    return bool(told)

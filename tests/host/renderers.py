@@ -1,0 +1,70 @@
+"""Every way in which a session is shown to people, but for exports and what needs a valid test.
+
+Whoever tests what all of them have to keep goes over `RENDERERS`.
+"""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from firmware_py.operator.replies import audiogram_lines, result_words
+from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.page import page_of
+from host_tools.commands.report.paper import paper_of
+from host_tools.commands.watch.directory import view_of
+from host_tools.commands.watch.screen import draw as watched
+from host_tools.devices.live import show_result
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.recorded_session import ReplayedSession
+from tests.host.journals import NoSteps
+
+WIDE: Final = 200  # characters: nothing is broken into lines
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A session, and its journal, which says the same."""
+
+    session: ReplayedSession
+    journal: Path
+
+
+def _watch(shown: Shown) -> str:
+    screen = Console(file=io.StringIO(), width=WIDE)
+    screen.print(watched(view_of(shown.journal)))
+    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
+    return text
+
+
+def _live(shown: Shown) -> str:
+    screen = Console(file=io.StringIO(), width=WIDE)
+    session = shown.session
+    show_result(screen, session.result, nominal=session.header.calibration.nominal)
+    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
+    return text
+
+
+def _paper(shown: Shown) -> str:
+    paper = paper_of(findings_of(shown.session), shown.session, NO_HEADING)
+    return json.dumps(asdict(paper), ensure_ascii=False)
+
+
+def _page(shown: Shown) -> str:
+    page = page_of(findings_of(shown.session), shown.session, NoSteps())
+    return page.split("<script>")[0]
+
+
+RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
+    "watch": _watch,
+    "live": _live,
+    "AUD": lambda of: "\n".join(audiogram_lines(of.session.result, of.session.header.calibration)),
+    "SESS:RES?": lambda of: result_words(of.session.result, of.session.header, named=True),
+    "page": _page,
+    "paper": _paper,
+    "report JSON": lambda of: json.dumps(findings_of(of.session).as_json()),
+}
