@@ -11,7 +11,6 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import NO_CLOCK
-from host_tools.commands.export.examination import read_examination
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.recordings.heading import Heading, read_heading
@@ -96,39 +95,21 @@ def test_fhir_has_no_date_and_says_why(journal: Path, gp_pta: GpPta) -> None:
     observations, notes = of_fhir(gp_pta("export", LEFT_S2, "--format", "fhir")[1])
     assert all("effectiveDateTime" in each for each in observations)
     assert NO_CLOCK not in notes
-    assert knowledge()["fhir"]["no_clock"] == NO_CLOCK, "the page's own is the same"
 
 
 PAGE: Final = """
 globalThis.document = { documentElement: {} };
 useWords(given.keys, given.words, "en");
-useRemarks(given.remarks);
-return given.starts.map((started) => {
-  const bundle = bundleOf({ ...given.session, started }, given.terms, () => "a name");
-  const panel = bundle.entry.at(-1).resource;
-  const { birth_year: born } = samePerson({ started, age_years: 64, typed: {} });
-  return [panel.effectiveDateTime ?? null, panel.note.map(({ text }) => text), born];
-});
+return given.starts.map((started) => samePerson({ started, age_years: 64, typed: {} }).birth_year);
 """
 
 
-def test_the_page_saves_no_date_and_takes_no_year_of_birth_from_one() -> None:
+def test_the_page_takes_no_year_of_birth_from_it() -> None:
     """An age of 64 became a birth in 1906 and, of the next test, an age of 120."""
-    found = read_examination(LEFT_S2)
-    session = {
-        "identifier": None, "device": "", "firmware": "1", "transducer": None, "vibrator": None,
-        "calibration": "", "result": {**found.as_json(), "nominal": True, "simulated": True},
-    }  # fmt: skip
-    own = "\n".join(function_of(each) for each in modules("result.js").values())
-    knows = {key: knowledge()[key] for key in ("keys", "words", "remarks")}
-    usual = "2026-03-08T09:30:00+00:00"
-    starts = [f"{UNSET}T09:30:00+00:00", usual]
-    terms = knowledge()["fhir"]
-    unset, was_set = compute(own + PAGE, **knows, session=session, terms=terms, starts=starts)
-    assert (unset[0], unset[2]) == (None, None)
-    assert NO_CLOCK in unset[1]
-    assert (was_set[0], was_set[2]) == (usual, 1962)
-    assert NO_CLOCK not in was_set[1]
+    own = "\n".join(function_of(each) for each in modules("person.js").values())
+    knows = {key: knowledge()[key] for key in ("keys", "words")}
+    starts = [f"{UNSET}T09:30:00+00:00", "2026-03-08T09:30:00+00:00"]
+    assert compute(own + PAGE, **knows, starts=starts) == [None, 1962]
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
