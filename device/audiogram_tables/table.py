@@ -10,7 +10,7 @@ how it is written here; columns of which nothing is known are passed over, and n
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol, Self
@@ -26,9 +26,11 @@ from device.audiogram_tables.opening import grid_of
 from device.audiogram_tables.wide import WideTable
 from firmware_py.platform.named_file import content_or_stream
 from firmware_py.procedure.printable import show
+from firmware_py.procedure.route import LEFT, RIGHT
 
 TABLE_BYTES_MAX: Final = 1 << 28
 ROW_MAX: Final = 999_999_999
+_IN_ORDER: Final = (RIGHT, LEFT)  # of rows, where there are two
 
 
 class Shape(Protocol):
@@ -86,6 +88,46 @@ class Table:
             raise AudiogramError(f"{name}: cannot be read: {error.strerror}") from error
         columns = columns_of(grid_of(name, content))
         return cls(name, _shape_of(columns))
+
+    @classmethod
+    def ears_named(
+        cls, named: str, ear: str | None = None
+    ) -> tuple[dict[str, TableEar], list[str]]:
+        """Return the ears with thresholds that rows have, by side, and what to know of the tables.
+
+        Parameters
+        ----------
+        named : str
+            ``FILE:ROW``, or ``FILE:ROW,FILE:ROW`` of the right and the left ear.
+        ear : str, optional
+            "left" or "right"; None: all that the rows have.
+
+        Raises
+        ------
+        AudiogramError
+            It names no row, one cannot be read, has no such ear, or does not say which ear it is.
+        """
+        parts = [part.strip() for part in named.split(",")]
+        if len(parts) > len(_IN_ORDER):
+            raise AudiogramError(
+                f"--audiogram has {len(parts)} rows; allowed are one, or right,left"
+            )
+        ears: dict[str, TableEar] = {}
+        remarks: list[str] = []
+        for k, part in enumerate(parts):
+            file_name, colon, row = part.rpartition(":")
+            if not colon:
+                raise AudiogramError(
+                    f"--audiogram is {named!r}; allowed is FILE:ROW, a row of a table, such as "
+                    f"{part}:1"
+                )
+            table = cls.read(file_name)
+            remarks += table.remarks
+            ears |= _ears_of(table.ears(row), _IN_ORDER[k] if len(parts) > 1 else ear, part)
+        if ear is not None and ear not in ears:
+            raise AudiogramError(f"{named}: the {ear} ear has no threshold by air")
+        wanted = [side for side in _IN_ORDER if side in ears and ear in (None, side)]
+        return {side: ears[side] for side in wanted}, remarks
 
     def __len__(self) -> int:
         """Return the number of rows, or of people where each has several rows."""
@@ -165,6 +207,26 @@ class Table:
                 "is one row, or one for each ear; say which by its number"
             )
         return ears
+
+
+def _ears_of(ears: Sequence[TableEar], wanted: str | None, named: str) -> dict[str, TableEar]:
+    """Return the ears of a row by side: the one that is wanted, or all."""
+    known = [each for each in ears if each.by_air]
+    if not known:
+        raise AudiogramError(f"{named}: no threshold by air in it, so nothing is prescribed")
+    if len(known) == 1 and not known[0].side:
+        if wanted is None:
+            raise AudiogramError(
+                f"{known[0].where}: does not say which ear it is; say it with --ear left or --ear "
+                "right"
+            )
+        return {wanted: known[0]}
+    found = {each.side: each for each in known if each.side == (wanted or each.side)}
+    if not found:
+        raise AudiogramError(
+            f"{known[0].where}: is of the {known[0].side} ear; asked for is the {wanted} one"
+        )
+    return found
 
 
 def _shape_of(columns: Columns) -> Shape:

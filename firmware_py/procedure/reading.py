@@ -144,8 +144,6 @@ def _within(
     """Return level and band within the limits, on which sides it goes on, and what it is at."""
     level_db_hl, low_db_hl, high_db_hl = found.threshold_db_hl, found.low_db_hl, found.high_db_hl
     assert level_db_hl is not None, "the mark has numbers"
-    assert low_db_hl is not None, "the mark has numbers"
-    assert high_db_hl is not None, "the mark has numbers"
     floor_db_hl = -LEVEL_DB_MAX if found.floor_db_hl is None else found.floor_db_hl
     ceiling_db_hl = LEVEL_DB_MAX if found.ceiling_db_hl is None else found.ceiling_db_hl
     limit = Bound.NONE
@@ -157,6 +155,8 @@ def _within(
     def inside(db_hl: float) -> float:
         return min(max(db_hl, floor_db_hl), ceiling_db_hl)
 
+    if low_db_hl is None or high_db_hl is None:  # it was not measured here
+        return inside(level_db_hl), None, None, False, False, limit
     return (
         inside(level_db_hl),
         inside(min(low_db_hl, level_db_hl)),

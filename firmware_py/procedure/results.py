@@ -62,7 +62,7 @@ class ThresholdResult:
     mark: Annotated[Outcome, _MARK]  # how sure it is
     # `threshold_db_hl`, `sd_db`, `low_db_hl`, `high_db_hl`: Posterior mean and standard deviation,
     # and the 95 % band. All are numbers if the mark is `MEASURED` or `INFERRED`, and None if it is
-    # another.
+    # another. One that a table tells, and no test measured, has no SD and no band.
     threshold_db_hl: Annotated[float | None, _LEVEL]
     sd_db: Annotated[float | None, _SPREAD]
     low_db_hl: Annotated[float | None, _LEVEL]

@@ -19,8 +19,8 @@ from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.tuning.tells import SpeechTold
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.from_session import Waived
 from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.taken import Waived
 from host_tools.commands.prescribe.tuned import TunedPaper
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal
 from host_tools.commands.replay.tuning_picture import draw_tuning
@@ -86,7 +86,7 @@ def fit_and_tune(
     ears = prescribe_session(session, RULE, COUPLING, None, waived=Waived(uncalibrated=True))
     if {LEFT, RIGHT} - {ear.ear for ear in ears}:
         raise HostError("--fit: an aid has two ears, and one of them has no thresholds to fit")
-    fit = fit_of_ears(session, ears)
+    fit = fit_of_ears(ears)
     write_fit(data / "aid.fit", fit)
     prescription = PrescriptionPaper(session, ears, fit, None, SIMULATED, ENGLISH)
     prescription.write(data / "fit.svg")

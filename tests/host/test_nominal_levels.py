@@ -14,9 +14,9 @@ from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.from_session import Waived
 from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.screen import print_prescription
-from host_tools.commands.prescribe.taken import Waived
 from host_tools.commands.prescribe.words import remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
@@ -88,8 +88,8 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     session = nominal_session(path)
     examination = read_examination(path)
     (ear,) = prescribe_session(session, "nal-r", "closed", waived=Waived(uncalibrated=True))
-    fit = fit_of_ears(session, [ear])
-    print_prescription([ear], fit, None, remarks(session, [ear], fit))
+    fit = fit_of_ears([ear])
+    print_prescription([ear], fit, None, remarks([ear], fit))
     shown = Shown(session, path)
     forms = {
         **{name: of_levels(render(shown)) for name, render in RENDERERS.items()},

@@ -34,11 +34,10 @@ from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ear_prescription import (
     fit_of_ears,
-    prescribe_ear,
     prescribe_session,
 )
 from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.taken import NothingToPrescribeError
+from host_tools.commands.prescribe.source import NothingToPrescribeError
 from host_tools.commands.prescribe.words import remarks as prescription_remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
@@ -344,10 +343,10 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
     session = a_session({"right": (Verdict.VALID, []), "left": (verdict, [SILENT])})
     why = f"left ear: {words}: {say(SILENT)}; so nothing is prescribed"
     with pytest.raises(NothingToPrescribeError, match=re.escape(why)):
-        prescribe_ear(session, "left", "nal-r")
+        prescribe_session(session, "nal-r", "closed", "left")[0]
     (ear,) = prescribe_session(session, "nal-r", "closed")
     assert ear.ear == "right"
-    said = prescription_remarks(session, [ear], fit_of_ears(session, [ear]))
+    said = prescription_remarks([ear], fit_of_ears([ear]))
     assert any(line.startswith("left ear: nothing is prescribed, it") for line in said)
     assert say(SILENT) in said
 
@@ -365,7 +364,7 @@ def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
 def test_a_prescription_for_the_other_ear_begins_with_the_verdicts() -> None:
     session = a_session(HALF)
     ears = prescribe_session(session, "nal-r", "closed")
-    fit = fit_of_ears(session, ears)
+    fit = fit_of_ears(ears)
     paper = PrescriptionPaper(session, ears, fit, None, NO_HEADING, "en").document()
     assert paper.standing.startswith("NOT FINAL: ")
     heads = {block["headline"] for block in paper.blocks[:2]}

@@ -41,6 +41,12 @@ def test_every_mark_has_its_reading(
     assert found.symbol_db_hl == (None if kind == Kind.INFERRED else level_db_hl)
 
 
+def test_a_threshold_without_a_band_is_read_without_one() -> None:
+    told = ThresholdResult(1000, Outcome.MEASURED, 34.0, None, None, None, None)
+    assert read(told) == Reading(Kind.MEASURED, 34.0)
+    assert told.half_width_db is None
+
+
 @pytest.mark.parametrize("masking", [*MaskingMark, None])
 def test_only_what_was_asked_can_be_masked(masking: MaskingMark | None) -> None:
     measured = read(ThresholdResult(1000, Outcome.MEASURED, *NUMBERS, None, masking))

@@ -2,28 +2,34 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from firmware_py.procedure.route import LEFT, RIGHT
 from firmware_py.sessions.archive import COMPLETE
-from firmware_py.sessions.identity import Meeting, Rule, differences
 from host_tools.catalogue import add_language_argument
-from host_tools.commands.prescribe.exports import AID_ENDINGS, AUTOEQ, FIT, check_ears, ear_ending
+from host_tools.commands.prescribe.exports import (
+    AID_ENDINGS,
+    AUTOEQ,
+    FIT,
+    LIBREPODS,
+    LIBREPODS_LINUX,
+    check_ears,
+    ear_ending,
+)
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
-from host_tools.files import check_name, write_text
+from host_tools.files import check_name
 from host_tools.recordings.heading import EXAMPLE as HEADING_EXAMPLE
 from host_tools.recordings.heading import Heading, add_heading_argument, read_heading
 from host_tools.recordings.newest import add_journal_argument, journal_or_newest
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
-    from device.hearing_aid.fit import Fit
-    from host_tools.commands.prescribe.ear_prescription import EarPrescription
-    from host_tools.commands.prescribe.taken import Waived
+    from host_tools.commands.prescribe.prescription import Prescription
+    from host_tools.commands.prescribe.source import Source
     from host_tools.recordings.recorded_session import RecordedSession
 
 EXAMPLE = f"""\
@@ -63,6 +69,12 @@ NEEDS: Final = {"-o PICTURE": ("matplotlib", "typst")}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 COUPLINGS: Final = ("closed", "open")
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", *AID_ENDINGS, Path(AUTOEQ).suffix)
+# What is made of a table: equalisers rest on bands, and paper on those and on a test.
+OF_A_TABLE: Final = (*AID_ENDINGS, ".json", LIBREPODS, LIBREPODS_LINUX)
+# Of a session, and not of a table: options with what they are when nobody gives them.
+OF_A_SESSION: Final = {
+    "journal": None, "against": None, "tuning": None, "heading": None, "unfinished": False,
+}  # fmt: skip
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -109,25 +121,20 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prescribe, print a table, and write what was asked for."""
-    from host_tools.recordings.recorded_session import read_true_session
-
     if arguments.audiogram is not None:
-        from host_tools.commands.prescribe.table_output import prescribe_table
-
-        return prescribe_table(arguments)
+        _check_of_table(arguments)
     _check_tuning(arguments)
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
             need(f"-o {path.name}", *NEEDS["-o PICTURE"], use="prescribe -o PICTURE")
     heading = read_heading(arguments.heading)
-    session = read_true_session(journal_or_newest(arguments.journal))
-    heading.check(arguments.heading, session.person, session.header.started)
-    _check_ended(session, arguments.unfinished)
-    made = _make(session, arguments)
+    source = _source(arguments, heading)
+    made = _prescription(source, arguments)
     check_ears(arguments.out, [ear.ear for ear in made.ears])
     if arguments.tuning is not None:
-        return made.write_tuned(arguments, heading)
+        made.write_tuned(arguments, heading)
+        return 0
     for path in arguments.out:
         said = made.write(path, heading, arguments.language)
         for line in (f"{path} written", *said):
@@ -135,8 +142,23 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps(made.figures))
     else:
-        made.print(_ears_asked(session, arguments))
+        made.print([arguments.ear] if arguments.ear else source.ears)
     return 0
+
+
+def _check_of_table(arguments: argparse.Namespace) -> None:
+    """Refuse what a table does not go together with."""
+    for name, usual in OF_A_SESSION.items():
+        if getattr(arguments, name) != usual:
+            option = "a journal" if name == "journal" else f"--{name}"
+            raise HostError(f"--audiogram and {option}: one of them is allowed")
+    for path in arguments.out:
+        ending = ear_ending(path) or path.suffix
+        if ending not in OF_A_TABLE:
+            raise HostError(
+                f"-o is {str(path)!r}; with --audiogram allowed are {', '.join(OF_A_TABLE)}: paper "
+                "and equalisers need to know how sure a threshold is, and a table does not say it"
+            )
 
 
 def _check_tuning(arguments: argparse.Namespace) -> None:
@@ -161,133 +183,33 @@ def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
     raise HostError(f"{session.path}: {state}; --unfinished prescribes from what there is")
 
 
-def _make(session: "RecordedSession", arguments: argparse.Namespace) -> "_Prescription":
-    from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
+def _source(arguments: argparse.Namespace, heading: Heading) -> "Source":
+    """Return what to prescribe from; a session with an end, of the person of the heading."""
+    from host_tools.commands.prescribe.from_session import Waived, source_of_session
+    from host_tools.commands.prescribe.from_table import source_of_table
+    from host_tools.recordings.recorded_session import read_true_session
 
-    ears = prescribe_session(
-        session, arguments.rule, arguments.coupling, arguments.ear,
-        waived=_waiver(arguments),
-    )  # fmt: skip
-    fit = fit_of_ears(session, ears)
-    against = _against(session, arguments, fit) if arguments.against else None
-    return _Prescription(session, ears, fit, against)
-
-
-def _waiver(arguments: argparse.Namespace) -> "Waived":
-    from host_tools.commands.prescribe.taken import Waived
-
-    return Waived(arguments.uncalibrated, arguments.unjudged)
+    if arguments.audiogram is not None:
+        return source_of_table(
+            arguments.audiogram, arguments.ear, uncalibrated=arguments.uncalibrated
+        )
+    session = read_true_session(journal_or_newest(arguments.journal))
+    heading.check(arguments.heading, session.person, session.header.started)
+    _check_ended(session, arguments.unfinished)
+    return source_of_session(session, Waived(arguments.uncalibrated, arguments.unjudged))
 
 
-def _against(session: "RecordedSession", arguments: argparse.Namespace, fit: "Fit") -> "Fit":
-    """Return the fit to compare with; `HostError` if it cannot be read, or has no such ear."""
-    from device.hearing_aid.fit import FitError
-    from device.hearing_aid.fit_file import read_fit
-    from host_tools.commands.prescribe.ear_prescription import fit_of_session
-    from host_tools.commands.prescribe.figures import both
+def _prescription(source: "Source", arguments: argparse.Namespace) -> "Prescription":
+    from host_tools.commands.prescribe.prescription import Prescription, fit_to_compare
 
-    if arguments.against in RULE_NAMES:
-        return fit_of_session(
-            session, arguments.against, arguments.coupling, arguments.ear,
-            waived=_waiver(arguments),
-        )  # fmt: skip
-    path = Path(arguments.against)
-    if path.suffix != FIT:
+    coupling, ear, other = arguments.coupling, arguments.ear, arguments.against
+    made = Prescription.of(source, arguments.rule, coupling, ear)
+    if other is None:
+        return made
+    if other in RULE_NAMES:
+        return replace(made, against=Prescription.of(source, other, coupling, ear).fit)
+    if Path(other).suffix != FIT:
         raise HostError(
-            f"--against is {arguments.against!r}; allowed is a file in {FIT}, or one of "
-            f"{', '.join(RULE_NAMES)}"
+            f"--against is {other!r}; allowed is a file in {FIT}, or one of {', '.join(RULE_NAMES)}"
         )
-    try:
-        other = read_fit(path)
-    except FitError as error:
-        raise HostError(str(error)) from None
-    for each in differences(Meeting.FIT, other.of.identity(), fit.of.identity()):
-        if each.rule == Rule.REFUSED:
-            raise HostError(f"{path}: {each.words}: only fits of one person are compared")
-        say_aside(f"{path}: {each.words}")
-    if not both(fit, other):
-        raise HostError(f"{path}: has the {other.ears[0].ear} ear only, and nothing else is fitted")
-    return other
-
-
-def _ears_asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
-    tested = dict.fromkeys(found.route.ear for found in session.result.ears)
-    return [arguments.ear] if arguments.ear else [*tested]
-
-
-class _Prescription:
-    def __init__(
-        self,
-        session: "RecordedSession",
-        ears: "Sequence[EarPrescription]",
-        fit: "Fit",
-        against: "Fit | None",
-    ) -> None:
-        from host_tools.commands.prescribe.figures import as_json
-        from host_tools.commands.prescribe.words import remarks
-
-        self.ears, self._session, self._fit, self._against = ears, session, fit, against
-        self._remarks = remarks(session, ears, fit)
-        figures = as_json(session, ears, fit, against)
-        self.figures: dict[str, Any] = {**figures, "remarks": self._remarks}
-
-    def print(self, asked: Sequence[str]) -> None:
-        """Print it; of the ears that were asked for, those without a prescription are named."""
-        from firmware_py.operator.replies import whose_line
-        from host_tools.commands.prescribe.screen import print_prescription
-
-        without = sorted({*asked} - {ear.ear for ear in self.ears})
-        said = [f"{ear} ear: nothing prescribed" for ear in without]
-        say(whose_line(self._session.header, named=True))
-        print_prescription(self.ears, self._fit, self._against, [*said, *self._remarks])
-
-    def write(self, path: Path, heading: Heading, language: str) -> list[str]:
-        """Write what the ending of the name says, and return what has to be said with it.
-
-        Paper has a heading and a language.
-        """
-        if path.suffix in PICTURE_ENDINGS:
-            self._draw(path, heading, language)
-            return []
-        text, said = self._text(path)
-        write_text(path, text)
-        return said
-
-    def write_tuned(self, arguments: argparse.Namespace, heading: Heading) -> int:
-        """Write the sheet of the fit as it was tuned, and return the exit code."""
-        from host_tools.commands.prescribe.tuned import TunedPaper, tuning_of
-
-        header, result = tuning_of(arguments.tuning, self._fit, arguments.unfinished)
-        paper = TunedPaper(
-            self._session, self.ears, self._fit, header, result, heading, arguments.language
-        )
-        for path in arguments.out:
-            paper.write(path)
-            say_aside(f"{path} written")
-        return 0
-
-    def _text(self, path: Path) -> tuple[str, list[str]]:
-        from device.hearing_aid.fit import FitError
-
-        try:
-            return self._text_of_kind(path)
-        except FitError as error:
-            raise HostError(f"-o {path}: {error}") from None
-
-    def _text_of_kind(self, path: Path) -> tuple[str, list[str]]:
-        from host_tools.commands.prescribe import exports
-
-        said = [f"{self._fit.rule} from {self._fit.source}", *self._remarks]
-        if (ending := ear_ending(path)) is not None:
-            return exports.ears_as(ending, self.ears, said)
-        if path.suffix in AID_ENDINGS:
-            return exports.fit_as(path.suffix, self._fit, said), []
-        return json.dumps(self.figures, indent=2) + "\n", []
-
-    def _draw(self, path: Path, heading: Heading, language: str) -> None:
-        from host_tools.commands.prescribe.paper import PrescriptionPaper
-
-        paper = PrescriptionPaper(
-            self._session, self.ears, self._fit, self._against, heading, language
-        )
-        paper.write(path)
+    return replace(made, against=fit_to_compare(Path(other), made.fit))

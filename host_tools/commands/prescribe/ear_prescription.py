@@ -1,8 +1,7 @@
-"""What a recorded ear prescribes: gains with their bands, from thresholds with theirs."""
+"""What an ear prescribes: gains with their bands, from thresholds with theirs, if they have any."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -23,25 +22,13 @@ from device.hearing_aid.prescription import (
     fitted_ear,
     prescribe,
 )
-from device.hearing_aid.rules import NAL_R
-from device.hearing_aid.whose import Whose
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
-from firmware_py.calibration.in_force import UNCALIBRATED
 from firmware_py.procedure.outcomes import Outcome, Verdict
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
-from host_tools.commands.prescribe.gap_part import GapMark, GapPart, gap_part
-from host_tools.commands.prescribe.taken import (
-    CONVENTION,
-    NOTHING_WAIVED,
-    NothingToPrescribeError,
-    Taken,
-    Waived,
-    check_calibrated,
-    take_thresholds,
-)
+from host_tools.commands.prescribe.from_session import NOTHING_WAIVED, Waived, source_of_session
+from host_tools.commands.prescribe.gap_part import GapMark, GapPart
+from host_tools.commands.prescribe.source import NothingToPrescribeError, Source
+from host_tools.commands.prescribe.taken import Taken
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import RecordedSession
 
@@ -51,7 +38,10 @@ DEVIATIONS: Final = 1.28  # a normal distribution has its middle 80 % within so 
 
 @dataclass(frozen=True)
 class Banded:
-    """What each band of an ear is set to, and the band of it (95 % unless said), (m,)."""
+    """What each band of an ear is set to, and the band of it (95 % unless said), (m,).
+
+    NaN, low and high: how sure it is nobody knows, and no band is shown.
+    """
 
     value: FloatArray
     low: FloatArray
@@ -62,6 +52,7 @@ class Banded:
 class EarPrescription:
     """The prescription for one ear."""
 
+    source: Source
     ear: str
     rule: str
     coupling: str
@@ -79,12 +70,10 @@ class EarPrescription:
     output_max_db_spl: Banded
     # where a person's own level of discomfort lies: the middle, and that of four in five people
     discomfort_db_spl: Banded
-    # of the thresholds that are known less well than the test wanted, by frequency: how far the 95
-    # % band reaches to either side
-    wide_db: dict[int, float]
-    # where the other ear may have heard the tones: threshold and gain are the least there can be
+    # `wide_db`, `doubtful_hz`: as of what was given; there threshold and gain are less sure, or the
+    # least there can be
+    wide_db: Mapping[int, tuple[float, float]]
     doubtful_hz: tuple[int, ...]
-    calibrated: bool  # whether the levels are dB HL
     # `gap`: what bone conduction tells of it; None: nothing. `for_gap_db`: so much of the gains for
     # conversational speech is for its air-bone gap, (m,)
     gap: GapPart | None
@@ -113,7 +102,7 @@ class EarPrescription:
 
     def for_whom(self, gain_db: FloatArray | None = None) -> list[Finding]:
         """Return for whom gains for conversational speech are, (m,): without any, its own."""
-        if not self.calibrated:
+        if not self.given.calibrated:
             return [Finding(self.ear, Code.NOT_JUDGED)]
         marks = self.marks
         known = candidacy.Ear(
@@ -129,58 +118,72 @@ class EarPrescription:
                 for f, mark in zip(self.frequencies_hz, marks, strict=True)
             ],
         )
-        return candidacy.of_ear(known, self.gain_db if gain_db is None else gain_db)
+        found = candidacy.of_ear(known, self.gain_db if gain_db is None else gain_db)
+        if self.given.has_bands:
+            return found
+        return [replace(each, probabilities=()) for each in found]
 
 
-def prescribe_ear(
-    session: RecordedSession, ear: str, rule: str, coupling: str = CLOSED, *,
+def prescribe_session(
+    session: RecordedSession, rule: str, coupling: str, ear: str | None = None, *,
     waived: Waived = NOTHING_WAIVED,
-) -> EarPrescription:  # fmt: skip
-    """Prescribe for one ear of a session.
+) -> list[EarPrescription]:  # fmt: skip
+    """Prescribe from a recorded session; all else as of `prescribe_ears`."""
+    return prescribe_ears(source_of_session(session, waived), rule, coupling, ear)
+
+
+def prescribe_ears(
+    source: Source, rule: str, coupling: str = CLOSED, ear: str | None = None
+) -> list[EarPrescription]:
+    """Prescribe for the ears asked for; one that cannot be is an error if it is the only one.
 
     Parameters
     ----------
-    session : RecordedSession
-    ear : str
-        "left" or "right".
-    rule : str
-        As `insertion_gain` takes it.
-    coupling : str
-        As `limits` takes it.
-    waived : Waived
-        What somebody asked to pass over.
+    source : Source
+    rule, coupling : str
+        As `prescribe` takes them.
+    ear : str, optional
+        "left" or "right"; None: all that there are.
 
     Raises
     ------
     HostError
-        If the session is UNCALIBRATED, and that is not wanted.
-    NothingToPrescribeError
-        If the ear was not tested, its test is not valid, its answers are not reliable, or the
-        frequencies of the test do not span what the rule needs.
+        As of the source; or a `NothingToPrescribeError` for the ear that was asked for, or if
+        there is no ear to fit: nothing follows from it, or its frequencies do not span what the
+        rule needs.
     """
-    given = take_thresholds(session, ear, waived)
-    check_calibrated(session, waived)
-    frequencies_hz = [found.frequency_hz for found in given.found]
-    centers_hz = np.array(frequencies_hz, dtype=np.float64)
-    gap = gap_part(session, ear, given)
+    found, refused = [], []
+    for each in [ear] if ear else source.ears:
+        try:
+            found.append(_prescribe_ear(source, each, rule, coupling))
+        except NothingToPrescribeError as error:
+            refused.append(error)
+    if refused and (ear or not found):
+        raise refused[0]
+    return found
+
+
+def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPrescription:
+    given, gap = source.take(ear)
+    centers_hz = np.array(given.frequencies_hz, dtype=np.float64)
     gap_db, drawn_gaps_db = (None, None) if gap is None else (gap.db, gap.draws_db)
     try:
         point = prescribe(centers_hz, given.point_db_hl, rule, coupling, gap_db)
         drawn = prescribe(centers_hz, given.draws_db_hl, rule, coupling, drawn_gaps_db)
-        by_air = point
-        if gap is not None:
-            by_air = prescribe(centers_hz, given.point_db_hl, rule, coupling)
+        by_air = prescribe(centers_hz, given.point_db_hl, rule, coupling)
     except ValueError as error:
-        raise NothingToPrescribeError(f"{session.path}: {ear} ear: {error}") from None
+        raise NothingToPrescribeError(
+            f"{source.place}: {ear} ear: {error}{source.advice}"
+        ) from None
     table, tables_db = fitted_ear(ear, point).table, drawn.table_db()
     without_db = fitted_ear(ear, by_air).gain_of_speech_db()
-    thresholds = given.found
     return EarPrescription(
+        source=source,
         ear=ear,
         rule=rule,
         coupling=coupling,
-        frequencies_hz=tuple(frequencies_hz),
-        marks=tuple(threshold.mark for threshold in thresholds),
+        frequencies_hz=given.frequencies_hz,
+        marks=given.marks,
         given=given,
         prescribed=point,
         gain_at_db={
@@ -191,99 +194,44 @@ def prescribe_ear(
         ratio=_band(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_band(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
         discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn),
-        wide_db=_wide_db(thresholds, partial(session.settings.wanted_half_width_db, BY_AIR)),
-        doubtful_hz=tuple(found.frequency_hz for found in thresholds if read(found).doubtful),
-        calibrated=session.calibration.state != UNCALIBRATED,
+        wide_db=given.wide_db,
+        doubtful_hz=given.doubtful_hz,
         gap=gap,
         for_gap_db=table.at_speech_db() - without_db,
     )
 
 
-def fit_of_ears(session: RecordedSession, ears: Sequence[EarPrescription]) -> Fit:
-    """Return the fit that a hearing aid gets from these prescriptions, one or two.
+def fit_of_ears(ears: Sequence[EarPrescription]) -> Fit:
+    """Return the fit that a hearing aid gets from these prescriptions, one or two of one source.
 
     Raises
     ------
     HostError
         If no aid may get it; the message says why.
     """
-    first = ears[0]
+    first, source = ears[0], ears[0].source
     thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
     draws_db_hl = {ear.ear: ear.given.draws_db_hl for ear in ears}
     gaps = {ear.ear: ear.gap for ear in ears if ear.gap is not None}
-    unjudged = any(found.verdict == Verdict.NOT_JUDGED for found in session.result.ears)
-    source = f"{session.name}, a test that nobody judged" if unjudged else session.name
+    ears_of = source.session.result.ears if source.session else ()
+    unjudged = any(found.verdict == Verdict.NOT_JUDGED for found in ears_of)
+    name = f"{source.name}, a test that nobody judged" if unjudged else source.name
     try:
         fit = fit_of_thresholds(
-            first.frequencies_hz, thresholds_db_hl, first.rule, first.coupling, source,
+            first.frequencies_hz, thresholds_db_hl, first.rule, first.coupling, name,
             draws_db_hl, gaps,
         )  # fmt: skip
     except ValueError as error:
-        raise HostError(f"{session.path}: {error}") from None
+        raise HostError(f"{source.place}: {error}") from None
     found = tuple(finding for ear in ears for finding in ear.for_whom())
-    return replace(fit, of=_whose(session, [ear.ear for ear in ears]), for_whom=found)
-
-
-def _whose(session: RecordedSession, ears: Sequence[str]) -> Whose:
-    header, by_route = session.header, session.result.by_route
-    return Whose(
-        session.person.identifier,
-        header.session,
-        header.started,
-        header.device or None,
-        {ear: tuple(by_route[Route(ear)].boards) for ear in ears},
-        session.calibration.state,
-        CONVENTION,
-    )
-
-
-def fit_of_session(
-    session: RecordedSession, rule: str = NAL_R, coupling: str = CLOSED, ear: str | None = None, *,
-    waived: Waived = NOTHING_WAIVED,
-) -> Fit:  # fmt: skip
-    """Return the fit that a session prescribes.
-
-    Parameters
-    ----------
-    session : RecordedSession
-    rule, coupling : str
-        As of `prescribe_ear`.
-    ear : str, optional
-        "left" or "right"; None: all ears that were tested and can be fitted.
-    waived : Waived
-        As of `prescribe_ear`.
-
-    Raises
-    ------
-    HostError
-        If the session is UNCALIBRATED, and that is not wanted; or
-        `NothingToPrescribeError`, as of `prescribe_ear`, for the ear that was asked for, or if
-        there is no ear to fit.
-    """
-    ears = prescribe_session(session, rule, coupling, ear, waived=waived)
-    return fit_of_ears(session, ears)
-
-
-def prescribe_session(
-    session: RecordedSession, rule: str, coupling: str, ear: str | None = None, *,
-    waived: Waived = NOTHING_WAIVED,
-) -> list[EarPrescription]:  # fmt: skip
-    """Prescribe for the ears asked for; one that cannot be is an error if it is the only one."""
-    found, refused = [], []
-    tested = dict.fromkeys(found.route.ear for found in session.result.ears)
-    for each in [ear] if ear else tested:
-        try:
-            found.append(prescribe_ear(session, each, rule, coupling, waived=waived))
-        except NothingToPrescribeError as error:
-            refused.append(error)
-    if refused and (ear or not found):
-        raise refused[0]
-    return found
+    boards = {ear.ear: source.whose.boards[ear.ear] for ear in ears if source.whose.boards}
+    return replace(fit, of=replace(source.whose, boards=boards), for_whom=found)
 
 
 def _band(value: FloatArray, drawn: FloatArray) -> Banded:
     tail = 0.5 * (1.0 - BAND_PROBABILITY)
-    low, high = np.quantile(drawn, (tail, 1.0 - tail), axis=0)
+    unsure = drawn if len(drawn) > 1 else np.full_like(drawn, np.nan)
+    low, high = np.quantile(unsure, (tail, 1.0 - tail), axis=0)
     return Banded(value, low, high)
 
 
@@ -292,19 +240,9 @@ def _discomfort(center_hz: FloatArray, thresholds_db_hl: FloatArray, drawn: Pres
     few, half, most = (
         discomfort_db_hl(center_hz, thresholds_db_hl, share) for share in UNCOMFORTABLE_DB_HL
     )
-    unsure_db = DEVIATIONS * drawn.limits.discomfort_db_spl.std(axis=0)
+    among_db_spl = drawn.limits.discomfort_db_spl
+    unsure_db = DEVIATIONS * among_db_spl.std(axis=0) if len(among_db_spl) > 1 else np.nan
     middle = half + field_db_spl(center_hz)
     return Banded(
         middle, middle - np.hypot(half - few, unsure_db), middle + np.hypot(most - half, unsure_db)
     )
-
-
-def _wide_db(
-    thresholds: Iterable[ThresholdResult], wanted_db: Callable[[float], float]
-) -> dict[int, float]:
-    wide = [found for found in thresholds if found.is_wider_than(wanted_db(found.frequency_hz))]
-    return {
-        found.frequency_hz: found.half_width_db
-        for found in wide
-        if found.mark == Outcome.MEASURED and found.half_width_db is not None
-    }

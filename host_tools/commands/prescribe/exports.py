@@ -53,15 +53,7 @@ def check_ears(out: Sequence[Path], ears: Sequence[str]) -> None:
 def ears_as(
     ending: str, ears: "Sequence[EarPrescription]", remarks: Sequence[str]
 ) -> tuple[str, list[str]]:
-    """Return the text of ears for a file with this ending, and what has to be said with it.
-
-    Parameters
-    ----------
-    ending : str
-        One of `EAR_ENDINGS`.
-    ears : sequence of EarPrescription
-        Both, but one for `AUTOEQ`.
-    remarks : sequence of str
+    """Return the text of ears for a file in one of `EAR_ENDINGS`, and what has to be said with it.
 
     Raises
     ------
@@ -76,8 +68,7 @@ def ears_as(
         return easyeffects_preset([curve_of(ear) for ear in ears], remarks)
     if ending == AUTOEQ:
         return autoeq_signature(curve_of(ears[0]), remarks)
-    of_linux = ending == LIBREPODS_LINUX
-    settings = librepods.linux_settings if of_linux else librepods.settings
+    settings = librepods.linux_settings if ending == LIBREPODS_LINUX else librepods.settings
     thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in ears}
     return settings(ears[0].frequencies_hz, thresholds_db_hl, remarks), []
 

@@ -1,5 +1,6 @@
 """All figures of a prescription as JSON values."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,25 +17,26 @@ from device.speech import (
 )
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.commands.prescribe.ear_prescription import Banded, EarPrescription
-from host_tools.recordings.recorded_session import RecordedSession
 
 
 def as_json(
-    session: RecordedSession, ears: Sequence[EarPrescription], fit: Fit, against: Fit | None = None
+    ears: Sequence[EarPrescription], fit: Fit, against: Fit | None = None
 ) -> dict[str, Any]:
-    """Return a prescription as JSON values; `against` is another fit that it is compared with."""
+    """Return a prescription as JSON values; `against` is another fit that it is compared with.
+
+    Where nobody knows how sure something is, the ends of its band are null.
+    """
+    source = ears[0].source
     figures = {
-        "journal": str(session.path),
+        **source.which,
         "of": fit.of.as_record(),
         "rule": ears[0].rule,
         "source": rule_named(ears[0].rule).source,
         "coupling": ears[0].coupling,
-        "calibration": session.calibration.headline,
-        "outcome": session.result.outcome,
-        "verdict": session.result.verdict,
+        **source.known,
         "for_whom": [found.as_record() for found in fit.for_whom],
         "ears": [_ear_as_json(ear, fit) for ear in ears],
-        "tuning": _tuning_as_json(fit),
+        "tuning": _tuning_as_json(fit, has_bands=ears[0].given.has_bands),
     }
     if against is not None:
         figures["against"] = {
@@ -108,13 +110,22 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
             "held": bool(ear.held[k]),
             "gain_max_why": within.why_gain(k),
             "output_max_why": within.why_output(k),
-            **{name: round(float(column[k]), 2) for name, column in columns.items()},
+            **{name: _round_if_known(column[k]) for name, column in columns.items()},
             **_gap_as_json(ear, k),
         }
         for k, (frequency_hz, mark) in enumerate(zip(ear.frequencies_hz, ear.marks, strict=True))
     ]
     peak_db_spl = fit.of_ear(ear.ear).output_max_db_spl
-    return {"ear": ear.ear, "output_peak_max_db_spl": peak_db_spl, "bands": bands}
+    return {
+        "ear": ear.ear,
+        **ear.given.lacking_hz,
+        "output_peak_max_db_spl": peak_db_spl,
+        "bands": bands,
+    }
+
+
+def _round_if_known(value: float) -> float | None:
+    return None if math.isnan(value) else round(float(value), 2)
 
 
 def _gap_as_json(ear: EarPrescription, k: int) -> dict[str, Any]:
@@ -142,14 +153,14 @@ def _with_band(name: str, found: Banded) -> dict[str, FloatArray]:
     }
 
 
-def _tuning_as_json(fit: Fit) -> dict[str, Any]:
+def _tuning_as_json(fit: Fit, *, has_bands: bool) -> dict[str, Any]:
     """Return what a person's tuning of the fit begins with."""
     ranges_db, prior_sd_db = fit.ranges_db(), fit.prior_sd_db()
     return {
         dimension.name: {
             "low_db": ranges_db[dimension.name][0],
             "high_db": ranges_db[dimension.name][1],
-            "uncertainty_sd_db": sd_db,
+            "uncertainty_sd_db": sd_db if has_bands else None,
             "prior_sd_db": round(prior_sd_db[dimension.name], 2),
         }
         for dimension, sd_db in zip(DIMENSIONS, fit.uncertainty_db, strict=True)

@@ -107,7 +107,7 @@ class Frame:
 
     def marks(self, *, held: bool = False) -> Block:
         """Return what the marks in the table mean; `held`: a limit holds a gain that was tuned."""
-        marks = self.words.marks(self.session, self.ears, held=held)
+        marks = self.words.marks(self.ears, held=held)
         return document.legend([("", f"{mark}.") for mark in marks])
 
     def notes(self, first: str, *, gains: bool = True) -> Block:
@@ -173,7 +173,7 @@ class PrescriptionPaper:
                 self._numbers(frame),
                 frame.marks(),
                 frame.notes(words.say("insertion_gain")),
-                *frame.end(words.remarks(self.session, self.ears)),
+                *frame.end(words.say_remarks(self.ears)),
             ],
         )
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WORDS: Final = PrescriptionWords.of(ENGLISH)
+BAND: Final = "95 %\nband"
 COLUMNS: Final = (
-    "gain,\ndB", "95 %\nband", "at 50\ndB SPL", "at 80\ndB SPL", "ratio",
+    "gain,\ndB", BAND, "at 50\ndB SPL", "at 80\ndB SPL", "ratio",
     "knee,\ndB SPL", "most\ngain", "most\nout,\ndB SPL", "limited\nfrom,\ndB SPL",
 )  # fmt: skip
 NOT_COMPRESSED: Final = 1.05  # a ratio of less is written as 1.0
@@ -49,21 +50,17 @@ def print_prescription(
         show(screen, remark, "yellow", soft_wrap=True)
 
 
-def empty_table(ear: str, calibrated: bool, columns: Sequence[str]) -> "Table":
-    """Return a table of an ear at a terminal, whose rows begin with frequency and threshold."""
+def _table(ear: EarPrescription, fit: Fit) -> "Table":
     from rich.table import Table
 
     table = Table(
-        title=f"{ear} ear", title_justify="left", box=None, pad_edge=False, collapse_padding=True
-    )
-    unit = unit_words(WORDS.catalogue, nominal=not calibrated).replace(" ", "\n", 1)
-    for heading in ("Hz", unit, *columns):
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _table(ear: EarPrescription, fit: Fit) -> "Table":
-    table = empty_table(ear.ear, ear.calibrated, COLUMNS)
+        title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False,
+        collapse_padding=True,
+    )  # fmt: skip
+    unit = unit_words(WORDS.catalogue, nominal=not ear.given.calibrated).replace(" ", "\n", 1)
+    for heading in ("Hz", unit, *COLUMNS):
+        if heading != BAND or ear.given.has_bands:
+            table.add_column(heading, justify="right", no_wrap=True)
     limited_from_db_spl = fit.of_ear(ear.ear).limited_from_db_spl
     for k, (frequency_hz, from_db_spl) in enumerate(
         zip(ear.frequencies_hz, limited_from_db_spl, strict=True)
@@ -79,7 +76,7 @@ def _row(ear: EarPrescription, k: int) -> list[str]:
     return [
         WORDS.threshold(ear, k),
         WORDS.gain(ear, k),
-        f"{gain.low[k]:.0f} to {gain.high[k]:.0f}",
+        *([f"{gain.low[k]:.0f} to {gain.high[k]:.0f}"] if ear.given.has_bands else []),
         f"{soft:.0f}",
         f"{loud:.0f}",
         f"{ear.ratio.value[k]:.1f}",

@@ -1,45 +1,14 @@
-"""The thresholds that a rule is given, and what is known of them: the one place they come in by."""
+"""The thresholds of an ear as a rule is given them, whoever found them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
-
-from device.hearing_aid.rules import THRESHOLD_LIMITS_DB_HL
 from device.speech import FloatArray
-from firmware_py.calibration.in_force import UNCALIBRATED
-from firmware_py.console.wording import verdict_words
-from firmware_py.procedure.convention import ear_in_convention, shift_db
-from firmware_py.procedure.outcomes import Outcome, Verdict
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import EarResult, ThresholdResult
-from firmware_py.procedure.route import Route
-from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from firmware_py.procedure.statements import may_conclude
-from firmware_py.procedure.words import say
-from host_tools.errors import HostError
-from host_tools.recordings.recorded_session import RecordedSession
+from firmware_py.procedure.reading import read
+from firmware_py.procedure.results import ThresholdResult
 
-DRAWS: Final = 4000  # of the joint posterior: the ends of a 95 % band are then good to 0.1 SD
-SEED: Final = 1  # of the draws, so that the same journal prescribes the same
-# What a threshold is that a rule is given: rules were made for those of clinics.
-CONVENTION: Final = CLINICAL_ASCENDING
-
-
-class NothingToPrescribeError(HostError):
-    """An ear, or a session, of which too little is known; why in words."""
-
-
-@dataclass(frozen=True)
-class Waived:
-    """What somebody asked to pass over, which all that is made then says."""
-
-    uncalibrated: bool = False  # levels that are no dB HL are taken for such
-    unjudged: bool = False  # a test counts that the version that recorded it did not judge
-
-
-NOTHING_WAIVED: Final = Waived()
+DRAWS: Final = 4000  # of what is known: the ends of a 95 % band are then good to 0.1 SD
 
 
 @dataclass(frozen=True)
@@ -47,110 +16,32 @@ class Taken:
     """The thresholds of an ear as a rule is given them."""
 
     found: tuple[ThresholdResult, ...]  # as the paper of the audiogram has them
-    clinical: tuple[ThresholdResult, ...]  # in `CONVENTION`
-    clinical_offset_db: float  # by so much they lie above those that are heard half of the time
+    marks: tuple[str, ...]  # how sure each is (`procedure.outcomes`), or that it is a table's
+    clinical: tuple[ThresholdResult, ...]  # those that rules were made for
+    # by so much they lie above those that are heard half of the time; None: nobody knows
+    clinical_offset_db: float | None
     # Where there was no response the limit, and where no tone was asked what was inferred.
     point_db_hl: FloatArray  # (m,)
-    draws_db_hl: FloatArray  # (n, m), curves from what is known of them
+    # (n, m), curves from what is known of them; one alone: how sure they are nobody knows
+    draws_db_hl: FloatArray
+    calibrated: bool  # whether they are dB HL
+    # of those that are known less well than the test wanted, by frequency: how far the 95 % band
+    # reaches to either side, and how far it was to
+    wide_db: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    # frequencies that get no gain, by why, under the names that they have in JSON
+    lacking_hz: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    said: Sequence[str] = ()  # what has to be known of them, in English
 
+    @property
+    def frequencies_hz(self) -> tuple[int, ...]:
+        return tuple(found.frequency_hz for found in self.found)
 
-def check_calibrated(session: RecordedSession, waived: Waived) -> None:
-    """Refuse a session whose levels are no dB HL, unless that is wanted; `HostError` says so."""
-    if session.calibration.state == UNCALIBRATED and not waived.uncalibrated:
-        raise HostError(
-            f"{session.path}: {session.calibration.headline}; a rule takes thresholds in dB HL, "
-            "and these are none; --uncalibrated makes a fit of them all the same, which says so"
-        )
+    @property
+    def doubtful_hz(self) -> tuple[int, ...]:
+        """Return where the other ear may have heard the tones: each is the least it can be."""
+        return tuple(found.frequency_hz for found in self.found if read(found).doubtful)
 
-
-def take_thresholds(session: RecordedSession, ear: str, waived: Waived = NOTHING_WAIVED) -> Taken:
-    """Return the thresholds of an ear.
-
-    Raises
-    ------
-    NothingToPrescribeError
-        If the ear was not tested, its test is not valid, or its answers are not reliable.
-    """
-    result = _result_of(session, ear, waived)
-    thresholds = ear_in_convention(result, CONVENTION).thresholds
-    offset_db = shift_db(result, CONVENTION)
-    frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
-    known = session.thresholds_of(result)
-    mean_db_hl, _ = known.threshold(frequencies_hz)
-    highest_db_hl = _highest_db_hl(thresholds)
-    point_db_hl = [
-        min(_point_db_hl(float(mean) + offset_db, found), highest_db_hl)
-        for mean, found in zip(mean_db_hl, thresholds, strict=True)
-    ]
-    draws_db_hl = _draws(*known.joint_threshold(frequencies_hz)).T + offset_db
-    within = [_beyond(draws, t) for draws, t in zip(draws_db_hl, thresholds, strict=True)]
-    shown = ear_in_convention(result, session.settings.threshold_convention).thresholds
-    return Taken(
-        tuple(shown), tuple(thresholds), offset_db, np.array(point_db_hl), np.array(within).T
-    )
-
-
-def _result_of(session: RecordedSession, ear: str, waived: Waived) -> EarResult:
-    by_route = session.result.by_route
-    found = by_route.get(Route(ear))
-    if found is None:
-        raise NothingToPrescribeError(
-            f"{session.path}: the {ear} ear was not tested; tested: {', '.join(map(str, by_route))}"
-        )
-    unjudged = found.verdict == Verdict.NOT_JUDGED
-    if not may_conclude(found) and not (unjudged and waived.unjudged):
-        why = f"{session.path}: {ear} ear: {verdict_words(found)}; so nothing is prescribed"
-        if unjudged:
-            why += "; --unjudged makes a fit of it all the same, which says so"
-        raise NothingToPrescribeError(why)
-    if found.outcome == Outcome.UNRELIABLE or not found.tones:
-        why = say(found.why) or "no tone was measured"
-        raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")
-    return found
-
-
-def _draws(weight: FloatArray, mean_db_hl: FloatArray, covariance_db2: FloatArray) -> FloatArray:
-    """Draw threshold curves from a mixture of Gaussians, (DRAWS, m)."""
-    chance = np.random.Generator(np.random.Philox(SEED))
-    counts = chance.multinomial(DRAWS, weight / weight.sum())
-    return np.concatenate(
-        [
-            chance.multivariate_normal(mean, covariance, count, method="eigh")
-            for count, mean, covariance in zip(counts, mean_db_hl, covariance_db2, strict=True)
-        ]
-    )
-
-
-def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
-    """Return the threshold to take the gain from: the limit, where it lies beyond that.
-
-    What was not asked has the number that was inferred for it.
-    """
-    reading = read(found)
-    if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
-        return reading.level_db_hl
-    highest_db_hl = mean_db_hl if found.limit_db_hl is None else found.limit_db_hl
-    # Where nothing was asked beside what is heard at the floor, the posterior of an ear that hears
-    # everything may have a mean that no rule takes. From there on there is no gain in any case.
-    return max(min(mean_db_hl, highest_db_hl), THRESHOLD_LIMITS_DB_HL[0])
-
-
-def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:
-    """Return the highest threshold to take a gain from: a limit without response, if there is one.
-
-    What was inferred beyond it, between limits, would have more gain than what was asked there.
-    """
-    readings = [read(found) for found in thresholds]
-    limits_db_hl = [r.level_db_hl for r in readings if r.kind == Kind.ABOVE and r.level_db_hl]
-    return max(limits_db_hl, default=THRESHOLD_LIMITS_DB_HL[1])
-
-
-def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:
-    """Keep drawn thresholds on the side of the limit on which the threshold is known to lie."""
-    low_db_hl, high_db_hl = THRESHOLD_LIMITS_DB_HL
-    reading = read(found)
-    if reading.kind == Kind.ABOVE and reading.level_db_hl is not None:
-        low_db_hl = reading.level_db_hl
-    elif reading.kind == Kind.AT_MOST and reading.level_db_hl is not None:
-        high_db_hl = reading.level_db_hl
-    return np.clip(draws_db_hl, low_db_hl, high_db_hl)
+    @property
+    def has_bands(self) -> bool:
+        """Return whether it is known how sure they are; else nothing has a band."""
+        return len(self.draws_db_hl) > 1

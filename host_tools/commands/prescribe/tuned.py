@@ -234,6 +234,6 @@ class TunedPaper:
         catalogue = frame.words.catalogue
         return [
             *(readable(say_reasons(remark, catalogue)) for remark in self.result.remarks),
-            *frame.words.remarks(self.session, self.ears),
+            *frame.words.say_remarks(self.ears),
             frame.words.say("preferred"),
         ]

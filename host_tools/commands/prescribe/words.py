@@ -1,11 +1,11 @@
 """A prescription in words, in any language: thresholds and gains with their marks, and remarks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from functools import partial
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from device.hearing_aid.candidacy import NORMAL_DB_HL
 from device.hearing_aid.chain import LIMITER_EARLY_DB
@@ -18,7 +18,6 @@ from device.hearing_aid.limits import (
     UNCOMFORTABLE_DB_HL,
     Reason,
 )
-from device.hearing_aid.prescription import Prescribed
 from device.hearing_aid.rules import rule_named, within_publication
 from firmware_py.calibration.in_force import CALIBRATED, UNCALIBRATED
 from firmware_py.console.wording import readable
@@ -55,33 +54,6 @@ SIGNS: Final[dict[str, str]] = {
 GAP_SIGNS: Final = {GapMark.AT_LEAST: "≥", GapMark.INFERRED: INFERRED_SIGN}
 SURE: Final = 0.95  # so probable it is said without a number
 FOR_WHOM: Final = {code: f"whom_{code.replace('-', '_')}" for code in Code}
-
-
-class FittedEar(Protocol):
-    """What is said of limits rests on this of an ear."""
-
-    @property
-    def ear(self) -> str:
-        """Return "left" or "right"."""
-
-    @property
-    def coupling(self) -> str:
-        """Return how the aid sits in it."""
-
-    @property
-    def frequencies_hz(self) -> Sequence[float]:
-        """Return those of its bands, (m,)."""
-
-    @property
-    def prescribed(self) -> Prescribed:
-        """Return its gains within their limits."""
-
-    @property
-    def held(self) -> npt.NDArray[np.bool_]:
-        """Return which gains a limit holds below the rule's, (m,)."""
-
-
-AnEar = TypeVar("AnEar", bound=FittedEar)
 
 
 @dataclass(frozen=True)
@@ -147,7 +119,9 @@ class PrescriptionWords:
         number = self.catalogue.number
         return self.say("band_short", low=number(low), high=number(high))
 
-    def where(self, ears: Sequence[AnEar], at: Callable[[AnEar, int], bool]) -> str:
+    def where(
+        self, ears: Sequence[EarPrescription], at: Callable[[EarPrescription, int], bool]
+    ) -> str:
         """Return at which frequencies of which ears something is so; "": at none."""
         by_ear = {
             ear.ear: ", ".join(f"{f:g}" for k, f in enumerate(ear.frequencies_hz) if at(ear, k))
@@ -162,6 +136,20 @@ class PrescriptionWords:
             for ear, hz in by_ear.items()
             if hz
         )
+
+    def say_source(self, ears: Sequence[EarPrescription]) -> list[str]:
+        """Say what has to be known of where the thresholds are from, before all else."""
+        source = ears[0].source
+        of_ears = [f"{ear.ear} ear: {said}" for ear in ears for said in ear.given.said]
+        said = [*source.said, *of_ears]
+        if source.session is None:
+            return [*said, *_say_frequencies(ears[0])]
+        calibration = source.session.calibration
+        if calibration.state != CALIBRATED:
+            said.append(calibration_words(calibration, self.catalogue))
+        if calibration.state == UNCALIBRATED:
+            said.append(self.say("uncalibrated_fit"))
+        return [*said, *self.say_unjudged(source.session), *self.say_differs(source.session)]
 
     def say_differs(self, session: RecordedSession) -> list[str]:
         """Say that the record does not come out in this version, if it does not."""
@@ -201,9 +189,7 @@ class PrescriptionWords:
             said.append(f"{frequency_hz:g}{'' if share >= SURE else probably}")
         return ", ".join(said)
 
-    def marks(
-        self, session: RecordedSession, ears: Sequence[EarPrescription], *, held: bool = False
-    ) -> list[str]:
+    def marks(self, ears: Sequence[EarPrescription], *, held: bool = False) -> list[str]:
         """Say what each mark means that stands at a threshold or a gain; `held`: at a tuned one."""
 
         def any_has(mark: str) -> bool:
@@ -232,71 +218,70 @@ class PrescriptionWords:
         }
         lines = [self.say(key) for key, holds in said.items() if holds]
         wide = "; ".join(
-            self.say("wide_of", ear=self.ear(ear.ear), where=self._wide(session, ear))
+            self.say("wide_of", ear=self.ear(ear.ear), where=self._wide(ear))
             for ear in ears
             if ear.wide_db
         )
         return [*lines, *([self.say("wide", where=wide)] if wide else [])]
 
-    def _wide(self, session: RecordedSession, ear: EarPrescription) -> str:
-        wanted_db = session.settings.wanted_half_width_db
+    def _wide(self, ear: EarPrescription) -> str:
         return ", ".join(
             self.say(
                 "wide_at",
                 frequency_hz=str(f),
                 half_width_db=self.catalogue.number(half_db),
-                wanted_db=self.catalogue.number(wanted_db(BY_AIR, f), "g"),
+                wanted_db=self.catalogue.number(wanted_db, "g"),
             )
-            for f, half_db in ear.wide_db.items()
+            for f, (half_db, wanted_db) in ear.wide_db.items()
         )
 
     def say_given(self, ears: Sequence[EarPrescription]) -> list[str]:
-        """Say which thresholds the rule was given, and where not those of the audiogram."""
+        """Say which thresholds the rule was given, and where not those of the audiogram.
+
+        Nothing is said of those that somebody else called thresholds.
+        """
 
         def beyond(ear: EarPrescription, k: int) -> bool:
             level_db_hl = read(ear.given.clinical[k]).level_db_hl
             return level_db_hl is not None and abs(level_db_hl - ear.threshold_db_hl[k]) >= 0.5
 
-        offsets = [(self.ear(each.ear), each.given.clinical_offset_db) for each in ears]
         above = ", ".join(
-            self.say("given_above", ear=name, db=self.catalogue.number(db, ".1f"))
-            for name, db in offsets
+            self.say("given_above", ear=self.ear(each.ear), db=self.catalogue.number(db, ".1f"))
+            for each in ears
+            if (db := each.given.clinical_offset_db) is not None
         )
+        if not above:
+            return []
         said = [self.say("given_clinical", above=above)]
         if where := self.where(ears, beyond):
             said.append(self.say("given_limit", where=where))
         return said
 
-    def limits(self, ears: Sequence[FittedEar], *, gains: bool = True) -> list[str]:
+    def limits(self, ears: Sequence[EarPrescription], *, gains: bool = True) -> list[str]:
         """Say where a limit holds a gain, and why."""
+
+        def holds(reason: Reason, ear: EarPrescription, k: int) -> bool:
+            return bool(ear.held[k]) and ear.prescribed.limits.why_gain(k) == reason
+
+        def limits_output(reason: Reason, ear: EarPrescription, k: int) -> bool:
+            return ear.prescribed.limits.why_output(k) == reason
+
+        held = {
+            f"held_feedback_{ears[0].coupling}": partial(holds, Reason.FEEDBACK),
+            "held_discomfort": partial(holds, Reason.DISCOMFORT),
+            "held_ceiling": partial(holds, Reason.CEILING),
+            "held_neighbour": partial(holds, Reason.NEIGHBOUR),
+        }
+        limited = {
+            "output_ceiling": partial(limits_output, Reason.CEILING),
+            "output_neighbour": partial(limits_output, Reason.NEIGHBOUR),
+        }
         ceiling = self.catalogue.number(OUTPUT_CEILING_DB_SPL)
-        said = []
-        for reason, key in (
-            (
-                (Reason.FEEDBACK, f"held_feedback_{ears[0].coupling}"),
-                (Reason.DISCOMFORT, "held_discomfort"),
-                (Reason.CEILING, "held_ceiling"),
-                (Reason.NEIGHBOUR, "held_neighbour"),
-            )
-            if gains
-            else ()
-        ):
-
-            def is_held(ear: FittedEar, k: int, reason: Reason = reason) -> bool:
-                return bool(ear.held[k]) and ear.prescribed.limits.why_gain(k) == reason
-
-            if where := self.where(ears, is_held):
-                said.append(self.say(key, where=where, ceiling=ceiling))
-        for why, key in (
-            (Reason.CEILING, "output_ceiling"), (Reason.NEIGHBOUR, "output_neighbour")
-        ):  # fmt: skip
-
-            def is_limited(ear: FittedEar, k: int, why: Reason = why) -> bool:
-                return ear.prescribed.limits.why_output(k) == why
-
-            if where := self.where(ears, is_limited):
-                said.append(self.say(key, where=where, ceiling=ceiling))
-        return said
+        return [
+            self.say(key, where=where, ceiling=ceiling)
+            for key, at in {**(held if gains else {}), **limited}.items()
+            if (where := self.where(ears, at))
+        ]
 
     def spread(self) -> str:
         """Say what the most output is worth."""
@@ -311,9 +296,11 @@ class PrescriptionWords:
         early = self.catalogue.number(LIMITER_EARLY_DB, "g")
         return self.say("limited_from", low=low, high=high, early=early)
 
-    def remarks(self, session: RecordedSession, ears: Sequence[EarPrescription]) -> list[str]:
-        """Return what of the session whoever fits an aid has to know."""
-        catalogue, said = self.catalogue, []
+    def say_remarks(self, ears: Sequence[EarPrescription]) -> list[str]:
+        """Return what of a session whoever fits an aid has to know; nothing of a table."""
+        catalogue, session, said = self.catalogue, ears[0].source.session, []
+        if session is None:
+            return []
         if session.result.outcome != COMPLETE:
             said.append(self.say("no_end"))
         prescribed = {ear.ear for ear in ears}
@@ -339,32 +326,34 @@ def sign_of(ear: EarPrescription, k: int) -> str:
     return SIGNS.get(ear.marks[k]) or GAP_SIGNS.get(ear.gap_mark(k), wide)
 
 
-def remarks(
-    session: RecordedSession,
-    ears: Sequence[EarPrescription],
-    fit: Fit,
-    language: str = ENGLISH,
-) -> list[str]:
+def remarks(ears: Sequence[EarPrescription], fit: Fit, language: str = ENGLISH) -> list[str]:
     """Return for whom a fit is, what its marks mean, and what else has to be known."""
-    words, calibration = PrescriptionWords.of(language), session.calibration
-    uncalibrated = []
-    if calibration.state != CALIBRATED:
-        uncalibrated.append(calibration_words(calibration, words.catalogue))
-    if calibration.state == UNCALIBRATED:
-        uncalibrated.append(words.say("uncalibrated_fit"))
+    words = PrescriptionWords.of(language)
     return [
-        *uncalibrated,
-        *words.say_unjudged(session),
-        *words.say_differs(session),
+        *words.say_source(ears),
         *words.for_whom([ear.ear for ear in ears], fit.for_whom),
-        *words.marks(session, ears),
+        *words.marks(ears),
         *words.say_given(ears),
         *words.limits(ears),
         words.spread(),
         words.say_limited(fit),
-        *words.remarks(session, ears),
+        *words.say_remarks(ears),
         words.verify(ears),
     ]
+
+
+def _say_frequencies(ear: EarPrescription) -> Iterator[str]:
+    """Yield what becomes of frequencies that are not known."""
+    known = ear.frequencies_hz
+    yield (
+        f"Gains are for {', '.join(map(str, known))} Hz. An aid has that of {known[0]} Hz below, "
+        f"that of {known[-1]} Hz above, and between two bands that of the nearer one."
+    )
+    if lacking := rule_named(ear.rule).lacks_hz(known):
+        yield (
+            f"The rule takes a mean that has {', '.join(f'{f:g}' for f in lacking)} Hz in it; for "
+            "that it took what lies between the neighbours"
+        )
 
 
 def fit_words(fit: Fit) -> list[str]:

@@ -29,13 +29,11 @@ from host_tools.commands.prescribe import paper as paper_of
 from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,
     fit_of_ears,
-    fit_of_session,
-    prescribe_ear,
     prescribe_session,
 )
 from host_tools.commands.prescribe.gain_picture import prescription_figure
 from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.taken import NothingToPrescribeError
+from host_tools.commands.prescribe.source import NothingToPrescribeError
 from host_tools.commands.prescribe.words import PrescriptionWords, remarks
 from host_tools.document import set_document
 from host_tools.recordings.heading import NO_HEADING, Heading
@@ -102,7 +100,7 @@ def test_gain_is_the_rules_at_the_recorded_thresholds(rule: str, gp_pta: GpPta) 
 
 def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
     session = recorded_calibrated(BOTH)
-    ear = prescribe_ear(session, "left", "half-gain")
+    ear = prescribe_session(session, "half-gain", "closed", "left")[0]
     gain = ear.gain_at_db[65.0]
     found = session.result.by_route[Route("left")]
     band_db_hl = session.test.ears[Route("left")].estimator.threshold_band(ear.frequencies_hz)
@@ -209,7 +207,7 @@ def test_levels_that_are_no_db_hl_are_refused_or_said_to_be_that(
 
 def test_every_file_says_for_whom_the_fit_is(tmp_path: Path, gp_pta: GpPta) -> None:
     ears = prescribe_session(recorded_calibrated(BOTH), "nal-r", "open", None)
-    fit = fit_of_ears(recorded_calibrated(BOTH), ears)
+    fit = fit_of_ears(ears)
     assert {found.code for found in fit.for_whom} == {"inaudible", "peaks-only"}
     endings = (".fit", ".json", ".cfg", ".txt", ".librepods.json")
     out = [tmp_path / f"aid{ending}" for ending in endings]
@@ -232,7 +230,7 @@ def test_each_mark_in_a_table_is_explained_below_it(
     monkeypatch.setattr(paper_of, "prescription_svg", lambda *_: "")
     session = recorded_calibrated(GOLDEN / f"{name}.journal")
     ears = prescribe_session(session, "nal-r", "open", None)
-    paper = PrescriptionPaper(session, ears, fit_of_ears(session, ears), None, NO_HEADING, language)
+    paper = PrescriptionPaper(session, ears, fit_of_ears(ears), None, NO_HEADING, language)
     blocks = {block["kind"]: block for block in paper.document().blocks}
     cells = [c for row in blocks["numbers"]["rows"] for c in row["cells"][1:]]
     marks = {sign for cell in cells for sign in cell if sign in "≥≤?~^†*("}
@@ -343,7 +341,7 @@ def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta
         assert (bracketed is not None) == (frequency_hz in inferred)
     assert "( ): threshold inferred, not measured; the gain follows from it" in out
     assert "threshold inferred, not measured" in svg_words(
-        prescribe_ear(recorded_calibrated(LEFT_S2), "left", "nal-r")
+        prescribe_session(recorded_calibrated(LEFT_S2), "nal-r", "closed", "left")[0]
     )
 
 
@@ -359,9 +357,9 @@ def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> No
     session = replace(
         session, recorded=replace(session.result, ears=(replace(found, thresholds=thresholds),))
     )
-    ear = prescribe_ear(session, "left", "nal-r")
+    ear = prescribe_session(session, "nal-r", "closed", "left")[0]
     said = "*: perhaps heard by the other ear; threshold and gain are the least there can be"
-    assert said in remarks(session, [ear], fit_of_ears(session, [ear]))
+    assert said in remarks([ear], fit_of_ears([ear]))
     words = PrescriptionWords.of("en")
     for k, found_there in enumerate(thresholds):
         starred = found_there.mark == "measured"
@@ -369,7 +367,7 @@ def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> No
 
 
 def svg_words(ear: EarPrescription, against: Fit | None = None) -> str:
-    fit = fit_of_ears(recorded_calibrated(LEFT_S2), [ear])
+    fit = fit_of_ears([ear])
     figure = prescription_figure([ear], fit, catalogue_of("en"), against)
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
@@ -379,7 +377,7 @@ def test_the_fit_that_is_written_is_the_one_that_is_shown(tmp_path: Path, gp_pta
     told = figures(gp_pta, BOTH, "-o", out)
     fit = read_fit(out)
 
-    assert fit == fit_of_session(recorded_calibrated(BOTH))
+    assert fit == fit_of_ears(prescribe_session(recorded_calibrated(BOTH), "nal-r", "closed"))
     assert fit.source == BOTH.name
     for ear in told["ears"]:
         fitted = fit.of_ear(ear["ear"])
@@ -476,7 +474,13 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
     damaged, left, other = (tmp_path / f"{name}.fit" for name in ("damaged", "left", "other"))
     assert gp_pta("prescribe", BOTH, "--ear", "left", "-o", left)[0] == 0
     damaged.write_text(left.read_text().replace('"version": 3', '"version": 7'))
-    write_fit(other, replace(fit_of_session(recorded_calibrated(BOTH)), of=Whose("P-B")))
+    write_fit(
+        other,
+        replace(
+            fit_of_ears(prescribe_session(recorded_calibrated(BOTH), "nal-r", "closed")),
+            of=Whose("P-B"),
+        ),
+    )
     header, *records = read_journal(BOTH).records
     of_a = tmp_path / "of-a.journal"
     person: Any = header["person"]
@@ -485,7 +489,11 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
     said = refusal_of("prescribe", of_a, "--against", other)
     assert "other.fit: identifier 'P-B', not 'P-A': only fits of one person are compared" in said
     write_fit(
-        other, replace(fit_of_session(recorded_calibrated(BOTH)), of=Whose("P-A", device="box-2"))
+        other,
+        replace(
+            fit_of_ears(prescribe_session(recorded_calibrated(BOTH), "nal-r", "closed")),
+            of=Whose("P-A", device="box-2"),
+        ),
     )
     _, _, said = gp_pta("prescribe", of_a, "--against", other)
     assert "other.fit: device 'box-2', not 'box-1'" in said
@@ -510,8 +518,11 @@ def test_a_fit_that_cannot_be_compared_with_is_named(
 
 def test_a_picture_of_two_fits_says_which_is_which() -> None:
     session = recorded_calibrated(LEFT_S2)
-    ear = prescribe_ear(session, "left", "nal-r")
-    against = replace(fit_of_session(session, "camfit"), rule="camfit, 聴力 $x$" + "y" * 1000)
+    ear = prescribe_session(session, "nal-r", "closed", "left")[0]
+    against = replace(
+        fit_of_ears(prescribe_session(session, "camfit", "closed")),
+        rule="camfit, 聴力 $x$" + "y" * 1000,
+    )
     words = svg_words(ear, against)
     assert "against: camfit, 聴力 $x$" in words or "against: camfit, <U+8074>" in words
     assert "y" * 40 not in words
@@ -526,7 +537,7 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(
     monkeypatch.setattr(ReplayedSession, "simulated", False)  # a person has a page without the box
     session, heading = recorded_calibrated(BOTH), Heading(name="Zoë #b", tester="A. Meyer")
     ears = prescribe_session(session, "nal-r", "closed", None)
-    paper = PrescriptionPaper(session, ears, fit_of_ears(session, ears), None, heading, language)
+    paper = PrescriptionPaper(session, ears, fit_of_ears(ears), None, heading, language)
     pdf = ReadPdf(set_document(paper.document(), ".pdf"))
     catalogue = catalogue_of(language)
 
@@ -558,10 +569,10 @@ def test_an_ear_that_hears_everything_needs_no_gain(tmp_path: Path) -> None:
     inferred = [t for t in session.result.ears[0].thresholds if t.mark == "inferred"]
     assert min(cast(float, t.threshold_db_hl) for t in inferred) < -30.0
     with pytest.raises(NothingToPrescribeError, match="left ear: doubtful: the button is pressed"):
-        prescribe_ear(session, "left", "nal-r")
+        prescribe_session(session, "nal-r", "closed", "left")[0]
     # As if there had been no doubt: somebody who hears all of it looks like one who only presses.
     result = judge(session.result, {"left": (Verdict.VALID, [])})
     session = replace(session, recorded=result)
-    ear = prescribe_ear(session, "left", "nal-r")
+    ear = prescribe_session(session, "nal-r", "closed", "left")[0]
     assert [*ear.gain_db] == [0.0] * len(ear.frequencies_hz)
     assert float(ear.threshold_db_hl.min()) == -30.0

@@ -147,7 +147,7 @@ class TestCurve:
         marks = (*sure.marks[:k], Outcome.INFERRED, *sure.marks[k + 1 :])
         for doubted in (
             replace(sure, marks=marks),
-            replace(sure, wide_db={500: 14.0}),
+            replace(sure, wide_db={500: (14.0, 6.0)}),
             replace(sure, doubtful_hz=(500,)),
         ):
             curve = curve_of(doubted)

@@ -26,8 +26,8 @@ from host_tools.commands.prescribe.ear_prescription import (
     prescribe_session,
 )
 from host_tools.commands.prescribe.figures import as_json
+from host_tools.commands.prescribe.from_session import Waived
 from host_tools.commands.prescribe.gap_part import GapMark
-from host_tools.commands.prescribe.taken import Waived
 from host_tools.commands.prescribe.words import PrescriptionWords, remarks, sign_of
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.terminal import NO_BREAK, say
@@ -100,7 +100,7 @@ def test_limits_stay_and_only_the_ear_with_the_part_gets_more(rule: str) -> None
             assert getattr(after, name).tobytes() == getattr(before, name).tobytes()
         assert_allclose(found[ear].for_gap_db, found[ear].gain_db - without[ear].gain_db)
     assert not found[LEFT].for_gap_db.any(), "its gap is none"
-    fits = [fit_of_ears(replay_session(BOTH), [each]) for each in (found[LEFT], without[LEFT])]
+    fits = [fit_of_ears([each]) for each in (found[LEFT], without[LEFT])]
     assert fit_text(fits[0]) == fit_text(fits[1])
     added_db = found[RIGHT].for_gap_db
     assert np.all(added_db >= 0.0)
@@ -200,11 +200,11 @@ def test_doubt_about_both_thresholds_reaches_the_gains() -> None:
 def test_every_export_has_the_gains_of_the_prescription() -> None:
     session = with_gap(34.0)
     ears = prescribe_session(session, "nal-r", CLOSED)
-    fit = fit_of_ears(session, ears)
-    told = json.loads(json.dumps(as_json(session, ears, fit)))
+    fit = fit_of_ears(ears)
+    told = json.loads(json.dumps(as_json(ears, fit)))
     by_air = json.loads(
-        json.dumps(as_json(session, a := prescribe_session(replay_session(BOTH), "nal-r", CLOSED),
-                           fit_of_ears(session, a)))
+        json.dumps(as_json(a := prescribe_session(replay_session(BOTH), "nal-r", CLOSED),
+                           fit_of_ears(a)))
     )  # fmt: skip
     for ear, found, without in zip(ears, told["ears"], by_air["ears"], strict=True):
         for level in SPEECH_LEVELS_DB_SPL:
@@ -221,16 +221,16 @@ def test_every_export_has_the_gains_of_the_prescription() -> None:
     assert [e["ear"] for e in record["ears"]] == [e.ear for e in ears]
     for fitted, written in zip(fit.ears, record["ears"], strict=True):
         assert [list(b.gains_db) for b in fitted.bands] == [b["gains_db"] for b in written["bands"]]
-    said = remarks(session, ears, fit)
+    said = remarks(ears, fit)
     for ending in (exports.OPENMHA, exports.TYMPAN):
         text = exports.fit_as(ending, fit, said)
-        assert text != exports.fit_as(ending, fit_of_ears(session, a), said)
+        assert text != exports.fit_as(ending, fit_of_ears(a), said)
         assert "for its air-bone gap (mean 34 dB)" in text
 
 
 def remarks_of(session: ReplayedSession, rule: str = "nal-r", language: str = "en") -> list[str]:
     ears = prescribe_session(session, rule, CLOSED)
-    return remarks(session, ears, fit_of_ears(session, ears), language)
+    return remarks(ears, fit_of_ears(ears), language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -310,7 +310,7 @@ def test_a_gain_has_the_sign_of_its_gap_unless_a_limit_holds_it() -> None:
     signs = at(ear, [sign_of(free, k) for k in range(10)])
     assert {f for f, sign in signs.items() if sign == "("} == {750, 1500, 3000}
     assert at(ear, [ear.gap_mark(k) for k in range(10)])[3000] == NONE, "held by a limit"
-    legend = ENGLISH_WORDS.marks(with_gap(34.0), [free])
+    legend = ENGLISH_WORDS.marks([free])
     assert any(line.startswith("( ): air-bone gap not measured") for line in legend)
 
 

@@ -52,7 +52,7 @@ NONE = TuningResult(
 @cache
 def fit_both() -> tuple[list[EarPrescription], Fit]:
     ears = prescribe_session(recorded_calibrated(BOTH), "nal-r", "closed", None)
-    return ears, fit_of_ears(recorded_calibrated(BOTH), ears)
+    return ears, fit_of_ears(ears)
 
 
 def sheet(result: TuningResult, language: str = "en") -> TunedPaper:
