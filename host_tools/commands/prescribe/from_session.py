@@ -91,7 +91,7 @@ def _thresholds(session: RecordedSession, result: EarResult) -> Taken:
     mean_db_hl, _ = known.threshold(frequencies_hz)
     highest_db_hl = _highest_db_hl(thresholds)
     point_db_hl = [
-        min(_point_db_hl(float(mean) + offset_db, found), highest_db_hl)
+        _point_db_hl(float(mean) + offset_db, found, highest_db_hl)
         for mean, found in zip(mean_db_hl, thresholds, strict=True)
     ]
     draws_db_hl = _draws(*known.joint_threshold(frequencies_hz)).T + offset_db
@@ -151,24 +151,28 @@ def _draws(weight: FloatArray, mean_db_hl: FloatArray, covariance_db2: FloatArra
     )
 
 
-def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
+def _point_db_hl(mean_db_hl: float, found: ThresholdResult, inferred_max_db_hl: float) -> float:
     """Return the threshold to take the gain from: the limit, where it lies beyond that.
 
-    What was not asked has the number that was inferred for it.
+    What was not asked has the number that was inferred for it, or the highest that may be.
     """
     reading = read(found)
     if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
         return reading.level_db_hl
-    highest_db_hl = mean_db_hl if found.limit_db_hl is None else found.limit_db_hl
+    if found.mark == Outcome.INFERRED:
+        highest_db_hl = inferred_max_db_hl
+    else:
+        limits_db_hl = (found.limit_db_hl, found.ceiling_db_hl)
+        highest_db_hl = next((db_hl for db_hl in limits_db_hl if db_hl is not None), mean_db_hl)
     # Where nothing was asked beside what is heard at the floor, the posterior of an ear that hears
     # everything may have a mean that no rule takes. From there on there is no gain in any case.
     return max(min(mean_db_hl, highest_db_hl), THRESHOLD_LIMITS_DB_HL[0])
 
 
 def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:
-    """Return the highest threshold to take a gain from: a limit without response, if there is one.
+    """Return the highest that an inferred one is taken for: a limit without response, if any.
 
-    What was inferred beyond it, between limits, would have more gain than what was asked there.
+    Beyond it, between limits, it would have more gain than what was asked there.
     """
     readings = [read(found) for found in thresholds]
     limits_db_hl = [r.level_db_hl for r in readings if r.kind == Kind.ABOVE and r.level_db_hl]

@@ -44,10 +44,12 @@ from host_tools.recordings.recorded_session import (
     replay_session,
 )
 from tests.budget import quick
+from tests.host.commands.report.test_bone import beyond
 from tests.host.journals import (
     BOTH,
     GOLDEN,
     LEFT_S2,
+    MASKED,
     GpPta,
     Refused,
     recorded_calibrated,
@@ -249,6 +251,33 @@ def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
     assert inferred
     assert {band["threshold_db_hl"] for band in inferred} == {100.0}
     assert {band["rule_gain_db"] for band in ear["bands"]} == {50.0}
+
+
+def test_a_measured_threshold_is_held_to_the_limit_of_its_own_frequency_alone() -> None:
+    session = recorded_calibrated(BOTH)
+    assert session.recorded is not None
+    ears = [
+        replace(ear, thresholds=tuple(
+            beyond(t, 20.0) if t.frequency_hz == 500 else t for t in ear.thresholds
+        ))
+        for ear in session.recorded.ears
+    ]  # fmt: skip
+    limited = replace(session, recorded=replace(session.recorded, ears=tuple(ears)))
+    before, after = (
+        prescribe_session(each, "half-gain", "closed", "left")[0] for each in (session, limited)
+    )
+    at = before.frequencies_hz.index(500)
+    assert (after.marks[at], after.threshold_db_hl[at]) == ("no-response", 20.0)
+    measured = [k for k, mark in enumerate(after.marks) if mark == "measured"]
+    assert max(after.threshold_db_hl[measured]) > 30.0
+    assert [*after.threshold_db_hl[measured]] == [*before.threshold_db_hl[measured]]
+
+    (ear,) = prescribe_session(recorded_calibrated(MASKED), "half-gain", "closed", "left")
+    above = [t.frequency_hz for t in ear.given.clinical if (t.threshold_db_hl or 0.0) > 100.0]
+    at_limit = [f for f, db_hl in zip(ear.frequencies_hz, ear.threshold_db_hl, strict=True)
+                if db_hl == 100.0]  # fmt: skip
+    assert {*above} == {4000, 8000}
+    assert {*above} <= {*at_limit}
 
 
 def test_an_unfinished_session_has_to_be_asked_for(
