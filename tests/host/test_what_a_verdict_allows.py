@@ -343,7 +343,7 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
     session = a_session({"right": (Verdict.VALID, []), "left": (verdict, [SILENT])})
     why = f"left ear: {words}: {say(SILENT)}; so nothing is prescribed"
     with pytest.raises(NothingToPrescribeError, match=re.escape(why)):
-        prescribe_session(session, "nal-r", "closed", "left")[0]
+        prescribe_session(session, "nal-r", "closed", "left")
     (ear,) = prescribe_session(session, "nal-r", "closed")
     assert ear.ear == "right"
     said = prescription_remarks([ear], fit_of_ears([ear]))

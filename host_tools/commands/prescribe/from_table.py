@@ -55,6 +55,12 @@ def source_of_table(named: str, ear: str | None = None, *, uncalibrated: bool = 
         _check(each, side, uncalibrated=uncalibrated)
     place = "; ".join(dict.fromkeys(each.where for each in ears.values()))
     everywhere_hz = set.intersection(*({*_known_hz(each)} for each in ears.values()))
+    advice = "; --ear left or --ear right fits one alone" if len(ears) > 1 else ""
+    if not everywhere_hz:
+        raise HostError(
+            f"{place}: at no frequency up to {HIGHEST_HZ} Hz is a level known"
+            f"{' of both ears' * (len(ears) > 1)}, so nothing is prescribed{advice}"
+        )
     about = (
         f"The thresholds are those of {printable(place)}: they were not measured here, and how "
         "sure they are it does not say. So no gain has a band."
@@ -67,7 +73,7 @@ def source_of_table(named: str, ear: str | None = None, *, uncalibrated: bool = 
         whose=_whose([*ears.values()], place),
         which={"audiogram": named, "measured_here": False},
         said=[*remarks, about],
-        advice="; --ear left or --ear right fits one alone" if len(ears) > 1 else "",
+        advice=advice,
     )
 
 

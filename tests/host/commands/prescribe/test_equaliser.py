@@ -24,19 +24,12 @@ from host_tools.commands.prescribe.equaliser import (
     louder_db,
 )
 from host_tools.commands.prescribe.equaliser_files import autoeq_signature, easyeffects_preset
-from tests.budget import quick_rows
 from tests.host.journals import BOTH, GpPta, recorded_calibrated
 
 pytestmark = pytest.mark.xdist_group("recorded")
 
 FREQUENCIES_HZ: Final = np.array([250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000.0])
 EVERYWHERE_HZ: Final = np.geomspace(10.0, 21000.0, 1500)
-REFUSED: Final = (
-    ("a.easyeffects.json", ("--ear", "left"), "both ears, and the right ear has none"),
-    ("a.librepods-linux.json", ("--ear", "right"), "and the left ear has none"),
-    ("a.autoeq.csv", (), "is of one ear; say which with --ear left or --ear right"),
-    ("a.csv", ("--ear", "left"), "allowed is a name in .autoeq.csv"),
-)
 RATES_HZ: Final = (44100.0, 48000.0, 96000.0)
 
 
@@ -228,16 +221,3 @@ class TestCommand:
             assert "An equaliser is no hearing aid" in err
         read_easyeffects(preset.read_text(encoding="utf-8"))
         assert "# left ear\n# An equaliser is no hearing aid" in signature.read_text("utf-8")
-
-    @pytest.mark.parametrize(
-        ("name", "more", "wanted"),
-        quick_rows(REFUSED, REFUSED[2]),
-    )
-    def test_a_file_of_other_ears_is_refused(
-        self, name: str, more: tuple[str, ...], wanted: str, tmp_path: Path, gp_pta: GpPta
-    ) -> None:
-        out = tmp_path / name
-        code, _, err = gp_pta("prescribe", BOTH, "--uncalibrated", *more, "-o", out)
-        assert code == 2
-        assert wanted in err
-        assert not out.exists()

@@ -1,6 +1,7 @@
-"""A tuned fit is written for every aid as the fit of a session is."""
+"""A tuned fit is written for every aid as the fit of a session is; a file has the ears it needs."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, Fit, FitError
 from device.hearing_aid.fit_file import fit_of_text
 from firmware_py.procedure.tuning.space import Setting
-from host_tools.commands.prescribe.exports import AID_ENDINGS, fit_as
+from host_tools.commands.prescribe.exports import AID_ENDINGS, check_ears, fit_as
+from host_tools.errors import HostError
 from tests.device.hearing_aid.fits import plain_ear, plain_fit
 
 TUNED = plain_fit().tune(Setting(overall_db=3.0, tilt_db=-4.0))
@@ -37,3 +39,20 @@ def test_an_aid_for_two_ears_gets_no_fit_of_one(ending: str) -> None:
     one = Fit(TUNED.ears[1:], "by hand", "nobody")
     with pytest.raises(FitError, match="the fit from nobody has no left ear"):
         fit_as(ending, one, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "ears", "said"),
+    [
+        *(
+            (f"a{ending}", ["left"], f"{ending} has settings of both ears, and the right ear has")
+            for ending in (".cfg", ".txt", ".librepods.json", ".easyeffects.json")
+        ),
+        ("a.librepods-linux.json", ["right"], "and the left ear has none"),
+        ("a.autoeq.csv", ["right", "left"], "is of one ear; say which with --ear left or --ear"),
+        ("a.csv", ["left"], "allowed is a name in .autoeq.csv"),
+    ],
+)
+def test_a_file_of_other_ears_is_refused(name: str, ears: list[str], said: str) -> None:
+    with pytest.raises(HostError, match=re.escape(said)):
+        check_ears([Path(name)], ears)
