@@ -127,7 +127,7 @@ class Table:
         if ear is not None and ear not in ears:
             raise AudiogramError(f"{named}: the {ear} ear has no threshold by air")
         wanted = [side for side in _IN_ORDER if side in ears and ear in (None, side)]
-        return {side: ears[side] for side in wanted}, remarks
+        return {side: ears[side] for side in wanted}, [*dict.fromkeys(remarks)]
 
     def __len__(self) -> int:
         """Return the number of rows, or of people where each has several rows."""

@@ -1,4 +1,4 @@
-"""`gp-pta prescribe`: a fit of a hearing aid from a recorded session."""
+"""`gp-pta prescribe`: a fit of a hearing aid from a recorded session, or a row of a table."""
 
 import argparse
 import json

@@ -56,8 +56,8 @@ class EarPrescription:
     ear: str
     rule: str
     coupling: str
-    # `frequencies_hz`, `marks`: the audiogram frequencies, and how sure a threshold is there
-    # (`procedure.outcomes`)
+    # `frequencies_hz`, `marks`, `wide_db`, `doubtful_hz`: as of what was given; where a threshold is
+    # doubtful, it and the gain are the least there can be
     frequencies_hz: tuple[int, ...]
     marks: tuple[str, ...]
     given: Taken  # the thresholds that all else was taken from
@@ -70,8 +70,6 @@ class EarPrescription:
     output_max_db_spl: Banded
     # where a person's own level of discomfort lies: the middle, and that of four in five people
     discomfort_db_spl: Banded
-    # `wide_db`, `doubtful_hz`: as of what was given; there threshold and gain are less sure, or the
-    # least there can be
     wide_db: Mapping[int, tuple[float, float]]
     doubtful_hz: tuple[int, ...]
     # `gap`: what bone conduction tells of it; None: nothing. `for_gap_db`: so much of the gains for

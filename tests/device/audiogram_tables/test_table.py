@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Final
 
@@ -241,3 +242,37 @@ def test_what_speaks_against_a_fit_is_told_with_the_ear() -> None:
     assert read("t500\n10\n").doubts() == []
     (ear,) = table.ears("1")
     assert ear.remarks == ("its test is not valid: doubtful", "its levels are no dB HL: nominal dB")
+
+
+class TestEarsNamed:
+    def test_two_rows_are_right_and_left_and_one_has_what_it_has(self, tmp_path: Path) -> None:
+        path = tmp_path / "t.csv"
+        path.write_text("ear,t500,laps\nL,10,1\nR,20,2\n")
+        both, remarks = Table.ears_named(f"{path}:2, {path}:1")
+        assert [(side, levels(ear)) for side, ear in both.items()] == [
+            ("right", {500.0: 20.0}), ("left", {500.0: 10.0}),
+        ]  # fmt: skip
+        assert remarks == Table.read(path).remarks != []
+        path.write_text("t500\n10\n")
+        (side,) = Table.ears_named(f"{path}:1", "left")[0]
+        assert side == "left"
+
+    @pytest.mark.parametrize(
+        ("content", "named", "ear", "words"),
+        [
+            ("t500\n10\n", "{}", None, "allowed is FILE:ROW, a row of a table, such as "),
+            ("t500\n10\n", "{}:1,{}:1,{}:1", None, "has 3 rows; allowed are one, or right,left"),
+            ("t500\n10\n", "{}:2", None, "row 2 is not there, allowed are 1 to 1"),
+            ("t500\n10\n", "{}:1", None, "which ear it is; say it with --ear left or --ear right"),
+            ("ear,t500\nR,\n", "{}:1", None, "no threshold by air in it, so nothing is prescribed"),
+            ("ear,t500\nR,10\n", "{}:1", "left", "is of the right ear; asked for is the left one"),
+            ("ear,t500\nL,10\n", "{}:1,{}:1", None, "of the left ear; asked for is the right one"),
+        ],
+    )
+    def test_what_is_no_ear_of_a_row_is_refused(
+        self, content: str, named: str, ear: str | None, words: str, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "t.csv"
+        path.write_text(content)
+        with pytest.raises(AudiogramError, match=re.escape(words)):
+            Table.ears_named(named.replace("{}", str(path)), ear)

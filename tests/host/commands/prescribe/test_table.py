@@ -146,13 +146,8 @@ def test_two_rows_are_right_and_left_ear_of_one_person(gp_pta: GpPta, clinic: Pa
 @pytest.mark.parametrize(
     ("table", "arguments", "words"),
     [
-        ("t500\n10\n", ["{}"], "allowed is FILE:ROW, a row of a table, such as "),
-        ("t500\n10\n", ["{}:1,{}:1,{}:1"], "has 3 rows; allowed are one, or right,left"),
         ("t500\n10\n", ["{}:2"], "row 2 is not there, allowed are 1 to 1"),
-        ("t500\n10\n", ["{}:1"], "does not say which ear it is; say it with --ear left or"),
-        ("ear,t500\nR,\n", ["{}:1"], "no threshold by air in it, so nothing is prescribed"),
         ("ear,t500\nR,10\n", ["{}:1", "--ear", "left"], "is of the right ear; asked for is the l"),
-        ("ear,t500\nL,10\n", ["{}:1,{}:1"], "is of the left ear; asked for is the right one"),
         ("ear,t500,t1000\nR,1,2\n", ["{}:1"], "nal-r needs the thresholds from 500 to 2000 Hz"),
         ("id,ear,t500\n1,R,1\n2,L,2\n", ["{}:1,{}:2"], "are of 1 and 2; allowed are the ears of"),
         ("ear,t500\nR,x\n", ["{}:1"], "row 1, column t500: 'x' is not a number of dB HL"),
