@@ -56,7 +56,7 @@ class EarPrescription:
     ear: str
     rule: str
     coupling: str
-    # `frequencies_hz`, `marks`, `wide_db`, `doubtful_hz`: as of what was given; where a threshold is
+    # `frequencies_hz`, `marks`, `wide_db`, `doubtful_hz`: as was given; where a threshold is
     # doubtful, it and the gain are the least there can be
     frequencies_hz: tuple[int, ...]
     marks: tuple[str, ...]
