@@ -12,27 +12,29 @@ is so large whatever it is at the others.
 
 The rules are made for clinical thresholds (`convention.py`). Two posteriors are taken as
 independent: where one was made from the other the gap is surer than is said here. The SD of a mean
-over frequencies is taken as if the thresholds of a route were all off by the same.
+over frequencies is taken as if the thresholds of a route were all off by the same (`level.py`).
 
 Where the gap at one of the three frequencies may be none, for the other ear may have heard the
 vibrator, it counts as none: what is a mean of 15 dB even then is at least that. Where bone
 conduction has no number, for the skin may have felt it or it lies beyond the vibrator, the gap is
 inferred from those that were measured (`inferred_gap.py`), and is called if it is 15 dB and more
 more likely than not; it is said which were inferred. That there is none is not inferred.
+
+No probability is told of a gap that is a bound, nor of a mean with a gap in it that no ear has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from math import inf, sqrt
+from math import hypot
 from typing import Any, Final
 
 from firmware_py.inference.mixture.gap_prior import GapPrior
 from firmware_py.procedure.convention import in_convention
-from firmware_py.procedure.grades import Spread
-from firmware_py.procedure.inferred_gap import MeasuredGap, infer_sum
-from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound, Outcome
-from firmware_py.procedure.reading import BEYOND, Kind, read
+from firmware_py.procedure.inferred_gap import infer_sum
+from firmware_py.procedure.level import Level, Spread
+from firmware_py.procedure.outcomes import Bound, Outcome
+from firmware_py.procedure.reading import Kind, level_of, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import BONE, BY_AIR, EARS, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
@@ -46,12 +48,11 @@ CALLED: Final = 0.5  # so likely a gap is called one
 SURE: Final = 0.95  # a type of loss that is less likely is only probable
 # A conductive loss cannot be larger: beyond it sound reaches the cochlea through the skull.
 LARGEST_DB: Final = 60.0
-# Of a threshold that perhaps lies above a limit, or above the level from which on the skin may feel
-# tones by bone, the 95 % band reaches up to there; so much lower, at most, it lies.
-PERHAPS_BELOW_DB: Final = 8.0
 LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
 TYPE_SOURCE: Final = "Mazzoli et al. 2003"
 EXAMINATION_SOURCE: Final = "21 CFR 801.420"
+# What stands for a threshold by air, and for one by bone, where the gap may be none, or any.
+_ANY_GAP: Final = (Level.at(0.0, open_above=True), Level.at(0.0))
 
 
 class LossType(StrEnum):
@@ -77,6 +78,11 @@ class Gap:
     share: float
     bound: Bound = Bound.NONE
     inferred_hz: tuple[int, ...] = ()  # where no tone was asked by air, or none by bone
+
+    @property
+    def told_share(self) -> float | None:
+        """Return how likely it is 15 dB or more, as it is told; None: it is a bound."""
+        return self.share if self.bound == Bound.NONE else None
 
     @property
     def is_called(self) -> bool:
@@ -131,6 +137,16 @@ class EarGaps:
         return [gap.frequencies_hz[0] for gap in self.gaps if gap.is_impossible]
 
     @property
+    def is_impossible(self) -> bool:
+        """Return whether the type of loss rests on a gap that no ear has."""
+        return not {*TYPE_HZ}.isdisjoint(self.impossible_hz)
+
+    @property
+    def told_share(self) -> float | None:
+        """Return how likely the mean is 15 dB or more, as it is told; None: nobody knows."""
+        return None if self.mean is None or self.is_impossible else self.mean.told_share
+
+    @property
     def bone_is_poorer(self) -> bool:
         """Return whether bone conduction is surely poorer than air, which no ear has."""
         return self.mean is not None and self.mean.is_negative
@@ -142,9 +158,14 @@ class EarGaps:
         return of is not None and self.loss != LossType.UNKNOWN and 1.0 - SURE < of.share < SURE
 
     def to_record(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return it as JSON values; a share that is not told is null."""
+        told = asdict(self)
+        for each, gap in zip(told["gaps"], self.gaps, strict=True):
+            each["share"] = gap.told_share
+        if told["mean"] is not None:
+            told["mean"]["share"] = self.told_share
         return {
-            **asdict(self),
+            **told,
             "loss_is_probable": self.loss_is_probable,
             "mean_is_undecided": self.mean is not None and self.mean.is_undecided,
             "bone_is_poorer": self.bone_is_poorer,
@@ -186,44 +207,41 @@ def _is_open(air: EarResult, bone: EarResult) -> bool:
     One of both heard it: where that is so of both ears, one of them has a gap. Tones by air that
     the other ear may have heard only make it larger.
     """
-    readings = [read(each) for each in bone.thresholds if each.frequency_hz in TYPE_HZ]
     by_air, by_bone = _levels(air), _levels(bone)
-    if not all(each.doubtful and each.kind in (Kind.MEASURED, Kind.AT_MOST) for each in readings):
-        return False
-    if not {*TYPE_HZ} <= {f for f in by_air if f in by_bone and not by_air[f][0].at_most}:
-        return False
-    levels = [[replace(of[f][0], at_least=False) for f in TYPE_HZ] for of in (by_air, by_bone)]
-    mean = _gap_between(TYPE_HZ, levels[0], levels[1], ())
-    return mean is not None and mean.share > CALLED
+    both = [(by_air[f], by_bone[f]) for f in TYPE_HZ if f in by_air and f in by_bone]
+    heard = [
+        (replace(a, open_above=False), replace(b, open_above=False))
+        for a, b in both
+        if not a.open_below and b.doubtful and not b.inferred and (b.sd_db or b.open_below)
+    ]
+    mean = _gap_between(TYPE_HZ, heard) if len(heard) == len(TYPE_HZ) else None
+    return mean is not None and mean.is_called
 
 
-@dataclass(frozen=True)
-class _Level:
-    # A threshold: a number with its SD, or a limit without one.
-    db_hl: float
-    sd_db: float
-    at_least: bool  # it lies above, surely or because the other ear may have heard the tones
-    at_most: bool
+def _levels(ear: EarResult) -> dict[int, Level]:
+    """Return by frequency what is known of an ear.
 
-    @property
-    def largest_db(self) -> float:
-        """Return the level that it is at most; infinity: it lies beyond a limit."""
-        return inf if self.at_least else self.db_hl
+    What is inferred beside a threshold that the other ear may have heard is as doubtful. By bone a
+    limit that the threshold perhaps lies above tells nothing, but where it is that of the skin.
+    """
+    by_air, asked = ear.route.kind is BY_AIR, [t for t in ear.thresholds if not _is_inferred(t)]
+    found = {}
+    for each in ear.thresholds:
+        hz, level = each.frequency_hz, level_of(each)
+        perhaps = read(each).kind == Kind.PERHAPS_ABOVE
+        if level is None or (perhaps and not by_air and not _may_be_felt(each)):
+            continue
+        if level.inferred:
+            below = [t for t in asked if t.frequency_hz < hz][-1:]
+            above = [t for t in asked if t.frequency_hz > hz][:1]
+            doubtful = any(read(t).doubtful for t in below + above)
+            level = replace(level, open_above=level.open_above or doubtful, doubtful=doubtful)
+        found[hz] = level
+    return found
 
 
-def _level(found: ThresholdResult, *, by_air: bool) -> _Level | None:
-    """Return what is known of a threshold; None: nothing, or not on which side of a limit."""
-    reading = read(found)
-    if reading.kind in BEYOND and found.limit_db_hl is not None:
-        bound = BEYOND[reading.kind]
-        at_least = bound == Bound.AT_LEAST or reading.doubtful
-        return _Level(found.limit_db_hl, 0.0, at_least, bound == Bound.AT_MOST)
-    if reading.kind == Kind.PERHAPS_ABOVE and (by_air or _may_be_felt(found)):
-        return _Level((found.limit_db_hl or 0.0) - PERHAPS_BELOW_DB, 0.0, True, False)
-    if found.mark not in WITH_NUMBERS or reading.level_db_hl is None or found.sd_db is None:
-        return None
-    at_least = reading.limit == Bound.AT_LEAST or reading.doubtful
-    return _Level(reading.level_db_hl, found.sd_db, at_least, reading.limit == Bound.AT_MOST)
+def _is_inferred(found: ThresholdResult) -> bool:
+    return found.mark == Outcome.INFERRED
 
 
 def _may_be_felt(found: ThresholdResult) -> bool:
@@ -232,60 +250,46 @@ def _may_be_felt(found: ThresholdResult) -> bool:
     return limit_db_hl is not None and ceiling_db_hl is not None and limit_db_hl < ceiling_db_hl
 
 
-def _levels(ear: EarResult) -> dict[int, tuple[_Level, bool]]:
-    """Return by frequency what is known of an ear, and whether that was inferred."""
-    found = {}
-    for place, each in enumerate(ear.thresholds):
-        level = _level(each, by_air=ear.route.kind is BY_AIR)
-        inferred = each.mark == Outcome.INFERRED
-        if level is not None:
-            doubtful = inferred and _is_beside_doubt(ear.thresholds, place)
-            found[each.frequency_hz] = (
-                replace(level, at_least=level.at_least or doubtful),
-                inferred,
-            )
-    return found
-
-
-def _is_beside_doubt(thresholds: Sequence[ThresholdResult], place: int) -> bool:
-    """Return whether the other ear may have heard what an inferred threshold follows from."""
-    asked = [i for i, each in enumerate(thresholds) if each.mark != Outcome.INFERRED]
-    below = [i for i in asked if i < place][-1:]
-    above = [i for i in asked if i > place][:1]
-    return any(read(thresholds[i]).doubtful for i in below + above)
-
-
 def _of_ear(air: EarResult, bone: EarResult, gap_prior: GapPrior | None) -> EarGaps:
     by_air, by_bone = _levels(air), _levels(bone)
-    both = [f for f in by_air if f in by_bone]
-    inferred = {f for f in both if by_air[f][1] or by_bone[f][1]}
+    both = {f: (by_air[f], by_bone[f]) for f in by_air if f in by_bone}
+    gaps = (_gap_between((f,), [pair]) for f, pair in both.items())
+    mean = _mean_gap(both)
+    if mean is None or not mean.is_called:
+        probable = _mean_with_inferred(bone, by_air, both, gap_prior)
+        mean = probable if probable is not None and probable.is_called else mean
+    found = EarGaps(air.route.ear, (*filter(None, gaps),), mean, LossType.UNKNOWN)
+    levels = [by_bone[f] for f in TYPE_HZ if f in by_bone]
+    return found if found.is_impossible else replace(found, loss=_loss_type(mean, levels))
 
-    def gap_over(frequencies_hz: tuple[int, ...], known_hz: Sequence[int]) -> Gap | None:
-        levels = [[known[f][0] for f in known_hz] for known in (by_air, by_bone)]
-        among = tuple(f for f in known_hz if f in inferred)
-        return _gap_between(frequencies_hz, levels[0], levels[1], among)
 
-    def mean_gap() -> Gap | None:
-        mean = gap_over(TYPE_HZ, TYPE_HZ) if {*TYPE_HZ} <= {*both} else None
-        if mean is not None and mean.bound != Bound.AT_MOST:
-            return mean
-        some_hz = [f for f in TYPE_HZ if f in both and _is_some(by_air[f][0], by_bone[f][0])]
-        least = gap_over(TYPE_HZ, some_hz) if some_hz else None
-        if least is not None and least.is_called:
-            return least
-        probable = _mean_with_inferred(bone, by_air, by_bone, gap_prior)
-        return probable if probable is not None and probable.is_called else mean
+Pair = tuple[Level, Level]  # a threshold by air, and by bone
 
-    gaps = tuple(gap for f in both if (gap := gap_over((f,), (f,))) is not None)
-    mean = mean_gap()
-    bone_levels = [by_bone[f][0] if f in by_bone else None for f in TYPE_HZ]
-    return EarGaps(air.route.ear, gaps, mean, _loss_type(mean, bone_levels))
+
+def _mean_gap(both: Mapping[int, Pair]) -> Gap | None:
+    """Return the mean over `TYPE_HZ`; None: it may lie on either side of 15 dB."""
+    mean = _gap_between(TYPE_HZ, [both[f] for f in TYPE_HZ]) if {*TYPE_HZ} <= {*both} else None
+    if mean is not None and mean.bound != Bound.AT_MOST:
+        return mean
+    some = _some(both)
+    least = _gap_between(TYPE_HZ, [some.get(f, _ANY_GAP) for f in TYPE_HZ]) if some else None
+    return least if least is not None and least.is_called else mean
+
+
+def _some(both: Mapping[int, Pair]) -> dict[int, Pair]:
+    """Return the pairs at `TYPE_HZ` between which the gap is no less than it shows."""
+    return {f: both[f] for f in TYPE_HZ if f in both and not _difference(both[f]).open_below}
+
+
+def _difference(pair: Pair) -> Level:
+    air, bone = pair
+    return air.minus(bone)
 
 
 def _mean_with_inferred(
     bone: EarResult,
-    by_air: dict[int, tuple[_Level, bool]],
-    by_bone: dict[int, tuple[_Level, bool]],
+    by_air: Mapping[int, Level],
+    both: Mapping[int, Pair],
     gap_prior: GapPrior | None,
 ) -> Gap | None:
     """Return the mean gap, inferred where bone conduction of this ear tells no number.
@@ -294,107 +298,79 @@ def _mean_with_inferred(
     other ear may have heard them the gap counts as none. None: there is nothing to infer, or
     nothing that was measured tells of this ear.
     """
-    measured: dict[int, MeasuredGap] = {
-        f: MeasuredGap(a.db_hl - b.db_hl, sqrt(a.sd_db**2 + b.sd_db**2), a.at_least or b.at_most)
-        for f in (*TYPE_HZ, _ALSO_TELLS_HZ)
-        if f in by_air and f in by_bone
-        for (a, by_others), (b, also_by_others) in [(by_air[f], by_bone[f])]
-        if not by_others and not also_by_others and _is_some(a, b)
-    }
+    asked = {f: _difference(both[f]) for f in (*TYPE_HZ, _ALSO_TELLS_HZ) if f in both}
+    measured = {f: gap for f, gap in asked.items() if not (gap.inferred or gap.open_below)}
     most_db = {
-        f: by_air[f][0].largest_db - lowest_db_hl
+        f: by_air[f].most_db - lowest_db_hl
         for f, lowest_db_hl in _hidden_db_hl(bone).items()
-        if f in by_air and not by_air[f][0].at_most
+        if f in by_air and not by_air[f].open_below
     }
     if not measured or not most_db:
         return None
-    some_hz = [
-        f for f in TYPE_HZ
-        if f not in most_db and f in by_air and f in by_bone
-        and _is_some(by_air[f][0], by_bone[f][0])
-    ]  # fmt: skip
+    hidden = {
+        f: (replace(by_air[f], low_db=0.0, high_db=0.0, sd_db=0.0), Level.at(0.0)) for f in most_db
+    }
+    some = {**_some(both), **hidden}
+    known = Level.mean([some.get(f, _ANY_GAP)[0] for f in TYPE_HZ])
+    told = known.minus(Level.mean([some.get(f, _ANY_GAP)[1] for f in TYPE_HZ]))
+    inferred = infer_sum(measured, most_db, gap_prior or GapPrior.usual())
     count = len(TYPE_HZ)
-    levels = [[known[f][0] for f in some_hz] for known in (by_air, by_bone)]
-    told_db = sum(a.db_hl - b.db_hl for a, b in zip(*levels, strict=True))
-    told_sd_db = sqrt(sum(sum(each.sd_db for each in of) ** 2 for of in levels))
-    hidden = infer_sum(measured, most_db, gap_prior or GapPrior.usual())
-    spread = Spread(
-        tuple(
-            (weight, (told_db + db) / count, sqrt(told_sd_db**2 + sd_db**2) / count)
-            for weight, db, sd_db in hidden.parts
-        )
+    parts = (
+        (w, told.low_db + db / count, hypot(told.sd_db, sd / count)) for w, db, sd in inferred.parts
     )
-    beyond = any(by_air[f][0].at_least for f in (*some_hz, *most_db))
-    at_least = beyond or len(some_hz) + len(most_db) < count
-    bound = Bound.AT_LEAST if at_least else Bound.NONE
-    inferred_hz = {f for f in some_hz if by_air[f][1] or by_bone[f][1]} | {*most_db}
-    return _make_gap(TYPE_HZ, spread, bound, (*sorted(inferred_hz),))
+    inferred_hz = (
+        f for f in TYPE_HZ if f in most_db or (f in some and _difference(some[f]).inferred)
+    )
+    return _make_gap(TYPE_HZ, Spread((*parts,)), told, (*inferred_hz,))
 
 
 def _hidden_db_hl(bone: EarResult) -> dict[int, float]:
     """Return, of `TYPE_HZ`, where bone conduction tells no number, and what it is at least."""
-    found = {}
-    for each in bone.thresholds:
-        reading = read(each)
-        beyond = reading.kind in (Kind.ABOVE, Kind.PERHAPS_ABOVE) and not reading.doubtful
-        if each.frequency_hz in TYPE_HZ and beyond and each.limit_db_hl is not None:
-            below_db = PERHAPS_BELOW_DB if reading.kind == Kind.PERHAPS_ABOVE else 0.0
-            found[each.frequency_hz] = each.limit_db_hl - below_db
-    return found
+    levels = ((t.frequency_hz, level_of(t)) for t in bone.thresholds if t.frequency_hz in TYPE_HZ)
+    return {
+        f: level.low_db
+        for f, level in levels
+        if level is not None and level.open_above and not level.sd_db and not level.doubtful
+    }
 
 
-def _is_some(air: _Level, bone: _Level) -> bool:
-    """Return whether the gap is no less than the one between the two."""
-    return not air.at_most and not bone.at_least
-
-
-def _gap_between(
-    frequencies_hz: tuple[int, ...],
-    air: Sequence[_Level],
-    bone: Sequence[_Level],
-    inferred_hz: tuple[int, ...],
-) -> Gap | None:
-    """Return the mean gap over frequencies; None: it may lie on either side of its number.
-
-    Levels of fewer frequencies make a mean that is at least so much: at the others there is no gap.
-    """
-    count = len(frequencies_hz)
-    at_least = len(air) < count or any(a.at_least for a in air) or any(b.at_most for b in bone)
-    at_most = any(a.at_most for a in air) or any(b.at_least for b in bone)
-    if at_least and at_most:
-        return None
-    mean_db = sum(a.db_hl - b.db_hl for a, b in zip(air, bone, strict=True)) / count
-    sd_db = sqrt(sum((sum(each.sd_db for each in of) / count) ** 2 for of in (air, bone)))
-    spread = Spread(((1.0, mean_db, sd_db),))
-    bound = Bound.AT_LEAST if at_least else Bound.AT_MOST if at_most else Bound.NONE
-    return _make_gap(frequencies_hz, spread, bound, inferred_hz)
+def _gap_between(frequencies_hz: tuple[int, ...], pairs: Sequence[Pair]) -> Gap | None:
+    """Return the mean gap over frequencies; None: it may lie on either side of its number."""
+    air, bone = zip(*pairs, strict=True)
+    gap = Level.mean(air).minus(Level.mean(bone))
+    inferred_hz = (
+        f for f, pair in zip(frequencies_hz, pairs, strict=True) if _difference(pair).inferred
+    )
+    return _make_gap(frequencies_hz, Spread(((1.0, gap.low_db, gap.sd_db),)), gap, (*inferred_hz,))
 
 
 def _make_gap(
-    frequencies_hz: tuple[int, ...], spread: Spread, bound: Bound, inferred_hz: tuple[int, ...]
-) -> Gap:
-    low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db_hl())
+    frequencies_hz: tuple[int, ...], spread: Spread, level: Level, inferred_hz: tuple[int, ...]
+) -> Gap | None:
+    if level.bound is None:
+        return None
+    low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db())
     return Gap(
         frequencies_hz,
-        round(spread.mean_db_hl, LEVEL_DIGITS),
-        None if bound == Bound.AT_MOST else low_db,
-        None if bound == Bound.AT_LEAST else high_db,
+        round(spread.mean_db, LEVEL_DIGITS),
+        None if level.open_below else low_db,
+        None if level.open_above else high_db,
         round(spread.above(GAP_DB), LEVEL_DIGITS),
-        bound,
+        level.bound,
         inferred_hz,
     )
 
 
-def _loss_type(mean: Gap | None, bone: Sequence[_Level | None]) -> LossType:
-    """Return the type of loss; `bone`: at `TYPE_HZ`, None where nothing is known."""
+def _loss_type(mean: Gap | None, levels: Sequence[Level]) -> LossType:
+    """Return the type of loss; `levels`: by bone at those of `TYPE_HZ` where anything is known."""
     if mean is None or mean.is_negative:  # the vibrator slipped, say
         return LossType.UNKNOWN
     if mean.is_denied:
         return LossType.SENSORINEURAL
-    known = [each for each in bone if each is not None]
-    if not mean.is_called or len(known) < len(bone):
+    if not mean.is_called or len(levels) < len(TYPE_HZ):
         return LossType.UNKNOWN
-    normal = sum(each.db_hl for each in known) / len(known) < NORMAL_BONE_DB_HL
-    if any(each.at_least if normal else each.at_most for each in known):
+    bone = Level.mean(levels)
+    normal = bone.low_db < NORMAL_BONE_DB_HL
+    if bone.open_above if normal else bone.open_below:
         return LossType.UNKNOWN  # there is a gap, but bone conduction may be on either side
     return LossType.CONDUCTIVE if normal else LossType.MIXED

@@ -29,14 +29,13 @@ The criteria:
   people from 50 years on.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from typing import Any, Final
 
 from firmware_py.procedure.air_bone_gap import EarGaps, LossType, gaps_of
-from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.reading import level_of, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
@@ -208,18 +207,17 @@ def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
 
 
 def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference | None:
-    high, low = read(worse), read(better)
-    if high.known_db_hl is None or low.known_db_hl is None:
-        return None
-    # Two limits, or a limit on the wrong side, say nothing of the least difference; nor does a
-    # better ear that is perhaps no better, because the other one heard for it.
-    if high.kind == Kind.AT_MOST or low.kind == Kind.ABOVE or low.doubtful:
+    high, low = level_of(worse), level_of(better)
+    asked = all(read(each).known_db_hl is not None for each in (worse, better))
+    if not asked or high is None or low is None:
         return None
     # The ears were asked apart: their errors add up as if they were independent.
-    sd_db = math.hypot(worse.sd_db or 0.0, better.sd_db or 0.0)
-    at_least = high.kind == Kind.ABOVE or low.kind == Kind.AT_MOST or high.doubtful
-    db = high.known_db_hl - low.known_db_hl
-    return Difference(worse.frequency_hz, db, _BAND_SDS * sd_db, at_least)
+    found = high.minus(low)
+    # Two limits, or a limit on the wrong side, say nothing of the least difference; nor does a
+    # better ear that is perhaps no better, because the other one heard for it.
+    if found.open_below:
+        return None
+    return Difference(worse.frequency_hz, found.low_db, _BAND_SDS * found.sd_db, found.open_above)
 
 
 def _asymmetry(worse: str, compared: _Compared, criteria: Iterable[Criterion]) -> Asymmetry | None:

@@ -27,7 +27,9 @@ class NoNorm(StrEnum):
 
     NOMINAL = "nominal"  # no calibration: it is of dB HL
     VERDICT = "verdict"  # no ear has a valid test
-    PERSON = "person"  # age or sex is not known
+    PERSON = "person"  # neither age nor sex is known
+    NO_AGE = "no-age"  # age is not known
+    NO_SEX = "no-sex"  # sex is not known
     AGE = "age"  # the standard has no such age
     LOCKED = "locked"  # it would tell of a person whom nobody asked for a PIN may know
 
@@ -40,8 +42,9 @@ def norm_beside(result: SessionResult, person: Person, *, nominal: bool) -> AgeN
         return NoNorm.VERDICT
     if norm := norm_of(person):
         return norm
-    known = person.age_years is not None and person.sex is not None
-    return NoNorm.AGE if known else NoNorm.PERSON
+    if person.age_years is None:
+        return NoNorm.PERSON if person.sex is None else NoNorm.NO_AGE
+    return NoNorm.NO_SEX if person.sex is None else NoNorm.AGE
 
 
 def asymmetries_beside(

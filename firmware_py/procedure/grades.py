@@ -17,11 +17,12 @@ threshold perhaps lies beyond the limit, or the other ear may have heard the ton
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from math import erfc, inf, sqrt
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from firmware_py.procedure.level import Spread
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, Reading, read
 from firmware_py.procedure.results import (
@@ -33,7 +34,6 @@ from firmware_py.procedure.results import (
 )
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.statements import may_compare, may_conclude
-from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 
 if TYPE_CHECKING:  # who only reads what was found needs no kernels
     from firmware_py.inference.estimator import ThresholdEstimator
@@ -54,57 +54,7 @@ UNILATERAL_FROM: Final = "moderate"
 LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
 SHARE_DIGITS: Final = 4
 LEAST_SHARE: Final = 0.005  # of a grade that is named
-# Of a grade that it is at least or at most: so likely it is named, and so likely none after it.
-LIKELY: Final = 0.5
-SURE: Final = 0.99
-_BISECTIONS: Final = 60
-_REACH_SDS: Final = 40.0  # further from every Gaussian there is nothing
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The posterior of one quantity in dB HL: a mixture of Gaussians."""
-
-    parts: tuple[tuple[float, float, float], ...]  # weight, mean and SD of each; SD 0: a constant
-
-    @property
-    def mean_db_hl(self) -> float:
-        return sum(weight * mean for weight, mean, _ in self.parts)
-
-    def above(self, level_db_hl: float) -> float:
-        """Return how likely it is a level or more."""
-        if level_db_hl == -inf:
-            return 1.0
-        return sum(weight * _above(mean, sd, level_db_hl) for weight, mean, sd in self.parts)
-
-    def shift(self, by_db: float) -> "Spread":
-        """Return the posterior of what lies so much higher."""
-        return Spread(tuple((weight, mean + by_db, sd) for weight, mean, sd in self.parts))
-
-    def quantile_db_hl(self, share: float) -> float:
-        """Return the level below which it lies with this probability, by bisection."""
-        low = min(mean - _REACH_SDS * sd for _, mean, sd in self.parts)
-        high = max(mean + _REACH_SDS * sd for _, mean, sd in self.parts)
-        for _ in range(_BISECTIONS):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if self.above(middle) < 1.0 - share else (middle, high)
-        return 0.5 * (low + high)
-
-    def band_db_hl(self) -> tuple[float, float]:
-        """Return the central 95 % band."""
-        tail = 0.5 * (1.0 - BAND_PROBABILITY)
-        return self.quantile_db_hl(tail), self.quantile_db_hl(1.0 - tail)
-
-    def shares(self) -> list[float]:
-        """Return how likely each grade is."""
-        beyond = [*(self.above(from_db_hl) for from_db_hl in GRADES_DB_HL.values()), 0.0]
-        return [max(more - less, 0.0) for more, less in pairwise(beyond)]
-
-
-def _above(mean_db_hl: float, sd_db: float, level_db_hl: float) -> float:
-    if sd_db == 0.0:
-        return float(mean_db_hl >= level_db_hl)
-    return 0.5 * erfc((level_db_hl - mean_db_hl) / (sqrt(2.0) * sd_db))
+SURE: Final = 0.99  # a grade of a bound that is so likely, with all beyond it, is one
 
 
 def pta4_posterior(
@@ -130,6 +80,12 @@ def pta4_posterior(
     return Spread(tuple(part for part in parts if part[0] > 0.0))
 
 
+def shares_of(spread: Spread) -> list[float]:
+    """Return how likely each grade is."""
+    beyond = [*(spread.above(from_db_hl) for from_db_hl in GRADES_DB_HL.values()), 0.0]
+    return [max(more - less, 0.0) for more, less in pairwise(beyond)]
+
+
 def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThreshold | None:
     """Return the mean threshold of an ear; None: it is not known, or nothing may follow."""
     four = _four(found)
@@ -138,15 +94,15 @@ def mean_threshold(found: EarResult, estimator: "ThresholdEstimator") -> MeanThr
         return None
     bound, constant_db_hl = _bound_of(four)
     spread = pta4_posterior(estimator, constant_db_hl)
-    level_db_hl = spread.mean_db_hl
-    low_db_hl, high_db_hl = spread.band_db_hl()
+    level_db_hl = spread.mean_db
+    low_db_hl, high_db_hl = spread.band_db()
     clinical = spread.shift(_part_of(len(constant_db_hl)) * found.clinical_offset_db)
     return MeanThreshold(
         _within_limits(level_db_hl, found),
         None if bound == Bound.AT_MOST else _within_limits(min(low_db_hl, level_db_hl), found),
         None if bound == Bound.AT_LEAST else _within_limits(max(high_db_hl, level_db_hl), found),
         bound,
-        tuple(round(share, SHARE_DIGITS) for share in clinical.shares()),
+        tuple(round(share, SHARE_DIGITS) for share in shares_of(clinical)),
         tuple(f for f, each in four.items() if _is_beyond(each)),
         tuple(f for f, each in four.items() if each.kind == Kind.INFERRED),
         tuple(f for f, each in four.items() if each.doubtful),
@@ -277,35 +233,36 @@ def _unilateral(better: MeanThreshold, worse: MeanThreshold) -> float | None:
     if better.bound == Bound.AT_LEAST or worse.bound == Bound.AT_MOST:
         return None
     loss = [*GRADES_DB_HL].index(UNILATERAL_FROM)
+    sides = ((better, better.shares[:1]), (worse, worse.shares[loss:]))
+    if any(mean.bound != Bound.NONE and sum(shares) <= SURE for mean, shares in sides):
+        return None  # the bound does not decide it
     pairs = ((better, worse), (worse, better))
     share = sum(normal.shares[0] * sum(other.shares[loss:]) for normal, other in pairs)
     return round(share, SHARE_DIGITS) if share >= LEAST_SHARE else None
 
 
-def grades_told(bound: Bound, shares: Iterable[float]) -> dict[str, float]:
-    """Return how likely each grade is; of a bound, this grade or one that it may also be.
+def grades_told(bound: Bound, shares: Iterable[float]) -> dict[str, float | None]:
+    """Return how likely each grade is; of a bound, that it is this one or one beyond it.
 
-    At least: this grade or a poorer one. At most: this grade or a better one.
+    Beyond are the poorer ones (at least), or the better ones (at most). None: the bound leaves it
+    open, for it is told only where it is sure.
     """
     each = [*shares]
-    if bound == Bound.AT_LEAST:
-        each = [*accumulate(reversed(each))][::-1]
-    elif bound == Bound.AT_MOST:
-        each = [*accumulate(each)]
-    return {name: min(share, 1.0) for name, share in zip(GRADES_DB_HL, each, strict=True)}
+    if bound == Bound.NONE:
+        return {name: min(share, 1.0) for name, share in zip(GRADES_DB_HL, each, strict=True)}
+    poorer = [*accumulate(reversed(each))][::-1]
+    beyond = poorer if bound == Bound.AT_LEAST else accumulate(each)
+    told = zip(GRADES_DB_HL, beyond, strict=True)
+    return {name: min(share, 1.0) if share > SURE else None for name, share in told}
 
 
 def grades_said(bound: Bound, shares: Iterable[float]) -> list[tuple[str, float]]:
     """Return the grades that are named: the possible ones, the likeliest first.
 
-    Of a bound, the grade next to it that is likely, and on to one that is sure.
+    Of a bound it is one, the last that is sure: at least this grade, or at most.
     """
-    told = [*grades_told(bound, shares).items()]
+    told = grades_told(bound, shares).items()
+    said = [(name, share) for name, share in told if share is not None and share >= LEAST_SHARE]
     if bound == Bound.NONE:
-        possible = [(name, share) for name, share in told if share >= LEAST_SHARE]
-        return sorted(possible, key=lambda each: each[1], reverse=True)
-    likely = [each for each in told if each[1] >= LIKELY]
-    if bound == Bound.AT_LEAST:
-        likely.reverse()
-    sure = next((i for i, (_, share) in enumerate(likely) if share > SURE), len(likely) - 1)
-    return likely[: sure + 1]
+        return sorted(said, key=lambda each: each[1], reverse=True)
+    return said[-1:] if bound == Bound.AT_LEAST else said[:1]

@@ -7,24 +7,14 @@ be larger than something, for bone was asked up to there, counts as no more than
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import erfc, exp, inf, log, sqrt
 from typing import Final
 
 from firmware_py.inference.mixture.gap_prior import GapPrior
-from firmware_py.procedure.grades import Spread
+from firmware_py.procedure.level import Level, Spread
 
 LEAST_VARIANCE_DB2: Final = 1e-6
 LEAST_SHARE: Final = 1e-12  # of a class whose gaps are larger than they can be
-
-
-@dataclass(frozen=True)
-class MeasuredGap:
-    """A gap at a frequency that both routes tell, with its error."""
-
-    db: float
-    sd_db: float
-    at_least: bool = False  # air conduction lies beyond a limit
 
 
 class _Of:
@@ -36,15 +26,15 @@ class _Of:
         self.mean_db = [of.mean_db[i] for i in at]
         self.covariance_db2 = [[of.covariance_db2[i][j] for j in at] for i in at]
 
-    def take(self, place: int, measured: MeasuredGap) -> None:
+    def take(self, place: int, measured: Level) -> None:
         """Condition it on a gap, and its weight on how likely that was.
 
         A class whose gaps are larger than a gap is at least stays what it was.
         """
         shared = [row[place] for row in self.covariance_db2]
         variance = shared[place] + measured.sd_db**2
-        off_db = measured.db - self.mean_db[place]
-        if measured.at_least:
+        off_db = measured.low_db - self.mean_db[place]
+        if measured.open_above:
             self._weigh(off_db / sqrt(variance))
             if off_db <= 0.0:
                 return
@@ -72,14 +62,14 @@ class _Of:
 
 
 def infer_sum(
-    measured: Mapping[int, MeasuredGap], most_db: Mapping[int, float], gaps: GapPrior
+    measured: Mapping[int, Level], most_db: Mapping[int, float], gaps: GapPrior
 ) -> Spread:
     """Return what is known of the sum of gaps that were not measured.
 
     Parameters
     ----------
-    measured : mapping of frequency to MeasuredGap
-        Of the same ear.
+    measured : mapping of frequency to Level
+        Gaps of the same ear, numbers or least ones.
     most_db : mapping of frequency to float
         The gaps that are wanted, each with what it is at most; infinity: anything.
     gaps : GapPrior

@@ -19,8 +19,9 @@ from math import erfc, sqrt
 from typing import Any, Final
 
 from firmware_py.procedure.iso7029 import TABLE
+from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.person import Person, Sex
-from firmware_py.procedure.reading import read
+from firmware_py.procedure.reading import level_of
 from firmware_py.procedure.results import ThresholdResult
 
 STANDARD: Final = "ISO 7029:2017"
@@ -93,14 +94,14 @@ class AgeNorm:
 
         None: there is no norm at its frequency.
         """
-        f, measured_db_hl = found.frequency_hz, read(found).measured_db_hl
+        f, level = found.frequency_hz, level_of(found)
         if f not in self.frequencies_hz:
             return None
         if f not in self.spread_frequencies_hz:
             return Usual((None, self.threshold_db_hl(f) - below_db, None), None)
-        share = None
-        if measured_db_hl is not None:
-            share = self.share_better(f, measured_db_hl + below_db)
+        share = None  # of a bound, or of what was not asked
+        if level is not None and level.bound == Bound.NONE and not level.inferred:
+            share = self.share_better(f, level.low_db + below_db)
         low, middle, high = (self.threshold_db_hl(f, sds) - below_db for sds in SHOWN_SDS)
         return Usual((low, middle, high), share)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from firmware_py.procedure.level import Level
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Bound, MaskingMark, Outcome
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import LEVEL_DB_MAX, ThresholdResult
@@ -28,8 +29,9 @@ class Kind(StrEnum):
 BEYOND: Final = {Kind.ABOVE: Bound.AT_LEAST, Kind.AT_MOST: Bound.AT_MOST}
 _KINDS: Final = {Outcome.NO_RESPONSE: Kind.ABOVE, Outcome.HEARS_ALL: Kind.AT_MOST}
 SIGNS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">", Bound.AT_MOST: "≤"}
-
-
+# Of a threshold that perhaps lies above a limit, or above the level from which on the skin may feel
+# tones by bone, the 95 % band reaches up to there; so much lower, at most, it lies.
+PERHAPS_BELOW_DB: Final = 8.0
 # What is told of a reading.
 SHOWN: Final = (
     "kind", "level_db_hl", "sign", "low_db_hl", "high_db_hl", "low_open", "high_open", "symbol",
@@ -102,12 +104,50 @@ def read(found: ThresholdResult) -> Reading:
     if found.mark in (Outcome.MEASURED, Outcome.INFERRED):
         asked = found.mark == Outcome.MEASURED
         kind = Kind.MEASURED if asked else Kind.INFERRED
-        return Reading(kind, *_within(found), asked and masked, asked and doubtful)
+        return _read_number(found, kind, masked=asked and masked, doubtful=asked and doubtful)
     if found.limit_db_hl is None:
         return Reading(Kind.UNKNOWN, None)
     kind = _KINDS.get(found.mark, Kind.PERHAPS_ABOVE)
     limit = BEYOND.get(kind, Bound.NONE)
     return Reading(kind, found.limit_db_hl, limit=limit, masked=masked, doubtful=doubtful)
+
+
+def _read_number(found: ThresholdResult, kind: Kind, *, masked: bool, doubtful: bool) -> Reading:
+    """Read a mark that has numbers: nothing of them lies outside the limits."""
+    db_hl, low_db_hl, high_db_hl = found.threshold_db_hl, found.low_db_hl, found.high_db_hl
+    assert db_hl is not None, "the mark has numbers"
+    floor_db_hl = -LEVEL_DB_MAX if found.floor_db_hl is None else found.floor_db_hl
+    ceiling_db_hl = LEVEL_DB_MAX if found.ceiling_db_hl is None else found.ceiling_db_hl
+    level = Level.at(db_hl).within(floor_db_hl, ceiling_db_hl)
+    limit = level.bound or Bound.NONE
+    if low_db_hl is None or high_db_hl is None:  # it was not measured here
+        return Reading(kind, level.low_db, limit=limit, masked=masked, doubtful=doubtful)
+    band = Level(min(low_db_hl, db_hl), max(high_db_hl, db_hl)).within(floor_db_hl, ceiling_db_hl)
+    return Reading(
+        kind, level.low_db, band.low_db, band.high_db, band.open_below, band.open_above,
+        limit, masked, doubtful,
+    )  # fmt: skip
+
+
+def level_of(found: ThresholdResult) -> Level | None:
+    """Return what is known of a threshold: a number with its SD, or a limit; None: nothing.
+
+    What the other ear may have heard is no less for this one.
+    """
+    reading = read(found)
+    if reading.level_db_hl is None:
+        return None
+    perhaps = reading.kind == Kind.PERHAPS_ABOVE
+    db_hl = reading.level_db_hl - PERHAPS_BELOW_DB * perhaps
+    return Level(
+        db_hl,
+        db_hl,
+        reading.limit == Bound.AT_MOST,
+        reading.limit == Bound.AT_LEAST or perhaps or reading.doubtful,
+        found.sd_db or 0.0,
+        reading.kind == Kind.INFERRED,
+        reading.doubtful,
+    )
 
 
 def threshold_as_json(found: ThresholdResult) -> dict[str, Any]:
@@ -136,32 +176,3 @@ def threshold_as_json(found: ThresholdResult) -> dict[str, Any]:
 def is_wide(found: ThresholdResult, wanted_db: float) -> bool:
     """Return whether it was measured, with a band wider than the test wanted."""
     return found.mark == Outcome.MEASURED and found.is_wider_than(wanted_db)
-
-
-def _within(
-    found: ThresholdResult,
-) -> tuple[float | None, float | None, float | None, bool, bool, Bound]:
-    """Return level and band within the limits, on which sides it goes on, and what it is at."""
-    level_db_hl, low_db_hl, high_db_hl = found.threshold_db_hl, found.low_db_hl, found.high_db_hl
-    assert level_db_hl is not None, "the mark has numbers"
-    floor_db_hl = -LEVEL_DB_MAX if found.floor_db_hl is None else found.floor_db_hl
-    ceiling_db_hl = LEVEL_DB_MAX if found.ceiling_db_hl is None else found.ceiling_db_hl
-    limit = Bound.NONE
-    if level_db_hl > ceiling_db_hl:
-        limit = Bound.AT_LEAST
-    elif level_db_hl < floor_db_hl:
-        limit = Bound.AT_MOST
-
-    def inside(db_hl: float) -> float:
-        return min(max(db_hl, floor_db_hl), ceiling_db_hl)
-
-    if low_db_hl is None or high_db_hl is None:  # it was not measured here
-        return inside(level_db_hl), None, None, False, False, limit
-    return (
-        inside(level_db_hl),
-        inside(min(low_db_hl, level_db_hl)),
-        inside(max(high_db_hl, level_db_hl)),
-        low_db_hl < floor_db_hl,
-        high_db_hl > ceiling_db_hl,
-        limit,
-    )

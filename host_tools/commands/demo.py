@@ -22,7 +22,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import AIR, BONE, Route
 from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
-from host_tools.commands.export.gaps import loss_note
+from host_tools.commands.export.gaps import loss_notes
 from host_tools.devices import simulation
 from host_tools.devices.live import (
     add_test_arguments,
@@ -136,8 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
     bone = _bone(ears[BONE], truth, seconds_by(session.trials)) if ears[BONE] else None
     if bone is not None:
         screen.print(_bone_words(bone))
-        for gaps in gaps_beside(result, nominal=nominal):
-            screen.print(loss_note(gaps))
+        for line in loss_notes(gaps_beside(result, nominal=nominal)):
+            screen.print(line)
     show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if slow := lag_words(session.trials, arguments.speed):

@@ -212,8 +212,8 @@ def test_two_frequencies_are_enough_for_a_gap_that_is_large_there() -> None:
 
 
 def test_conductive_or_mixed_is_told_where_bone_lies_on_one_side_of_20_db_only() -> None:
-    def loss(at_500: EarResult) -> LossType:
-        (found,) = gaps_of(session(air({0: 70.0}), at_500))
+    def loss(at_500: EarResult, air_db_hl: float = 70.0) -> LossType:
+        (found,) = gaps_of(session(air({0: air_db_hl}), at_500))
         assert found.mean is not None
         assert found.mean.is_called
         return found.loss
@@ -222,8 +222,9 @@ def test_conductive_or_mixed_is_told_where_bone_lies_on_one_side_of_20_db_only()
     assert loss(mark(bone({0: 30.0}), 500, masking=either)) == LossType.MIXED
     assert loss(mark(bone({0: 5.0}), 500, masking=either)) == LossType.UNKNOWN, "5 dB and more"
     hears_all = Outcome.HEARS_ALL
-    assert loss(beyond(bone({0: 5.0}), 500, hears_all, -10.0)) == LossType.CONDUCTIVE
-    assert loss(beyond(bone({0: 45.0}), 500, hears_all, -10.0)) == LossType.UNKNOWN, "26 and less"
+    assert loss(beyond(bone({0: 5.0}), 500, hears_all, -10.0), 45.0) == LossType.CONDUCTIVE
+    most = beyond(bone({0: 45.0}), 500, hears_all, -10.0)
+    assert loss(most, 45.0) == LossType.UNKNOWN, "29 and less"
     beyond_vibrator = beyond(bone({0: 5.0}), 500, Outcome.INCOMPLETE, 100.0)
     assert loss(beyond_vibrator) == LossType.UNKNOWN, "nothing is known of it at 500 Hz"
 
@@ -326,6 +327,37 @@ def test_gaps_larger_than_a_conductive_loss_are_named() -> None:
 
     assert possible.impossible_hz == []
     assert impossible.impossible_hz == [500]
+
+
+def test_a_type_of_loss_does_not_rest_on_a_gap_that_no_ear_has() -> None:
+    at_type = session(air({0: 60.0, 500: 90.0}), bone({0: 5.0}))
+    elsewhere = session(air({0: 60.0, 3000: 90.0}), bone({0: 5.0}))
+    bound = session(beyond(air({0: 60.0}), 500, Outcome.NO_RESPONSE, 100.0), bone({0: 5.0}))
+
+    for each in (at_type, bound):
+        (found,) = gaps_of(each)
+        assert found.loss == LossType.UNKNOWN
+        assert found.impossible_hz == [500]
+        assert found.told_share is None
+        assert found.to_record()["mean"]["share"] is None
+    (found,) = gaps_of(elsewhere)
+    assert found.impossible_hz == [3000]
+    assert found.loss == LossType.CONDUCTIVE
+    assert found.told_share == found.to_record()["mean"]["share"]
+    assert found.told_share is not None
+
+
+def test_no_probability_is_told_of_a_gap_that_is_a_bound() -> None:
+    felt = beyond(bone({0: 33.0}), 1000, Outcome.HEARS_ALL, -10.0)
+
+    (found,) = gaps_of(session(air({0: 45.0}), felt))
+
+    shares = {gap["frequencies_hz"]: gap["share"] for gap in found.to_record()["gaps"]}
+    assert {f for f, share in shares.items() if share is None} == {(1000,)}
+    assert found.mean is not None
+    assert found.mean.bound == Bound.AT_LEAST
+    assert found.to_record()["mean"]["share"] is None
+    assert found.mean.is_called
 
 
 def test_a_type_of_loss_is_probable_near_15_db_and_sure_far_from_it() -> None:

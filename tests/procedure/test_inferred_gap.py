@@ -7,9 +7,10 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from firmware_py.inference.mixture.gap_prior import GapClass, GapPrior, shipped_gap_prior
-from firmware_py.procedure.inferred_gap import MeasuredGap, infer_sum
+from firmware_py.procedure.inferred_gap import infer_sum
+from firmware_py.procedure.level import Level
 
-MEASURED = {1000: MeasuredGap(24.0, 5.0), 4000: MeasuredGap(31.0, 4.0)}
+MEASURED = {1000: Level.at(24.0, 5.0), 4000: Level.at(31.0, 4.0)}
 WANTED = {500: inf, 2000: inf}
 
 
@@ -30,7 +31,7 @@ def test_it_is_the_conditional_mixture() -> None:
     gaps = shipped_gap_prior()
     at = [gaps.frequencies_hz.index(f) for f in (*MEASURED, *WANTED)]
     errors = np.diag([each.sd_db**2 for each in MEASURED.values()])
-    found_db = np.array([each.db for each in MEASURED.values()])
+    found_db = np.array([each.low_db for each in MEASURED.values()])
     weights, means, variances = [], [], []
     for each in gaps.classes:
         mean, covariance = np.array(each.mean_db)[at], np.array(each.covariance_db2)[np.ix_(at, at)]
@@ -51,7 +52,7 @@ def test_it_is_the_conditional_mixture() -> None:
 
 def test_a_gap_that_is_at_least_something_leaves_larger_classes_as_they_are() -> None:
     small, large = one_class(5.0, weight=0.9), one_class(40.0, weight=0.1)
-    least = MeasuredGap(30.0, 0.0, at_least=True)
+    least = Level.at(30.0, open_above=True)
 
     (share, mean, _), (others, other_mean, other_sd) = infer_sum(
         {1000: least}, {500: inf}, prior(small, large)
@@ -65,7 +66,7 @@ def test_a_gap_that_is_at_least_something_leaves_larger_classes_as_they_are() ->
 
 def test_what_it_is_at_most_bounds_it_and_weighs_the_classes() -> None:
     small, large = one_class(5.0, shared=0.0), one_class(40.0, shared=0.0)
-    measured = {1000: MeasuredGap(22.5, 3.0)}  # as likely of both
+    measured = {1000: Level.at(22.5, 3.0)}  # as likely of both
 
     (share, mean, _), (others, other_mean, _) = infer_sum(
         measured, {500: 12.0}, prior(small, large)
@@ -77,7 +78,7 @@ def test_what_it_is_at_most_bounds_it_and_weighs_the_classes() -> None:
 
 
 def test_gaps_that_no_class_has_make_no_error() -> None:
-    far = {1000: MeasuredGap(500.0, 1.0), 4000: MeasuredGap(-500.0, 1.0)}
+    far = {1000: Level.at(500.0, 1.0), 4000: Level.at(-500.0, 1.0)}
     spread = infer_sum(far, {500: -300.0, 2000: -300.0}, shipped_gap_prior())
 
     assert sum(part[0] for part in spread.parts) == pytest.approx(1.0)

@@ -27,7 +27,7 @@ from host_tools.commands.export.document_session import (
     measured_db_hl,
     whole_as_one,
 )
-from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_note
+from host_tools.commands.export.gaps import BOUND_SIGNS, gap_note, loss_notes
 from host_tools.commands.export.stream import document
 
 Resource = dict[str, Any]
@@ -172,7 +172,7 @@ class _Writer:
             if has_thresholds(ear)
         ]
         if transducer == BONE:
-            notes += map(loss_note, self._of.gaps)
+            notes += loss_notes(self._of.gaps)
         verdicts = [f"{ear.route.words}: {verdict_words(ear)}" for ear in ears]
         name = "panel" if transducer == AIR else f"panel {transducer}"
         return {

@@ -3,10 +3,12 @@
 A gap is inferred where no tone was asked by air, or none by bone. Each of the forms says so.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from firmware_py.procedure.air_bone_gap import EarGaps, Gap
+from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE, EarGaps, Gap
 from firmware_py.procedure.outcomes import Bound
+from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.export.cells import Spelling
 
 PERCENT_DIGITS: Final = 2  # as many as a share is recorded with
@@ -39,7 +41,7 @@ def gap_columns(found: Gap | None) -> dict[str, Any]:
         "air_bone_gap_high_db": found.high_db,
         "air_bone_gap_bound": str(found.bound),
         "air_bone_gap_inferred": bool(found.inferred_hz),
-        "air_bone_gap_15_db_percent": _percent(found),
+        "air_bone_gap_15_db_percent": _percent(found.told_share),
     }
 
 
@@ -50,14 +52,14 @@ def loss_columns(found: EarGaps | None) -> dict[str, Any]:
     mean = found.mean
     return {
         "loss": str(found.loss),
-        "loss_15_db_percent": None if mean is None or mean.is_undecided else _percent(mean),
+        "loss_15_db_percent": _percent(found.told_share),
         "loss_inferred_hz": list(mean.inferred_hz) if mean else None,
     }
 
 
-def _percent(gap: Gap) -> float:
+def _percent(share: float | None) -> float | None:
     """Return how likely a gap is 15 dB and more, in percent."""
-    return round(100.0 * gap.share, PERCENT_DIGITS)
+    return None if share is None else round(100.0 * share, PERCENT_DIGITS)
 
 
 def gap_note(gap: Gap) -> str:
@@ -82,11 +84,38 @@ def loss_note(gaps: EarGaps) -> str:
     return f"{told}, inferred at {_hertz(mean.inferred_hz)} Hz" if mean.inferred_hz else told
 
 
+def gap_remarks(found: Iterable[EarGaps], catalogue: Catalogue) -> list[str]:
+    """Say which gaps want an examination, and which cannot be, as every form does."""
+    gaps = [*found]
+    said = [line for each in gaps for line in _remarks_of(each, catalogue)]
+    if any(each.in_either for each in gaps):
+        said.append(catalogue.say("report", "gap_either", source=EXAMINATION_SOURCE))
+    return said
+
+
+def _remarks_of(found: EarGaps, catalogue: Catalogue) -> Iterator[str]:
+    name = catalogue.say("report", f"{found.ear}_ear")
+    ear = name[:1].upper() + name[1:]
+    if found.examined_hz:
+        parts = {"frequencies_hz": _hertz(found.examined_hz), "source": EXAMINATION_SOURCE}
+        yield catalogue.say("report", "gap_examination", ear=ear, **parts)
+    if at_hz := found.impossible_hz:
+        yield catalogue.say("report", "gap_impossible", ear=ear, frequencies_hz=_hertz(at_hz))
+    if found.bone_is_poorer:
+        yield catalogue.say("report", "gap_negative", ear=ear)
+
+
+def loss_notes(gaps: Iterable[EarGaps]) -> list[str]:
+    """Return in English the type of loss of each ear, and what its gaps want."""
+    found = [*gaps]
+    return [*map(loss_note, found), *gap_remarks(found, catalogue_of(ENGLISH))]
+
+
 def _level(gap: Gap) -> str:
     low, high = ("" if end is None else f"{end:.0f}" for end in (gap.low_db, gap.high_db))
     band = f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
     return f"{BOUND_SIGNS[gap.bound]}{gap.db:.0f} dB (95 % band {band} dB)"
 
 
-def _hertz(frequencies_hz: tuple[int, ...]) -> str:
+def _hertz(frequencies_hz: Iterable[int]) -> str:
     return ", ".join(map(str, frequencies_hz))

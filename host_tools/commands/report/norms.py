@@ -1,6 +1,7 @@
 """What a result is held against, in words: an age norm, or why there is none, and the other ear."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from firmware_py.procedure.air_bone_gap import LossType
 from firmware_py.procedure.asymmetry import Asymmetry, Criterion, Difference
@@ -9,6 +10,12 @@ from firmware_py.procedure.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, 
 from firmware_py.procedure.person import FEMALE, Person
 from host_tools.catalogue import Catalogue
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
+
+NOT_TOLD: Final = {
+    NoNorm.PERSON: "norm_needs",
+    NoNorm.NO_AGE: "norm_needs_age",
+    NoNorm.NO_SEX: "norm_needs_sex",
+}
 
 
 def norm_title(norm: AgeNorm, catalogue: Catalogue) -> str:
@@ -31,10 +38,10 @@ def why_no_norm(found: AgeNorm | NoNorm, person: Person, catalogue: Catalogue) -
         return catalogue.say("report", "nominal_why")
     if found == NoNorm.VERDICT:
         return catalogue.say(OF_VERDICTS, "no_norm_why")
-    if person.age_years is None or person.sex is None:
-        return catalogue.say("report", "norm_needs", standard=STANDARD)
+    if found in NOT_TOLD:
+        return catalogue.say("report", NOT_TOLD[found], standard=STANDARD)
     ages = {"from": f"{AGE_MIN_YEARS:g}", "to": f"{AGE_MAX_YEARS:g}"}
-    age = catalogue.number(person.age_years, "g")
+    age = catalogue.number(person.age_years or 0.0, "g")
     return catalogue.say("report", "norm_age", age=age, standard=STANDARD, **ages)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import HOLDING
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.grades import GRADES_DB_HL, grades_told
+from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import Bound, Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT, ROUTES
@@ -40,7 +40,6 @@ COLOURS: Final = {
 HIDDEN: Final = '<svg aria-hidden="true"'
 # Of the page: from the answers of a replay, and nothing of a session that is not replayed.
 STEPS: Final = re.compile(r'<section id="session".*?</section>\n', re.DOTALL)
-COLUMN_OF_BOUND: Final = {Bound.AT_LEAST: "grade_bound", Bound.AT_MOST: "grade_bound_most"}
 NORM_COLUMNS: Final = ("usual", "peers")
 
 
@@ -242,7 +241,7 @@ def _gaps(findings: Findings, words: Words) -> str:
     for ear in (each for each in findings.gaps if each.gaps):
         rows = [
             [f"{gap.frequencies_hz[0]}", words.gap(gap), words.gap_band(gap),
-             words.gap_share(gap)]
+             words.gap_share(gap, gap.told_share)]
             for gap in ear.gaps
         ]  # fmt: skip
         tables += _table(words.ear(ear.ear), columns, rows, caption_class=ear.ear)
@@ -252,22 +251,16 @@ def _gaps(findings: Findings, words: Words) -> str:
 
 def _grades(findings: Findings, words: Words) -> str:
     by_air = [ear for ear in findings.ears if ear.route.kind is BY_AIR]
-    known = [(words.ear(ear.route), ear.pta4) for ear in by_air]
-    of = [(name, mean.bound, mean.shares) for name, mean in known if mean is not None]
-    if findings.grade is not None:
-        person = findings.grade
-        of.append((words.say("grade_person"), person.bound, person.shares))
+    ears = [(words.ear(ear.route), ear.pta4) for ear in by_air]
+    of = [*ears, (words.say("grade_person"), findings.grade)]
     lines = _list(words.grades(findings))
-    if not of:
+    # Of a bound no grade has a probability, and the list says all.
+    columns = {name: each.shares for name, each in of if each and each.bound == Bound.NONE}
+    if not columns:
         return lines
-    columns = [
-        name if bound == Bound.NONE else words.say(COLUMN_OF_BOUND[bound], of=name)
-        for name, bound, _ in of
-    ]
-    shares = [grades_told(bound, each) for _, bound, each in of]
     rows = [
-        [_grade_name(name, words), *[_share(each[name], words) for each in shares]]
-        for name in GRADES_DB_HL
+        [_grade_name(name, words), *[_share(shares[place], words) for shares in columns.values()]]
+        for place, name in enumerate(GRADES_DB_HL)
     ]
     caption = words.say("grade_caption")
     return lines + _table(caption, [words.say("grade"), *columns], rows, made=True)

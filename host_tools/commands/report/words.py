@@ -6,14 +6,9 @@ from typing import Final, Self
 
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.wording import readable
-from firmware_py.procedure.air_bone_gap import (
-    EXAMINATION_SOURCE,
-    TYPE_SOURCE,
-    EarGaps,
-    Gap,
-)
+from firmware_py.procedure.air_bone_gap import TYPE_SOURCE, EarGaps, Gap
 from firmware_py.procedure.convention import clinical_mean_db_hl
-from firmware_py.procedure.grades import PersonGrade, grades_said
+from firmware_py.procedure.grades import GRADES_DB_HL, PersonGrade, grades_said
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import SIGNS, Kind, Reading, read
 from firmware_py.procedure.reasons import Reasons
@@ -22,6 +17,7 @@ from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.sessions.archive import UNFINISHED
 from host_tools.catalogue import Catalogue, catalogue_of
 from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
+from host_tools.commands.export.gaps import gap_remarks
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawings.drawing import WIDE_SIGN
 from host_tools.recordings.particulars import simulated_words
@@ -30,11 +26,7 @@ from host_tools.terminal import NO_BREAK
 
 CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level
 SEXES: Final = {"F": "female", "M": "male"}
-KEYS_OF_BOUND: Final = {
-    Bound.NONE: "grade_share",
-    Bound.AT_LEAST: "grade_at_least",
-    Bound.AT_MOST: "grade_at_most",
-}
+KEYS_OF_BOUND: Final = {Bound.AT_LEAST: "grade_at_least", Bound.AT_MOST: "grade_at_most"}
 KEYS_OF_GAP: Final = {
     Bound.NONE: "gap_value",
     Bound.AT_LEAST: "gap_at_least",
@@ -201,12 +193,20 @@ class Words:
         return self.say("mean", level=self.number(found.level_db_hl, ".1f"), low=low, high=high)
 
     def grade_shares(self, bound: Bound, shares: Iterable[float]) -> str:
-        """Return the grades that are named."""
-        key = KEYS_OF_BOUND[bound]
-        return ", ".join(
-            self.say(key, grade=self.name_of("grade", name), share=self.percent(share))
-            for name, share in grades_said(bound, shares)
-        )
+        """Return the grades that are named, with their shares; of a bound the one that is sure."""
+        said = [
+            (name, self.name_of("grade", name), share) for name, share in grades_said(bound, shares)
+        ]
+        if bound == Bound.NONE:
+            return ", ".join(
+                self.say("grade_share", grade=grade, share=self.percent(share))
+                for _, grade, share in said
+            )
+        (name, grade, _), (best, *_, poorest) = said[0], GRADES_DB_HL
+        own, any_grade = (poorest, best) if bound == Bound.AT_LEAST else (best, poorest)
+        if name == any_grade:
+            return self.say("grade_open")
+        return grade if name == own else self.say(KEYS_OF_BOUND[bound], grade=grade)
 
     def losses(self, findings: Findings) -> list[str]:
         """Say which type the loss of each ear is by its air-bone gap, and by which rule."""
@@ -225,13 +225,14 @@ class Words:
         level = self.say(KEYS_OF_GAP[mean.bound], db=self.number(mean.db), low=low, high=high)
         if mean.inferred_hz:
             level = self.say("mean_inferred", mean=level, frequencies_hz=hertz(mean.inferred_hz))
-        return self.say("gap_mean", **parts, gap=level, share=self.gap_share(mean))
+        share = self.gap_share(mean, found.told_share)
+        if share == NOTHING:
+            return self.say("gap_mean_bound", **parts, gap=level)
+        return self.say("gap_mean", **parts, gap=level, share=share)
 
-    def gap_share(self, found: Gap) -> str:
-        """Return how likely a gap is 15 dB and more; of a bound, if that tells anything."""
-        if found.is_undecided:
-            return self.say("gap_share_open")
-        return self.percent(found.share)
+    def gap_share(self, found: Gap, told_share: float | None) -> str:
+        """Return how likely a gap is 15 dB and more; of a bound, whether it leaves that open."""
+        return self.say("gap_share_open") if found.is_undecided else self.percent(told_share)
 
     def gap(self, found: Gap | None) -> str:
         """Return a gap in short; what was inferred stands in brackets."""
@@ -249,22 +250,6 @@ class Words:
         )
         words = self.say("band", low=low, high=high)
         return f"({words})" if found.inferred_hz else words
-
-    def _gap_remarks(self, findings: Findings) -> list[str]:
-        """Say which gaps want an examination, and which cannot be."""
-        said = []
-        for found in findings.gaps:
-            ear = _capital(self.ear(found.ear))
-            if found.examined_hz:
-                parts = {"frequencies_hz": hertz(found.examined_hz), "source": EXAMINATION_SOURCE}
-                said.append(self.say("gap_examination", ear=ear, **parts))
-            if at_hz := found.impossible_hz:
-                said.append(self.say("gap_impossible", ear=ear, frequencies_hz=hertz(at_hz)))
-            if found.bone_is_poorer:
-                said.append(self.say("gap_negative", ear=ear))
-        if any(found.in_either for found in findings.gaps):
-            said.append(self.say("gap_either", source=EXAMINATION_SOURCE))
-        return said
 
     def grades(self, findings: Findings) -> list[str]:
         """Say what PTA4 and grade are."""
@@ -332,7 +317,7 @@ class Words:
             if ear.quality.tones_set_aside
         ]
         recorded = (say_reasons(remark, self.catalogue) for remark in findings.remarks)
-        found = (*recorded, *findings.asymmetries, *self._gap_remarks(findings))
+        found = (*recorded, *findings.asymmetries, *gap_remarks(findings.gaps, self.catalogue))
         lines = (whole, *ends, *filter(None, found))
         return [*map(readable, lines)]
 

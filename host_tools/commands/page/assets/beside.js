@@ -57,8 +57,9 @@ function whyNoNorm(missing, { standard, from_years: from, to_years: to }, age) {
   if (missing in keys) {
     return say(keys[missing]);
   }
+  const needs = { age: "norm_age", "no-age": "norm_needs_age", "no-sex": "norm_needs_sex" };
   const parts = { standard, from: number(from), to: number(to), age: number(age ?? 0, 1) };
-  return onPaper(missing === "age" ? "norm_age" : "norm_needs", parts);
+  return onPaper(needs[missing] ?? "norm_needs", parts);
 }
 
 /** Return what the lines of the age norm are, "" without one. */
@@ -176,21 +177,26 @@ function lossOf({ ear, loss, loss_is_probable: isProbable, mean, mean_is_undecid
     const at = mean.inferred_hz.map((hz) => number(hz)).join(", ");
     gap = say("mean_inferred", { mean: gap, frequencies_hz: at });
   }
-  const share = isUndecided ? onPaper("gap_share_open") : percent(mean.share);
-  return onPaper("gap_mean", { ...parts, gap, share });
+  if (isUndecided) {
+    return onPaper("gap_mean", { ...parts, gap, share: onPaper("gap_share_open") });
+  }
+  const isKnown = mean.bound === "none" && mean.share !== null; // no probability is told of a bound
+  return isKnown
+    ? onPaper("gap_mean", { ...parts, gap, share: percent(mean.share) })
+    : onPaper("gap_mean_bound", { ...parts, gap });
 }
 
-/** Return which gaps want an examination, and which cannot be, as remarks. */
-export function gapLines({ air_bone_gaps: gaps = [] }) {
+/** Return which gaps want an examination, and which cannot be, as remarks; `tell` says them in a language. */
+export function gapLines({ air_bone_gaps: gaps = [] }, tell = say) {
   const lines = gaps.flatMap((gap) => {
-    const ear = capital(say(`${gap.ear}_ear`));
-    const [due, at] = [gap.examined_hz, gap.impossible_hz].map((hz) => hz.map((each) => number(each)).join(", "));
+    const ear = capital(tell(`${gap.ear}_ear`));
+    const [due, at] = [gap.examined_hz, gap.impossible_hz].map((hz) => hz.join(", "));
     return [
-      ...(due ? [onPaper("gap_examination", { ear, frequencies_hz: due, source: EXAMINATION_SOURCE })] : []),
-      ...(at ? [onPaper("gap_impossible", { ear, frequencies_hz: at })] : []),
-      ...(gap.bone_is_poorer ? [onPaper("gap_negative", { ear })] : []),
+      ...(due ? [tell("paper_gap_examination", { ear, frequencies_hz: due, source: EXAMINATION_SOURCE })] : []),
+      ...(at ? [tell("paper_gap_impossible", { ear, frequencies_hz: at })] : []),
+      ...(gap.bone_is_poorer ? [tell("paper_gap_negative", { ear })] : []),
     ];
   });
   const inEither = gaps.some((gap) => gap.in_either);
-  return inEither ? [...lines, onPaper("gap_either", { source: EXAMINATION_SOURCE })] : lines;
+  return inEither ? [...lines, tell("paper_gap_either", { source: EXAMINATION_SOURCE })] : lines;
 }

@@ -3,7 +3,11 @@
 import { whyNothingFollows } from "./verdict.js";
 import { earName, isByAir, number, oneDecimal, say } from "./words.js";
 
-const BOUNDS = { none: "grade_share", "at-least": "grade_at_least", "at-most": "grade_at_most" };
+// Of a bound: how a grade is said that it is at least, or at most; its own grade, and the one that says nothing.
+const BOUNDS = {
+  "at-least": { key: "grade_at_least", own: "complete", any: "normal" },
+  "at-most": { key: "grade_at_most", own: "normal", any: "complete" },
+};
 const NO_BREAK = "\u00a0";
 
 /** Return what is said of the mean thresholds and the grades of a result. */
@@ -65,12 +69,18 @@ function person(found) {
   return unilateral === null ? words : say("person_unilateral", { person: words, share: percent(unilateral) });
 }
 
+/** Return the grades that are named, with their shares; of a bound the one that is sure. */
 function gradesOf({ bound, said }) {
-  return said
-    .map(([name, share]) =>
-      say(BOUNDS[bound], { grade: say(`grade_${name.replaceAll(" ", "_")}`), share: percent(share) }),
-    )
-    .join(", ");
+  const nameOf = (name) => say(`grade_${name.replaceAll(" ", "_")}`);
+  if (bound === "none") {
+    return said.map(([name, share]) => say("grade_share", { grade: nameOf(name), share: percent(share) })).join(", ");
+  }
+  const { key, own, any } = BOUNDS[bound];
+  const [name] = said.at(-1); // an older device names others before it, which are less sure
+  if (name === any) {
+    return say("grade_open");
+  }
+  return name === own ? nameOf(name) : say(key, { grade: nameOf(name) });
 }
 
 /** Return a share in percent, never 0 or 100: nothing measured is certain. */

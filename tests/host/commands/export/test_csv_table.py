@@ -21,6 +21,7 @@ from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.operator.replies import result_words
 from firmware_py.procedure.air_bone_gap import gaps_of
+from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
@@ -360,6 +361,7 @@ def test_a_row_by_bone_has_the_gap_and_the_type_of_loss() -> None:
         assert of.mean is not None
         assert (row["loss"], cells["loss"]) == (of.loss, of.loss)
         assert row["loss_inferred_hz"] == [*of.mean.inferred_hz]
+        assert of.mean.bound == Bound.NONE
         assert row["loss_15_db_percent"] == pytest.approx(100.0 * of.mean.share)
         gap = next(g for g in of.gaps if g.frequencies_hz == (row["frequency_hz"],))
         assert row["air_bone_gap_db"] == gap.db
@@ -368,7 +370,8 @@ def test_a_row_by_bone_has_the_gap_and_the_type_of_loss() -> None:
             gap.high_db,
         )
         assert row["air_bone_gap_bound"] == gap.bound
-        assert row["air_bone_gap_15_db_percent"] == pytest.approx(100.0 * gap.share)
+        percent = None if gap.bound != Bound.NONE else pytest.approx(100.0 * gap.share)
+        assert row["air_bone_gap_15_db_percent"] == percent, "no probability of a bound"
         assert row["air_bone_gap_inferred"] == bool(gap.inferred_hz)
         assert cells["air_bone_gap_db"] == f"{gap.db:.1f}"
         assert cells["air_bone_gap_inferred"] == ("yes" if gap.inferred_hz else "no")

@@ -95,7 +95,8 @@ def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
     ("person", "why"),
     [
         (Person(), "age and sex were not told"),
-        (Person(40), "age and sex were not told"),
+        (Person(40), "sex was not told"),
+        (Person(None, "F"), "age was not told"),
         (Person(17.9, "F"), "age is 17.9 years; ISO 7029:2017 has 18 to 80"),
         (Person(81, "M"), "age is 81 years"),
     ],

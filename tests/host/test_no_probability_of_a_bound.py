@@ -1,0 +1,257 @@
+"""No form tells a probability of a bound, and each says the same of gaps that are open or absurd.
+
+The forms are the report's page and paper, the page in a browser, what the device tells, the exports, the demo and a prescription.
+"""
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE, TYPE_HZ, LossType
+from firmware_py.procedure.beside import gaps_beside
+from firmware_py.procedure.convention import higher
+from firmware_py.procedure.finished import result_as_json
+from firmware_py.procedure.outcomes import Bound, MaskingMark
+from firmware_py.procedure.results import EarResult, MeanThreshold, SessionResult
+from firmware_py.procedure.route import BONE, BY_AIR, RIGHT, Route
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
+from host_tools.commands.export.cells import Spelling
+from host_tools.commands.export.examination import Examination
+from host_tools.commands.export.gaps import loss_notes
+from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.page import page_of
+from host_tools.commands.report.paper import paper_of
+from host_tools.commands.report.words import Words
+from host_tools.document import set_document
+from host_tools.recordings.heading import NO_HEADING
+from host_tools.recordings.recorded_session import ReplayedSession
+from tests.host.commands.export.sessions import (
+    as_fhir,
+    as_json,
+    as_tidy_csv,
+    by_bone_of,
+    session_with_bone,
+    with_vibrator,
+)
+from tests.host.commands.page.test_by_bone import SAID, run
+from tests.host.commands.report.test_bone import conductive
+from tests.host.journals import NoSteps
+from tests.host.pdfs import ReadPdf
+
+pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
+Change = Callable[[SessionResult], SessionResult]
+PERCENT: Final = re.compile(r"[<>]?\s?\d+(?:[.,]\d+)?\s%")
+# Of what a band is, what a threshold is, and what a norm spans: no probability of this ear.
+CONSTANT: Final = {"95 %", "50 %", "90 %"}
+
+
+def _mean(level_db_hl: float, shares: tuple[float, ...]) -> MeanThreshold:
+    return MeanThreshold(
+        level_db_hl, level_db_hl - 8.0, None, Bound.AT_LEAST, shares, doubtful_hz=(1000,)
+    )
+
+
+SEVERE: Final = _mean(66.0, (0.0, 0.0, 0.002, 0.4, 0.598, 0.0, 0.0))  # 50 dB HL or more: 99.8 %
+COMPLETE: Final = _mean(100.0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+OPEN: Final = _mean(15.0, (0.9, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+
+def _doubt(ear: EarResult) -> EarResult:
+    """Return an ear of which the other one may have heard every tone."""
+    doubtful = (replace(t, masking=MaskingMark.UNCERTAIN) for t in ear.thresholds)
+    return replace(ear, thresholds=tuple(doubtful))
+
+
+def least(result: SessionResult, pta4: MeanThreshold = SEVERE) -> SessionResult:
+    """Return a result whose gaps, thresholds by air and means are at least what they are."""
+    ears = (
+        replace(_doubt(ear), pta4=pta4) if ear.route.kind is BY_AIR else ear for ear in result.ears
+    )
+    return replace(result, ears=tuple(ears))
+
+
+def either(result: SessionResult) -> SessionResult:
+    """Return a result with gaps of 30 dB, if the ear itself heard the vibrator."""
+    by_air = [ear for ear in result.ears if ear.route.kind is BY_AIR]
+    by_bone = [_doubt(by_bone_of(ear, 30.0)) for ear in by_air]
+    return replace(result, ears=(*by_air, *by_bone))
+
+
+def impossible(result: SessionResult) -> SessionResult:
+    """Return a result whose right ear hears 85 dB better by bone than by air."""
+    ears = result.by_route
+    air = ears[Route(RIGHT)]
+    air = replace(air, thresholds=tuple(higher(t, 40.0) for t in air.thresholds))
+    return replace(
+        result,
+        ears=tuple({**ears, air.route: air, Route(RIGHT, BONE): by_bone_of(air, 85.0)}.values()),
+    )
+
+
+def by_air(result: SessionResult) -> list[EarResult]:
+    return [ear for ear in result.ears if ear.route.kind is BY_AIR]
+
+
+def session_with(change: Change) -> ReplayedSession:
+    session = conductive()
+    assert session.recorded is not None
+    return replace(session, recorded=change(session.recorded))
+
+
+def examination_with(change: Change) -> Examination:
+    examination = with_vibrator(session_with_bone())
+    return replace(examination, result=change(examination.result))
+
+
+def of_the_device(session: ReplayedSession) -> dict[str, Any]:
+    told = result_as_json(session.result, session.settings, nominal=False)
+    found: dict[str, Any] = json.loads(json.dumps({**told, "nominal": False}))
+    return found
+
+
+def of_the_page(session: ReplayedSession) -> Iterator[tuple[str, list[str]]]:
+    said = run("result.js", SAID, languages=[*LANGUAGES], told=of_the_device(session))
+    for language, (losses, remarks, means, _) in zip(LANGUAGES, said, strict=True):
+        yield language, [*losses, *remarks, *means]
+
+
+def of_the_report(session: ReplayedSession, language: str) -> list[str]:
+    findings = findings_of(session, language)
+    words = Words.of(findings)
+    return [*words.losses(findings), *words.remarks(findings), *words.grades(findings)]
+
+
+def text_of(page: str) -> str:
+    shown = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", shown)).replace("\u00a0", " ")
+
+
+def percents(text: str) -> set[str]:
+    return {found.strip() for found in PERCENT.findall(text.replace("\u00a0", " "))} - CONSTANT
+
+
+def test_no_form_tells_a_probability_of_a_bound() -> None:
+    session, examination = session_with(least), examination_with(least)
+    findings = findings_of(session)
+    for found in findings.gaps:
+        assert found.mean is not None
+        assert found.mean.bound == Bound.AT_LEAST
+    assert any(gap.mean and gap.mean.is_called for gap in findings.gaps)
+
+    paper = paper_of(findings, session, NO_HEADING)
+    forms = {
+        "html": text_of(page_of(findings, session, NoSteps(), NO_HEADING)),
+        "pdf": "\n".join(ReadPdf(set_document(paper, ".pdf")).lines),
+        "demo": "\n".join(loss_notes(gaps_beside(session.result, nominal=False))),
+        "fhir": as_fhir([examination]).decode(),
+        **{f"page, {language}": "\n".join(lines) for language, lines in of_the_page(session)},
+    }
+    assert {name: percents(text) for name, text in forms.items() if percents(text)} == {}
+
+
+def test_no_number_that_a_program_reads_is_a_probability_of_a_bound() -> None:
+    session, examination = session_with(least), examination_with(least)
+    exported = json.loads(as_json([examination]))["sessions"][0]
+    for told in (of_the_device(session), exported):
+        gaps = [gap for ear in told["air_bone_gaps"] for gap in (ear["mean"], *ear["gaps"])]
+        assert {gap["share"] for gap in gaps if gap["bound"] != "none"} == {None}
+        for mean in (ear["pta4"] for ear in told["ears"] if ear["pta4"]):
+            assert [*mean["grades"].values()] == [1.0, 1.0, 1.0, 0.998, None, None, None]
+            assert mean["said"] == [["moderately severe", 0.998]]
+    for row in csv.DictReader(io.StringIO(as_tidy_csv([examination], Spelling()).decode())):
+        assert row["loss_15_db_percent"] == ""
+        if row["air_bone_gap_bound"] not in ("", "none"):
+            assert row["air_bone_gap_15_db_percent"] == ""
+
+
+@pytest.mark.parametrize(
+    ("pta4", "said"),
+    [(COMPLETE, "complete"), (OPEN, "grade not known"), (SEVERE, "at least moderately severe")],
+)
+def test_the_grade_of_a_bound_is_the_one_that_is_sure(pta4: MeanThreshold, said: str) -> None:
+    session = session_with(lambda result: least(result, pta4))
+
+    lines = of_the_report(session, ENGLISH)
+
+    assert len([line for line in lines if line.endswith(f"; {said}")]) == len(
+        by_air(session.result)
+    )
+    for language, told in of_the_page(session):
+        assert told[-3:] == of_the_report(session, language)[-3:]
+    table = text_of(page_of(findings_of(session), session, NoSteps(), NO_HEADING))
+    assert catalogue_of(ENGLISH).say("report", "grade_caption") not in table
+
+
+def test_a_grade_that_is_no_bound_keeps_its_column_beside_one_that_is() -> None:
+    """As in `gp-pta demo --audiogram N1,N7`."""
+
+    def right_only(result: SessionResult) -> SessionResult:
+        return replace(
+            result,
+            ears=tuple(
+                replace(ear, pta4=COMPLETE) if ear.route.ear == RIGHT and ear.pta4 else ear
+                for ear in result.ears
+            ),
+        )
+
+    session = session_with(right_only)
+    page = page_of(findings_of(session), session, NoSteps(), NO_HEADING)
+    caption = catalogue_of(ENGLISH).say("report", "grade_caption")
+    (table,) = re.findall(rf"<caption>{caption}</caption>.*?</table>", page, re.DOTALL)
+
+    columns = re.findall(r'<th scope="col">(.*?)</th>', table)
+    assert columns == ["grade", "left ear", "person (better ear)"]
+    shares = re.findall(r"--share: ([\d.]+)%", table)
+    assert sum(map(float, shares[::2])) == pytest.approx(100.0, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "key"), [(either, "gap_either"), (impossible, "gap_impossible")]
+)
+def test_what_gaps_want_is_one_statement_in_every_form(change: Change, key: str) -> None:
+    session, examination = session_with(change), examination_with(change)
+    assert {gap.loss for gap in findings_of(session).gaps} >= {LossType.UNKNOWN}
+
+    def statement(language: str) -> str:
+        parts = {"frequencies_hz": "|", "source": EXAMINATION_SOURCE, "ear": "|"}
+        return max(catalogue_of(language).say("report", key, **parts).split("|"), key=len)
+
+    for language, lines in of_the_page(session):
+        report = of_the_report(session, language)
+        assert [line for line in lines if statement(language) in line]
+        assert {*lines} <= {*report}
+    english = statement(ENGLISH)
+    assert english in text_of(page_of(findings_of(session), session, NoSteps(), NO_HEADING))
+    assert english in "\n".join(loss_notes(gaps_beside(session.result, nominal=False)))
+    for fhir in (as_fhir([examination]).decode(),):
+        assert english in fhir
+
+
+def test_a_type_of_loss_by_an_impossible_gap_is_unknown_in_every_form() -> None:
+    session, examination = session_with(impossible), examination_with(impossible)
+
+    told = of_the_device(session)["air_bone_gaps"][0]
+    assert (told["loss"], told["loss_is_probable"], told["mean"]["share"]) == (
+        "unknown",
+        False,
+        None,
+    )
+    assert {*TYPE_HZ} & {*told["impossible_hz"]}
+    line = of_the_report(session, ENGLISH)[0]
+    assert line.startswith("Right ear: type of loss not known; mean air-bone gap")
+    assert percents(line) == set()
+    (row, *_) = [
+        row
+        for row in csv.DictReader(io.StringIO(as_tidy_csv([examination], Spelling()).decode()))
+        if row["loss"]
+    ]
+    assert (row["loss"], row["loss_15_db_percent"]) == ("unknown", "")
+    for fhir in (as_fhir([examination]).decode(),):
+        assert "right ear: type of loss by the air-bone gap: unknown" in fhir
