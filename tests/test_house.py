@@ -423,7 +423,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/tuning": 4,
     "firmware_py/operator": 17,
     "firmware_py": 4,
-    "device": 145,
+    "device": 144,
     "host_tools": 0,
 }
 

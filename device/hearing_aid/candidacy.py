@@ -22,6 +22,7 @@ from device.speech import (
 # A threshold up to this is normal: the end of the first grade (World Report on Hearing, WHO 2021).
 NORMAL_DB_HL: Final = 20.0
 LIKELY: Final = 0.5  # so probable a frequency is named
+SURE: Final = 0.95  # the same of a bound; and so probable it is said without a number
 UPPER_TAIL: Final = 0.025  # above a 95 % band
 
 
@@ -64,17 +65,22 @@ def _of_hearing(ear: Ear) -> list[Finding]:
 
 
 def _of_speech(ear: Ear, gain_db: FloatArray) -> list[Finding]:
-    """Return where the gains do not bring conversational speech above the threshold."""
+    """Return where the gains do not bring conversational speech above the threshold.
+
+    Where that is a bound it is named only if it is sure, for a bound has no probability.
+    """
     frequencies_hz = np.array(ear.frequencies_hz, dtype=np.float64)
     speech_db_spl = speech_in_thirds_db_spl(frequencies_hz) + gain_db
     thresholds_db_spl = ear.draws_db_hl + field_db_spl(frequencies_hz)
     below = np.mean(thresholds_db_spl > speech_db_spl, axis=0)
     mute = np.mean(thresholds_db_spl > speech_db_spl + SPEECH_PEAKS_DB, axis=0)
     found = []
-    is_mute = mute >= LIKELY
+    is_bound = np.array(ear.silent, dtype=bool) | ~np.array(ear.sure, dtype=bool)
+    least = np.where(is_bound, SURE, LIKELY)
+    is_likely = mute >= LIKELY
     for code, named, probability in (
-        (Code.INAUDIBLE, is_mute, mute),
-        (Code.PEAKS_ONLY, ~is_mute & (below >= LIKELY), below),
+        (Code.INAUDIBLE, mute >= least, mute),
+        (Code.PEAKS_ONLY, ~is_likely & (below >= least), below),
     ):
         if named.any():
             at = _as_floats(frequencies_hz[named])

@@ -36,7 +36,7 @@ from firmware_py.procedure.level import Level, Spread
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, level_of, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.route import BONE, BY_AIR, EARS, Route
+from firmware_py.procedure.route import BONE, EARS, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT
 from firmware_py.procedure.statements import may_compare
 
@@ -51,8 +51,10 @@ LARGEST_DB: Final = 60.0
 LEVEL_DIGITS: Final = 4  # of what is recorded: machines differ in the last bits
 TYPE_SOURCE: Final = "Mazzoli et al. 2003"
 EXAMINATION_SOURCE: Final = "21 CFR 801.420"
-# What stands for a threshold by air, and for one by bone, where the gap may be none, or any.
-_ANY_GAP: Final = (Level.at(0.0, open_above=True), Level.at(0.0))
+Pair = tuple[Level, Level]  # a threshold by air, and by bone
+# Where the gap may be none, or any.
+_ANY_GAP: Final[Pair] = (Level.at(0.0, open_above=True), Level.at(0.0))
+NOTHING: Final = Spread(((1.0, 0.0, 0.0),))
 
 
 class LossType(StrEnum):
@@ -224,12 +226,12 @@ def _levels(ear: EarResult) -> dict[int, Level]:
     What is inferred beside a threshold that the other ear may have heard is as doubtful. By bone a
     limit that the threshold perhaps lies above tells nothing, but where it is that of the skin.
     """
-    by_air, asked = ear.route.kind is BY_AIR, [t for t in ear.thresholds if not _is_inferred(t)]
+    asked = [each for each in ear.thresholds if each.mark != Outcome.INFERRED]
     found = {}
     for each in ear.thresholds:
         hz, level = each.frequency_hz, level_of(each)
-        perhaps = read(each).kind == Kind.PERHAPS_ABOVE
-        if level is None or (perhaps and not by_air and not _may_be_felt(each)):
+        perhaps = ear.route.by_bone and read(each).kind == Kind.PERHAPS_ABOVE
+        if level is None or (perhaps and not _may_be_felt(each)):
             continue
         if level.inferred:
             below = [t for t in asked if t.frequency_hz < hz][-1:]
@@ -238,10 +240,6 @@ def _levels(ear: EarResult) -> dict[int, Level]:
             level = replace(level, open_above=level.open_above or doubtful, doubtful=doubtful)
         found[hz] = level
     return found
-
-
-def _is_inferred(found: ThresholdResult) -> bool:
-    return found.mark == Outcome.INFERRED
 
 
 def _may_be_felt(found: ThresholdResult) -> bool:
@@ -263,9 +261,6 @@ def _of_ear(air: EarResult, bone: EarResult, gap_prior: GapPrior | None) -> EarG
     return found if found.is_impossible else replace(found, loss=_loss_type(mean, levels))
 
 
-Pair = tuple[Level, Level]  # a threshold by air, and by bone
-
-
 def _mean_gap(both: Mapping[int, Pair]) -> Gap | None:
     """Return the mean over `TYPE_HZ`; None: it may lie on either side of 15 dB."""
     mean = _gap_between(TYPE_HZ, [both[f] for f in TYPE_HZ]) if {*TYPE_HZ} <= {*both} else None
@@ -277,13 +272,8 @@ def _mean_gap(both: Mapping[int, Pair]) -> Gap | None:
 
 
 def _some(both: Mapping[int, Pair]) -> dict[int, Pair]:
-    """Return the pairs at `TYPE_HZ` between which the gap is no less than it shows."""
-    return {f: both[f] for f in TYPE_HZ if f in both and not _difference(both[f]).open_below}
-
-
-def _difference(pair: Pair) -> Level:
-    air, bone = pair
-    return air.minus(bone)
+    """Return the pairs between which the gap is no less than it shows."""
+    return {f: (air, bone) for f, (air, bone) in both.items() if not air.minus(bone).open_below}
 
 
 def _mean_with_inferred(
@@ -298,66 +288,66 @@ def _mean_with_inferred(
     other ear may have heard them the gap counts as none. None: there is nothing to infer, or
     nothing that was measured tells of this ear.
     """
-    asked = {f: _difference(both[f]) for f in (*TYPE_HZ, _ALSO_TELLS_HZ) if f in both}
-    measured = {f: gap for f, gap in asked.items() if not (gap.inferred or gap.open_below)}
+    some = _some(both)
+    gaps = ((f, some[f][0].minus(some[f][1])) for f in (*TYPE_HZ, _ALSO_TELLS_HZ) if f in some)
+    measured: dict[int, Level] = {f: gap for f, gap in gaps if not gap.inferred}
     most_db = {
-        f: by_air[f].most_db - lowest_db_hl
-        for f, lowest_db_hl in _hidden_db_hl(bone).items()
+        f: by_air[f].most_db - level.low_db
+        for f, level in _beyond(bone).items()
         if f in by_air and not by_air[f].open_below
     }
     if not measured or not most_db:
         return None
-    hidden = {
-        f: (replace(by_air[f], low_db=0.0, high_db=0.0, sd_db=0.0), Level.at(0.0)) for f in most_db
-    }
-    some = {**_some(both), **hidden}
-    known = Level.mean([some.get(f, _ANY_GAP)[0] for f in TYPE_HZ])
-    told = known.minus(Level.mean([some.get(f, _ANY_GAP)[1] for f in TYPE_HZ]))
-    inferred = infer_sum(measured, most_db, gap_prior or GapPrior.usual())
-    count = len(TYPE_HZ)
-    parts = (
-        (w, told.low_db + db / count, hypot(told.sd_db, sd / count)) for w, db, sd in inferred.parts
-    )
-    inferred_hz = (
-        f for f in TYPE_HZ if f in most_db or (f in some and _difference(some[f]).inferred)
-    )
-    return _make_gap(TYPE_HZ, Spread((*parts,)), told, (*inferred_hz,))
+    hidden = infer_sum(measured, most_db, gap_prior or GapPrior.usual())
+    for f in most_db:
+        nothing = Level(0.0, 0.0, open_above=by_air[f].open_above, inferred=True)
+        some[f] = nothing, Level.at(0.0)
+    return _gap_between(TYPE_HZ, [some.get(f, _ANY_GAP) for f in TYPE_HZ], hidden)
 
 
-def _hidden_db_hl(bone: EarResult) -> dict[int, float]:
+def _beyond(bone: EarResult) -> dict[int, Level]:
     """Return, of `TYPE_HZ`, where bone conduction tells no number, and what it is at least."""
     levels = ((t.frequency_hz, level_of(t)) for t in bone.thresholds if t.frequency_hz in TYPE_HZ)
     return {
-        f: level.low_db
+        f: level
         for f, level in levels
         if level is not None and level.open_above and not level.sd_db and not level.doubtful
     }
 
 
-def _gap_between(frequencies_hz: tuple[int, ...], pairs: Sequence[Pair]) -> Gap | None:
-    """Return the mean gap over frequencies; None: it may lie on either side of its number."""
-    air, bone = zip(*pairs, strict=True)
-    gap = Level.mean(air).minus(Level.mean(bone))
-    inferred_hz = (
-        f for f, pair in zip(frequencies_hz, pairs, strict=True) if _difference(pair).inferred
-    )
-    return _make_gap(frequencies_hz, Spread(((1.0, gap.low_db, gap.sd_db),)), gap, (*inferred_hz,))
-
-
-def _make_gap(
-    frequencies_hz: tuple[int, ...], spread: Spread, level: Level, inferred_hz: tuple[int, ...]
+def _gap_between(
+    frequencies_hz: tuple[int, ...], pairs: Sequence[Pair], hidden: Spread = NOTHING
 ) -> Gap | None:
-    if level.bound is None:
+    """Return the mean gap over frequencies; None: it may lie on either side of its number.
+
+    Parameters
+    ----------
+    frequencies_hz : tuple of int
+    pairs : sequence of pairs of Level
+        The thresholds by air and by bone at each.
+    hidden : Spread, optional
+        What the gaps have together that are in no pair.
+    """
+    air, bone = zip(*pairs, strict=True)
+    gap, count = Level.mean(air).minus(Level.mean(bone)), len(pairs)
+    if gap.bound is None:
         return None
+    spread = Spread(
+        tuple(
+            (weight, gap.low_db + db / count, hypot(gap.sd_db, sd_db / count))
+            for weight, db, sd_db in hidden.parts
+        )
+    )
     low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db())
+    among = zip(frequencies_hz, pairs, strict=True)
     return Gap(
         frequencies_hz,
         round(spread.mean_db, LEVEL_DIGITS),
-        None if level.open_below else low_db,
-        None if level.open_above else high_db,
+        None if gap.open_below else low_db,
+        None if gap.open_above else high_db,
         round(spread.above(GAP_DB), LEVEL_DIGITS),
-        level.bound,
-        inferred_hz,
+        gap.bound,
+        tuple(f for f, (a, b) in among if a.inferred or b.inferred),
     )
 
 
@@ -369,8 +359,6 @@ def _loss_type(mean: Gap | None, levels: Sequence[Level]) -> LossType:
         return LossType.SENSORINEURAL
     if not mean.is_called or len(levels) < len(TYPE_HZ):
         return LossType.UNKNOWN
-    bone = Level.mean(levels)
-    normal = bone.low_db < NORMAL_BONE_DB_HL
-    if bone.open_above if normal else bone.open_below:
-        return LossType.UNKNOWN  # there is a gap, but bone conduction may be on either side
-    return LossType.CONDUCTIVE if normal else LossType.MIXED
+    # There is a gap, but bone conduction may be on either side: then none is told.
+    bone = replace(Level.mean(levels), sd_db=0.0).probability_at_least(NORMAL_BONE_DB_HL)
+    return {None: LossType.UNKNOWN, 0.0: LossType.CONDUCTIVE, 1.0: LossType.MIXED}[bone]

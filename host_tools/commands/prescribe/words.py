@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from device.hearing_aid.candidacy import NORMAL_DB_HL
+from device.hearing_aid import candidacy
 from device.hearing_aid.chain import LIMITER_EARLY_DB
 from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, Fit
 from device.hearing_aid.for_whom import Code, Finding
@@ -52,7 +52,6 @@ SIGNS: Final[dict[str, str]] = {
     Outcome.INFERRED: INFERRED_SIGN,
 }
 GAP_SIGNS: Final = {GapMark.AT_LEAST: "≥", GapMark.INFERRED: INFERRED_SIGN}
-SURE: Final = 0.95  # so probable it is said without a number
 FOR_WHOM: Final = {code: f"whom_{code.replace('-', '_')}" for code in Code}
 
 
@@ -174,7 +173,7 @@ class PrescriptionWords:
         return " ".join(map(self._finding, found)) or self.say("whom_audible")
 
     def _finding(self, found: Finding) -> str:
-        key, limit = FOR_WHOM[found.code], self.catalogue.number(NORMAL_DB_HL)
+        key, limit = FOR_WHOM[found.code], self.catalogue.number(candidacy.NORMAL_DB_HL)
         if found.code == Code.NORMAL and found.frequencies_hz:
             key = "whom_normal_doubt"
         return self.say(key, at_hz=self._at(found), limit=limit)
@@ -186,7 +185,7 @@ class PrescriptionWords:
         for k, frequency_hz in enumerate(found.frequencies_hz):
             share = found.probabilities[k] if found.probabilities and not surely else 1.0
             probably = f" ({self.catalogue.percent(self.catalogue.number(100.0 * share))})"
-            said.append(f"{frequency_hz:g}{'' if share >= SURE else probably}")
+            said.append(f"{frequency_hz:g}{'' if share >= candidacy.SURE else probably}")
         return ", ".join(said)
 
     def marks(self, ears: Sequence[EarPrescription], *, held: bool = False) -> list[str]:

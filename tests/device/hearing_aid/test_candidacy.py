@@ -1,12 +1,14 @@
 """A fit says for whom it is, from what was answered."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as budget
 from hypothesis import strategies as st
 
-from device.hearing_aid.candidacy import Ear, of_ear
+from device.hearing_aid.candidacy import LIKELY, SURE, Ear, of_ear
 from device.hearing_aid.for_whom import Code
 from device.hearing_aid.rules import insertion_gain
 from tests.budget import examples
@@ -85,3 +87,20 @@ def test_what_is_unsure_has_a_probability(spread_db: float) -> None:
     (found,) = [each for each in of_ear(ear, np.full(8, 20.0)) if each.code == Code.INAUDIBLE]
     assert all(0.5 <= share <= 1.0 for share in found.probabilities)
     assert (min(found.probabilities) < 0.95) == (spread_db > 5.0)
+
+
+def test_of_a_bound_no_probability_is_told() -> None:
+    def shares(sure: bool, spread_db: float) -> dict[float, float]:
+        ear = an_ear([40.0] * 6 + [75.0, 75.0], spread_db=spread_db)
+        ear = replace(ear, sure=(*ALL[:6], sure, sure))
+        gain_db = insertion_gain("nal-r", HZ, ear.thresholds_db_hl) - 10.0
+        return {
+            f: probability
+            for found in of_ear(ear, gain_db)
+            for f, probability in zip(found.frequencies_hz, found.probabilities, strict=True)
+        }
+
+    unsure, bound = shares(True, 12.0), shares(False, 12.0)
+    assert any(LIKELY <= unsure[f] < SURE for f in HZ[6:])
+    assert not any(bound.get(f, 1.0) < SURE for f in HZ[6:])
+    assert shares(False, 0.1) == shares(True, 0.1), "it decides"
