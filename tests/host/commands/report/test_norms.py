@@ -1,18 +1,31 @@
 """The age norm is that of ISO 7029:2017, as another implementation of it has it."""
 
+from dataclasses import replace
+
 import pytest
 from scipy.special import ndtri
 
 from firmware_py.procedure.beside import beside, norm_beside, without_person
+from firmware_py.procedure.convention import higher
+from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.norms import TENTH_SDS, AgeNorm, norm_of, spread_until_years
+from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.person import Person, Sex
 from firmware_py.procedure.settings import Settings
-from host_tools.catalogue import ENGLISH, catalogue_of
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.report.norms import norm_title, why_no_norm
+from tests.host.commands.page.test_by_bone import run
 from tests.host.commands.report.test_referral import ear, session
 
 WORDS = catalogue_of(ENGLISH)
+NOTES = """
+globalThis.document = { documentElement: {} };
+return given.languages.map((language) => {
+  useWords(given.keys, given.words, language);
+  return notesOf(given.told, given.paper, given.whose).at(-1);
+});
+"""
 # From the documentation and the tests of phonometry (J. M. Requena-Plens), which has the tables of
 # the standard: the medians of men of 65 at 125 to 8000 Hz, and others.
 MEDIANS_65_M = [6.6, 7.6, 8.0, 9.0, 10.4, 13.4, 16.3, 21.6, 26.2, 33.7, 39.5]
@@ -106,6 +119,31 @@ def test_where_there_is_none_it_says_why(person: Person, why: str) -> None:
     valid = session(ear("right", {}))
     found = norm_beside(valid, person, nominal=False)
     assert why in why_no_norm(found, person, WORDS)
+
+
+def test_who_hears_better_is_told_of_no_bound() -> None:
+    found = ear("right", {}).thresholds[2]
+    doubtful = replace(found, masking=MaskingMark.UNCERTAIN)
+    beyond = replace(higher(found, -100.0), floor_db_hl=-10.0)
+    shares = [AgeNorm(40, "F").usual(each, 0.0) for each in (found, doubtful, beyond)]
+
+    assert [each is not None and each.share_better is not None for each in shares] == [
+        True, False, False,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("person", [Person(), Person(40), Person(None, "F"), Person(81, "M")])
+def test_the_page_says_as_a_report_why_there_is_none(person: Person) -> None:
+    found = session(ear("right", {}))
+    paper = beside(found, Settings(), AnswersGiven(), person, nominal=False)
+    told = {**result_as_json(found, Settings(), nominal=False), "nominal": False}
+    whose = {"age_years": person.age_years, "sex": person.sex}
+    said = run("result.js", NOTES, languages=[*LANGUAGES], told=told, paper=paper, whose=whose)
+
+    for language, line in zip(LANGUAGES, said, strict=True):
+        words = catalogue_of(language)
+        missing = why_no_norm(norm_beside(found, person, nominal=False), person, words)
+        assert line == words.say("report", "no_norm", why=missing)
 
 
 def test_to_whom_no_person_may_be_told_no_age_norm_is() -> None:
