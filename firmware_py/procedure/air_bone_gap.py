@@ -53,7 +53,8 @@ TYPE_SOURCE: Final = "Mazzoli et al. 2003"
 EXAMINATION_SOURCE: Final = "21 CFR 801.420"
 Pair = tuple[Level, Level]  # a threshold by air, and by bone
 # Where the gap may be none, or any.
-_ANY_GAP: Final[Pair] = (Level.at(0.0, open_above=True), Level.at(0.0))
+_NO_GAP: Final = Level.at(0.0)
+_ANY_GAP: Final[Pair] = (Level.at(0.0, open_above=True), _NO_GAP)
 NOTHING: Final = Spread(((1.0, 0.0, 0.0),))
 
 
@@ -300,8 +301,7 @@ def _mean_with_inferred(
         return None
     hidden = infer_sum(measured, most_db, gap_prior or GapPrior.usual())
     for f in most_db:
-        nothing = Level(0.0, 0.0, open_above=by_air[f].open_above, inferred=True)
-        some[f] = nothing, Level.at(0.0)
+        some[f] = replace(_NO_GAP, open_above=by_air[f].open_above, inferred=True), _NO_GAP
     return _gap_between(TYPE_HZ, [some.get(f, _ANY_GAP) for f in TYPE_HZ], hidden)
 
 
@@ -320,24 +320,16 @@ def _gap_between(
 ) -> Gap | None:
     """Return the mean gap over frequencies; None: it may lie on either side of its number.
 
-    Parameters
-    ----------
-    frequencies_hz : tuple of int
-    pairs : sequence of pairs of Level
-        The thresholds by air and by bone at each.
-    hidden : Spread, optional
-        What the gaps have together that are in no pair.
+    `hidden`: what those gaps have together that are inferred, and so in none of the pairs.
     """
     air, bone = zip(*pairs, strict=True)
     gap, count = Level.mean(air).minus(Level.mean(bone)), len(pairs)
     if gap.bound is None:
         return None
-    spread = Spread(
-        tuple(
-            (weight, gap.low_db + db / count, hypot(gap.sd_db, sd_db / count))
-            for weight, db, sd_db in hidden.parts
-        )
+    parts = (
+        (w, gap.low_db + db / count, hypot(gap.sd_db, sd / count)) for w, db, sd in hidden.parts
     )
+    spread = Spread((*parts,))
     low_db, high_db = (round(end, LEVEL_DIGITS) for end in spread.band_db())
     among = zip(frequencies_hz, pairs, strict=True)
     return Gap(

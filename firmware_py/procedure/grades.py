@@ -157,12 +157,8 @@ def _is_beyond(reading: Reading) -> bool:
 
 def _bound_of(four: Mapping[int, Reading]) -> tuple[Bound, dict[int, float]]:
     """Return what the mean is by what the four are, and the limits that stand for thresholds."""
-    at_least = any(
-        each.limit == Bound.AT_LEAST or each.kind == Kind.PERHAPS_ABOVE or each.doubtful
-        for each in four.values()
-    )
-    at_most = any(each.limit == Bound.AT_MOST for each in four.values())
-    bound = Bound.AT_LEAST if at_least else Bound.AT_MOST if at_most else Bound.NONE
+    found = {each.bound for each in four.values()}
+    bound = next((each for each in (Bound.AT_LEAST, Bound.AT_MOST) if each in found), Bound.NONE)
     # Of an ear with both, what lies below the floor keeps its posterior: the mean is no less.
     constant_db_hl = {
         f: each.level_db_hl

@@ -83,6 +83,12 @@ class Reading:
         return None if self.kind == Kind.INFERRED else self.level_db_hl
 
     @property
+    def bound(self) -> Bound:
+        """Return what the threshold is of the level: no less, if the other ear may have heard."""
+        perhaps = self.kind == Kind.PERHAPS_ABOVE or self.doubtful
+        return Bound.AT_LEAST if perhaps else self.limit
+
+    @property
     def sign(self) -> str:
         """Return what stands before the level."""
         return "?" if self.kind == Kind.PERHAPS_ABOVE else SIGNS[self.limit]
@@ -130,24 +136,15 @@ def _read_number(found: ThresholdResult, kind: Kind, *, masked: bool, doubtful: 
 
 
 def level_of(found: ThresholdResult) -> Level | None:
-    """Return what is known of a threshold: a number with its SD, or a limit; None: nothing.
-
-    What the other ear may have heard is no less for this one.
-    """
+    """Return what is known of a threshold: a number with its SD, or a limit; None: nothing."""
     reading = read(found)
     if reading.level_db_hl is None:
         return None
-    perhaps = reading.kind == Kind.PERHAPS_ABOVE
-    db_hl = reading.level_db_hl - PERHAPS_BELOW_DB * perhaps
+    db_hl = reading.level_db_hl - PERHAPS_BELOW_DB * (reading.kind == Kind.PERHAPS_ABOVE)
     return Level(
-        db_hl,
-        db_hl,
-        reading.limit == Bound.AT_MOST,
-        reading.limit == Bound.AT_LEAST or perhaps or reading.doubtful,
-        found.sd_db or 0.0,
-        reading.kind == Kind.INFERRED,
-        reading.doubtful,
-    )
+        db_hl, db_hl, reading.limit == Bound.AT_MOST, reading.bound == Bound.AT_LEAST,
+        found.sd_db or 0.0, reading.kind == Kind.INFERRED, reading.doubtful,
+    )  # fmt: skip
 
 
 def threshold_as_json(found: ThresholdResult) -> dict[str, Any]:
