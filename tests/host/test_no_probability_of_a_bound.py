@@ -1,6 +1,7 @@
 """No form tells a probability of a bound, and each says the same of gaps that are open or absurd.
 
-The forms are the report's page and paper, the page in a browser, what the device tells, the exports, the demo and a prescription.
+The forms are the report's page and paper, the page in a browser, what the device tells, the
+exports, the demo and a prescription.
 """
 
 import csv
@@ -230,8 +231,8 @@ def test_what_gaps_want_is_one_statement_in_every_form(change: Change, key: str)
     english = statement(ENGLISH)
     assert english in text_of(page_of(findings_of(session), session, NoSteps(), NO_HEADING))
     assert english in "\n".join(loss_notes(gaps_beside(session.result, nominal=False)))
-    for fhir in (as_fhir([examination]).decode(),):
-        assert english in fhir
+    fhir = as_fhir([examination]).decode()
+    assert english in fhir
 
 
 def test_a_type_of_loss_by_an_impossible_gap_is_unknown_in_every_form() -> None:
@@ -253,5 +254,5 @@ def test_a_type_of_loss_by_an_impossible_gap_is_unknown_in_every_form() -> None:
         if row["loss"]
     ]
     assert (row["loss"], row["loss_15_db_percent"]) == ("unknown", "")
-    for fhir in (as_fhir([examination]).decode(),):
-        assert "right ear: type of loss by the air-bone gap: unknown" in fhir
+    fhir = as_fhir([examination]).decode()
+    assert "right ear: type of loss by the air-bone gap: unknown" in fhir
