@@ -1,0 +1,103 @@
+"""What is wide has room in every window: nothing is cut off, and nothing lies on anything else."""
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.head import Head
+from device.simulator.listener import SimulatedListener
+from device.simulator.world import World
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.settings import Settings
+from host_tools.catalogue import LANGUAGES
+from tests.budget import quick
+from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.rig import Device
+
+pytestmark = pytest.mark.xdist_group("page-words")
+WIDTHS_PX: Final = (390, 720, 1024, 1280, 1920)
+TWO_COLUMNS_PX: Final = 1024  # from here on
+HEIGHT_PX: Final = 900
+NARROW: Final = Settings(
+    routes="air, bone", frequency_min_hz=500.0, frequency_max_hz=1000.0, seed=2
+)
+# What reaches over the edge of the window, and which boxes lie on one another.
+MISPLACED: Final = """() => {
+  const isSeen = (each) => each.getClientRects().length && !each.closest("svg, .unseen");
+  const seen = [...document.querySelectorAll("main *")].filter(isSeen);
+  const named = (each) => `${each.tagName} ${each.id} ${each.textContent.slice(0, 40)}`;
+  const isOut = ({ left, right }) => left < -0.5 || right > innerWidth + 0.5;
+  const out = seen.filter((each) => isOut(each.getBoundingClientRect())).map(named);
+  const boxes = seen.filter((each) => each.matches("figure, table"));
+  const meet = (p, q) => p.left < q.right - 0.5 && q.left < p.right - 0.5
+    && p.top < q.bottom - 0.5 && q.top < p.bottom - 0.5;
+  const on = boxes.flatMap((one, i) => boxes.slice(i + 1)
+    .filter((other) => meet(one.getBoundingClientRect(), other.getBoundingClientRect()))
+    .map((other) => `${named(one)} on ${named(other)}`));
+  return [...out, ...on];
+}"""
+
+
+@pytest.fixture(scope="module")
+def both_routes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a session by air and bone, with noise and an age norm: the widest tables there are."""
+    right, left = audiogram_named("N3")["right"], audiogram_named("N1")["left"]
+    listener = SimulatedListener({"right": right, "left": left}, head=Head({"right": 35.0}), seed=2)
+    world = World(tmp_path_factory.mktemp("both"), listener)
+    world.begin(NARROW, Person(60.0, "F", "P-1"))
+    while world.runner.session is not None:
+        world.until(lambda: world.runner.session is None or is_waiting(world))
+        if world.runner.session is not None:
+            assert world.ask("SESS:CONT") == ["OK"]
+    world.close()
+    return world.journal()
+
+
+def is_waiting(world: World) -> bool:
+    session = world.runner.session
+    return session is not None and session.test.state == PAUSED
+
+
+def show_both_routes(device: Device, operator: Operator, journal: Path) -> Page:
+    device.directory.mkdir(exist_ok=True)
+    shutil.copy(journal, device.journal())
+    page = operator.join(device)
+    expect(page.locator("#result-tables table")).to_have_count(4)
+    assert page.locator("#result-tables table").first.locator("thead th").count() == 7
+    return page
+
+
+def test_no_table_of_a_result_is_cut_off_or_lies_on_another(
+    device: Device, operator: Operator, both_routes: Path
+) -> None:
+    page = show_both_routes(device, operator, both_routes)
+    for language in LANGUAGES:
+        page.select_option("#language", language)
+        for width in WIDTHS_PX:
+            page.set_viewport_size({"width": width, "height": HEIGHT_PX})
+            assert page.evaluate(MISPLACED) == [], (language, width)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", quick(WIDTHS_PX, 1280))
+def test_the_right_ear_is_left_of_the_left_one_and_bone_below_air(
+    device: Device, operator: Operator, both_routes: Path, width: int
+) -> None:
+    page = show_both_routes(device, operator, both_routes)
+    page.set_viewport_size({"width": width, "height": HEIGHT_PX})
+    rectangles = "each => each.map((e) => e.getBoundingClientRect().toJSON())"
+    right, left, right_bone, left_bone = page.locator("#result-tables table").evaluate_all(
+        rectangles
+    )
+    if width < TWO_COLUMNS_PX:
+        assert right["y"] < left["y"] < right_bone["y"] < left_bone["y"]
+        return
+    assert right["x"] < left["x"]
+    assert right["y"] == left["y"]
+    assert (right["x"], left["x"]) == (right_bone["x"], left_bone["x"])
+    assert right_bone["y"] == left_bone["y"] > right["y"] + right["height"]
