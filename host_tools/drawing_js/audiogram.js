@@ -63,10 +63,12 @@ const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
  *     transducer: "bone", or left out by air: no lines join its symbols, and without a curve each
  *       has its band as a bar;
  *     supposed: whether it is what another model says, drawn in grey with diamonds;
+ *     doubtful: whether its symbols are drawn in grey;
  *     thresholds: [{frequency_hz, kind, level_db_hl, low_db_hl, high_db_hl, symbol, wide,
- *                   confirmed_db_hl}],
+ *                   confirmed_db_hl, before}],
  *       kind: "measured", "above", "at-most", "perhaps-above", "inferred" or "unknown";
  *       symbol: "none", "masked" or "uncertain"; what is not known is null or left out;
+ *       before: the same of what has no symbol any more, which is drawn in grey;
  *     curve: {frequencies_hz, mean_db_hl, low_db_hl, high_db_hl}: the band and, if it is there,
  *       the mean of the posterior; without a curve the band joins those of the thresholds;
  *     asked_hz: the frequencies of the tones that count: elsewhere the band is faint; without it
@@ -280,7 +282,8 @@ function drawSymbols(svg, ear) {
   const bars = isByBone(ear) && !ear.curve;
   for (const each of ear.thresholds) {
     if (bars && hasSymbol(each) && hasBand(each)) drawBar(group, ear, each);
-    if (hasSymbol(each)) drawOne(group, ear, each);
+    if (hasSymbol(each)) drawOne(group, ear, each, ear.doubtful);
+    else if (each.before) drawOne(group, ear, { frequency_hz: each.frequency_hz, ...each.before }, true);
     if (each.confirmed_db_hl != null) drawConfirmed(group, each);
   }
 }
@@ -295,9 +298,9 @@ function drawBar(group, ear, each) {
   element("path", { class: "edge", d: `M${x} ${top}V${bottom}` }, group);
 }
 
-function drawOne(group, ear, each) {
+function drawOne(group, ear, each, inGrey) {
   const [x, y] = placeOf(each);
-  const mark = element("g", { class: "threshold", transform: `translate(${x} ${y})` }, group);
+  const mark = element("g", { class: inGrey ? "threshold grey" : "threshold", transform: `translate(${x} ${y})` }, group);
   mark.dataset.frequencyHz = each.frequency_hz;
   mark.dataset.kind = each.kind;
   symbolInto(mark, ear, each.symbol, each.kind);

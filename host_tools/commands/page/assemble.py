@@ -25,23 +25,27 @@ _EXPORT: Final = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+)
 _WAITS: Final = re.compile(r"^export const \w+ = await ", re.MULTILINE)
 # What stays as it is in a script: texts; templates, in whose places others may stand; expressions
 # that are matched, after whose first stroke there is no space, as there is after that of a
-# division. Comments go, and so do the spaces around the signs of the language.
+# division. Comments go, and so do the spaces around the signs of the language and what ends a last
+# statement.
 _TEXT: Final = r'"(?:[^"\\\n]|\\.)*"'
 _PLAIN: Final = r"`(?:[^`\\]|\\.)*`"
 _PLACE: Final = rf"\$\{{(?:[^{{}}`]|\{{[^{{}}`]*\}}|{_PLAIN})*\}}"
 _TEMPLATE: Final = rf"`(?:[^`\\$]|\\.|\$(?!\{{)|{_PLACE})*`"
 _MATCHED: Final = r"/(?![*/ ])(?:[^/\\\n[]|\\.|\[(?:[^\]\\]|\\.)*\])+/"
+_COMMENT: Final = r"(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)"
 _SCRIPT: Final = re.compile(
     rf"(?P<kept>{_TEXT}|{_TEMPLATE}|{_MATCHED})"
-    r"|\s*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)"
-    r"|\s*(?P<sign>!==?|[{}();,=<>?:&|[\]])\s*|(?P<space>\s+)"
+    r"|\s*;(?=\s*\})"
+    rf"|\s*{_COMMENT}"
+    rf"|\s*(?P<sign>!==?|[{{}}();,=<>?:&|[\]])(?:\s|{_COMMENT})*|(?P<space>\s+)"
 )
-_AROUND: Final = re.compile(r"\s*([{};,])\s*")  # what needs no space in a style sheet
+# What a style sheet does without: comments, the last sign before a brace, and these spaces.
+_STYLE: Final = re.compile(rf"{_COMMENT}|;(?=\s*\}})|\s*([{{}};,])\s*|(?<=:)\s+")
 
 
 def page() -> str:
     """Return the page: all of it in one file, with nothing from outside."""
-    program, style = _program(), _AROUND.sub(r"\1", f"{drawing_js.style()}\n{_asset('page.css')}")
+    program, style = _program(), _STYLE.sub(r"\1", f"{drawing_js.style()}\n{_asset('page.css')}")
     parts = {
         "policy": _policy(program, style),
         "style": style,
@@ -102,6 +106,7 @@ def _policy(program: str, style: str) -> str:
             "default-src 'none'",
             f"script-src '{_digest(program)}'",
             f"style-src '{_digest(style)}'",
+            "img-src data:",  # the icon
             "connect-src 'self' ws://127.0.0.1:* ws://localhost:*",
             "base-uri 'none'",
             "form-action 'none'",

@@ -11,6 +11,7 @@ import { clockTime, dateAndTime, earName, number, routeOf, say, unitOf } from ".
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS_SHOWN = 200;
 const IDENTITY = "identity"; // the check whether it is the same person
+const HOLDING_UP = [IDENTITY, "placing", "earphones"]; // checks that end only at a button of their own
 const RIGHT_FIRST = ["right", "left"];
 
 /** Return whether nothing of the ear is told: who asks for it is not to know it. */
@@ -53,12 +54,13 @@ function watermarkOf(ear, { outcome, calibration, simulated }) {
 /** Return an ear of a result as the drawing takes it. */
 export function drawnEar(ear, tones = []) {
   const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each.threshold_db_hl]));
-  const thresholds = ear.thresholds.map(({ frequency_hz, reading }) => ({
+  const thresholds = ear.thresholds.map(({ frequency_hz, reading, before }) => ({
     frequency_hz,
     ...reading,
+    before,
     confirmed_db_hl: again.get(frequency_hz),
   }));
-  return { ear: ear.ear, transducer: ear.transducer, thresholds, tones };
+  return { ear: ear.ear, transducer: ear.transducer, doubtful: ear.doubtful, thresholds, tones };
 }
 
 /** Draw the ears of a result beside one another, the right one first. */
@@ -119,12 +121,14 @@ export class Live {
   #tones = []; // answered since this page was loaded
   #result = null;
   #shown = null; // what `state` was given last
+  #known = new Map(); // the last reading that had a symbol, by route and frequency
 
   /** Forget the answers of another test. */
   begin() {
     this.#tones = [];
     this.#result = null;
     this.#shown = null;
+    this.#known.clear();
     this.#silence();
     fill(at("answers"));
     show(at("answers-before"), false);
@@ -189,14 +193,17 @@ export class Live {
    */
   state(about, result, whose) {
     this.#shown = [about, result, whose];
-    this.#result = result;
+    this.#result = result && this.#withDoubts(result, about);
     fill(at("whose"), whoseWords(whose));
     const isPaused = about.state === "paused";
     const isLost = isBoardLost(about);
     if (isPaused || isLost) {
       this.#silence();
     }
-    const state = say(isLost && !isPaused ? "board_lost" : `state_${about.state}`);
+    // These are answered by the button beside the question: Escape may have been meant as a pause.
+    const isHeld = HOLDING_UP.includes(about.check);
+    const isPlaced = isHeld && about.check !== IDENTITY;
+    const state = say(isLost && !isPaused ? "board_lost" : `state_${isPlaced ? "waiting" : about.state}`);
     fill(at("now-state"), [state, isPaused ? "" : routeWords(about, result)].filter(Boolean).join(" · "));
     fill(at("now-left"), isLost ? "–" : clockTime(Number(about.seconds_to_go ?? 0)));
     fill(at("now-so-far"), say(`so_far_${about.so_far.replace("-", "_")}`));
@@ -206,10 +213,26 @@ export class Live {
     fill(at("now-presses"), say("some_of", { some: about.false_positives, all: about.silences }));
     fill(at("pause-words"), say(isPaused ? "continue" : "pause"));
     at("pause").setAttribute("aria-pressed", String(isPaused));
-    // These are answered by the button beside the question: Escape may have been meant as a pause.
-    at("pause").disabled = [IDENTITY, "placing", "earphones"].includes(about.check);
+    at("pause").disabled = isHeld;
+    show(at("pause"), !isHeld);
     showCheck(isPaused && !about.check ? { check: "pause" } : about, whose);
     this.#draw();
+  }
+
+  /** Return the result with what it had symbols of before, and which ear is in doubt: in grey. */
+  #withDoubts(result, about) {
+    const isDoubtful = (ear) => about.so_far === "doubtful" && routeOf(ear) === routeOf(about);
+    const ears = result.ears.map((ear) => {
+      const thresholds = ear.thresholds.map((found) => {
+        const place = `${routeOf(ear)} ${found.frequency_hz}`;
+        if (found.reading.symbol) {
+          this.#known.set(place, found.reading);
+        }
+        return { ...found, before: this.#known.get(place) };
+      });
+      return { ...ear, thresholds, doubtful: isDoubtful(ear) };
+    });
+    return { ...result, ears };
   }
 
   #draw() {
@@ -248,7 +271,7 @@ function showCheck(about, whose) {
   }
   at("live-check").classList.toggle("warning", check === "pause");
   const isAsked = check === IDENTITY || check === "pause";
-  fill(at("check-question"), say(`check_${check}`, { ear: ear && earTitle(ear) }));
+  fill(at("check-question"), questionOf(check, ear));
   const begun = isAsked && whose.started ? [say("whose_begun", { when: dateAndTime(whose.started) })] : [];
   fill(at("check-whose"), isAsked ? [whoseWords(whose), ...begun].join(" · ") : "");
   fill(at("check-why"), asTold(reasonsOf(about)));
@@ -263,6 +286,11 @@ function showCheck(about, whose) {
     show(at(`ear-${named}`), check === "ear");
   }
   show(at("hear-nobody"), check === "equipment");
+}
+
+/** Return what a check asks the operator. */
+export function questionOf(check, ear) {
+  return say(`check_${check}`, { ear: ear && earTitle(ear) });
 }
 
 function answerWords(about) {

@@ -1,11 +1,12 @@
 // The page: the way to the device, what is shown when, keys, and what the operator is told.
 
+import { Call } from "./call.js";
 import { Device, Misfit, NotEntered } from "./device.js";
 import { at, fill, make, retell, show, tell } from "./dom.js";
 import { complain, mendAll } from "./field.js";
 import { KNOWS } from "./knowledge.js";
 import { errorOf, isBoardLost, pairs } from "./lines.js";
-import { Live } from "./live.js";
+import { Live, questionOf } from "./live.js";
 import { forgetTyped, samePerson, whoseIs } from "./person.js";
 import { Preparation } from "./prepare.js";
 import { ofNumber, plain, wordsFor } from "./problems.js";
@@ -63,6 +64,7 @@ class Page {
     this.preparation = new Preparation(this.device, KNOWS, () => this.refresh(), problem);
     this.result = new Result(this.device, KNOWS, problem);
     this.live = new Live();
+    this.call = new Call();
     this.tone = new HandTone(this.device, problem);
     this.tuning = new Tuning(this.device, problem);
     this.shown = "";
@@ -71,6 +73,7 @@ class Page {
     this.busyTries = 0;
     this.refreshing = null;
     this.isStale = false;
+    this.isPausedHere = false; // by the operator, who is not called for that
     this.begun = 0; // tests, since this page was loaded
     this.resultOf = null; // how many had begun when the result was asked for that is shown
   }
@@ -283,8 +286,8 @@ class Page {
       const whose = result ? whoseIs(this.device.serial, result) : { session, typed: {} };
       this.view("live");
       this.live.state(this.about, result, whose);
-      const underWay = isLost ? "board_lost" : "under_way";
-      this.status(state === "paused" ? "paused" : this.about.check ? "checking" : underWay);
+      this.status(statusOf(this.about));
+      this.callFor(this.about);
       return;
     }
     // A test that began and ended between two looks was not live.
@@ -295,6 +298,19 @@ class Page {
     }
     if (this.shown !== "prepare") {
       await this.prepare();
+    }
+  }
+
+  /** Call the operator, unless nothing is asked, or the operator had the test paused. */
+  callFor(about) {
+    const { check = "", ear = "", reasons = "", state } = about;
+    const isPaused = state === "paused";
+    if (isBoardLost(about)) {
+      this.call.to("board", () => say("status_board_lost"), true);
+    } else if (check || (isPaused && !this.isPausedHere)) {
+      this.call.to(`${check} ${ear} ${reasons}`, () => questionOf(check || "pause", ear), isPaused);
+    } else {
+      this.call.end();
     }
   }
 
@@ -356,6 +372,9 @@ class Page {
     }
     show(at("check"), name === "prepare");
     show(at("device"), name !== "off");
+    if (name !== "live") {
+      this.call.end();
+    }
     if (was !== name && (was || name !== "off")) {
       at(`view-${name}`).querySelector("h2").focus();
     }
@@ -379,7 +398,7 @@ class Page {
       this.forget((number) => MENDED[what].includes(number));
     } else if (what === "session") {
       this.forget((number) => number === DISK_REFUSES);
-      this.isResultLocked = false;
+      this.isResultLocked = this.isPausedHere = false;
       this.sawBegin = true;
       this.begun += 1;
       this.live.begin();
@@ -393,6 +412,9 @@ class Page {
     } else if (OF_TUNING.includes(what)) {
       this.tuning.told(what, about);
       this.tuning.load().catch((error) => this.problem(error));
+    }
+    if (what === "continued") {
+      this.isPausedHere = false;
     }
     this.announce(what, about);
     if (AFFECTS_STATE.includes(what)) {
@@ -483,7 +505,10 @@ class Page {
   listen() {
     const ask = (header, values) => () =>
       this.device.askOperator(header, values).then(() => this.refresh(), (error) => this.problem(error));
-    this.pauseOrGoOn = () => ask(this.about.state === "paused" ? "SESS:CONT" : "SESS:PAUS")();
+    this.pauseOrGoOn = () => {
+      this.isPausedHere = this.about.state !== "paused";
+      return ask(this.isPausedHere ? "SESS:PAUS" : "SESS:CONT")();
+    };
     this.abort = ask("SESS:ABOR");
     at("pause").addEventListener("click", () => this.pauseOrGoOn());
     at("abort").addEventListener("click", () => this.abort());
@@ -570,6 +595,15 @@ class Page {
   }
 }
 
+/** Return what is under way, as a screen reader hears it. */
+function statusOf(about) {
+  const asked = { ear: "asking", placing: "placing" }[about.check];
+  if (asked || about.state === "paused") {
+    return asked ?? "paused";
+  }
+  return about.check ? "checking" : isBoardLost(about) ? "board_lost" : "under_way";
+}
+
 /** Ask for the PIN; return it, or null. */
 function askPin(why) {
   const dialog = at("pin-dialog");
@@ -597,7 +631,6 @@ function translate() {
   for (const element of document.querySelectorAll("[data-say]")) {
     element.textContent = say(element.dataset.say);
   }
-  document.title = say("title");
 }
 
 function offerLanguages() {

@@ -60,7 +60,8 @@ export class Preparation {
     }
     for (const name of TEXTS) {
       const choices = this.#knows.settings[name].choices;
-      fill(at(name), ...choices.map((each) => optionOf(name, each)));
+      const rightFirst = choices.toSorted((one, other) => (one === "left") - (other === "left"));
+      fill(at(name), ...rightFirst.map((each) => optionOf(name, each)));
     }
   }
 
@@ -113,6 +114,7 @@ export class Preparation {
     differ.push(...others.map(([name, value]) => make("li", { lang: "en" }, plain(`${name}: ${value}`))));
     fill(at("differs"), ...differ);
     show(at("differs-part"), differ.length > 0);
+    show(at("new-person"), Object.values(personTyped()).some(Boolean));
     const key = this.#isNamed ? "unnamed" : "unnamed_again";
     fill(at("unnamed"), personTyped().identifier ? "" : say(key));
   }
@@ -205,7 +207,7 @@ export class Preparation {
     const rules = Object.fromEntries(OF_PERSON.map((field) => [field, this.#knows.visits[field]]));
     const differs = differencesOf(rules, before, now).map(differsWords).join("; ");
     const words = () => say("ask_same", { number: session, when: dateAndTime(known.started), differs });
-    if (!differs || (await askOperator(words(), "same_person", "new_person")) === "yes") {
+    if (!differs || (await askOperator(words(), "same_person", "ask_other")) === "yes") {
       return true;
     }
     at("identifier").focus();

@@ -75,7 +75,7 @@ export class Result {
     const isFinal = result.final;
     const isValid = result.ears.every((ear) => ear.may_conclude);
     const doubt = result.nominal ? say("uncalibrated") : onPaper("simulated_mark");
-    const why = isValid ? doubt : shortVerdict(this.#result.ears);
+    const why = isValid ? doubt : shortVerdict(ears);
     fill(at("result-outcome"), standingOf(result, isFinal ? "" : why));
     fill(at("result-verdicts"), ...verdictsOf(result.ears));
     at("result").classList.toggle("not-final", !isFinal);

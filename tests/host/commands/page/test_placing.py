@@ -59,6 +59,9 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
         expect(page.locator(SHOWN)).to_be_visible()
         asked.append(page.locator("#check-why").inner_text())
         assert check_buttons(page) == ["Continue"]
+        expect(page.locator("#pause")).to_be_hidden()  # there is one button for it
+        expect(page.locator("#now-state")).to_contain_text("waiting")
+        assert page.get_attribute("body", "data-status") == "placing"
         # Neither is meant for this question: the second of two clicks, and what was to pause.
         page.locator("#check-passed").dispatch_event("click", {"detail": 2})
         page.keyboard.press("Escape")
@@ -66,6 +69,8 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
         # While time stands still the page is not told of what it asked a moment too early.
         device.until_answers(1)
         expect(page.locator(SHOWN)).to_be_hidden()
+        if len(asked) == len(PLACES):  # what was found without noise is asked again
+            expect(page.locator("#live-ears .threshold.grey")).not_to_have_count(0)
         # The page has drawn all tones by air by now, and no tone by bone is drawn as one of them.
         expect(page.locator("#answers tr").first).to_contain_text("ear by bone")
         drawn = page.locator("#live-ears .tones").first.locator(".tone")

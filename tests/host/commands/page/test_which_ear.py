@@ -52,13 +52,13 @@ def test_it_is_ticked_in_a_clinical_test_and_offered_in_a_brisk_one(
         (
             "en",
             "In which ear is the tone?",
-            ["Left ear", "Right ear", "Not sure"],
+            ["Right ear", "Left ear", "Not sure"],
             "confirmed by the listener",
         ),
         pytest.param(
             "nl",
             "In welk oor is de toon?",
-            ["Linkeroor", "Rechteroor", "Weet niet"],
+            ["Rechteroor", "Linkeroor", "Weet niet"],
             "bevestigd door de luisteraar",
             marks=pytest.mark.thorough,
         ),
@@ -72,6 +72,7 @@ def test_the_question_does_not_say_which_ear_it_could_be(
     ear = begin_asking(page, device)
     expect(page.locator("#check-question")).to_have_text(question)
     assert check_buttons(page) == named
+    assert page.get_attribute("body", "data-status") == "asking"
     assert page.locator("#answers td:nth-child(2)").all_text_contents() == ["–"]
     page.reload()
     expect(page.locator("#check-question")).to_have_text(question)

@@ -202,3 +202,19 @@ def test_whose_it_is_is_asked_in_every_language(language: str, page: Page, devic
     told = page.locator("#check-why")
     expect(told).to_contain_text(catalogue_of(language).tables["remarks"]["field_board"])
     expect(told.locator("[lang]")).to_have_count(0)  # all of it is in the language
+
+
+def test_a_form_can_be_emptied_only_when_something_stands_in_it(page: Page) -> None:
+    empty = page.locator("#new-person")
+    expect(empty).to_be_hidden()
+    for name in ("identifier", "tester"):
+        page.fill(f"#{name}", "X-1")
+        expect(empty).to_have_text("Empty all fields")
+        empty.click()
+        expect(empty).to_be_hidden()
+        expect(page.locator(f"#{name}")).to_have_value("")
+    assert page.locator("#first_ear option").all_inner_texts() == [
+        "the better one",
+        "right",
+        "left",
+    ]
