@@ -44,8 +44,8 @@ class Checks:
     checks: int | None
     checks_missed: int | None
     doubted_tones: int | None
-    # "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), both only if that is improbable
-    # with this listener, or "" without a retest
+    # "repeatable", "scattered" (over 5 dB), or, if that is improbable with this listener,
+    # "doubtful" (over 5 dB) or "rejected" (over 10 dB); "" without a retest
     retest: str
     # `clear_tones`, `clear_missed`: tones clearly above the threshold that was found there, and
     # those not heard
@@ -66,7 +66,7 @@ class Checks:
             attention.checks_asked if modelled else None,
             attention.checks_missed if modelled else None,
             ear.measurement.doubted_tones if modelled else None,
-            (ear.retest.verdict or "repeatable") if ear.retest else "",
+            ear.retest.told if ear.retest else "",
             len(clear),
             sum(each.heard is False for each in clear),
             given.trial_s(ear.route),

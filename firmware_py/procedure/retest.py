@@ -68,6 +68,15 @@ class Retest:
             return ""
         return "rejected" if abs(self.difference_db) > RETEST_ACCEPTED_DB else "doubtful"
 
+    @property
+    def told(self) -> str:
+        """Return the verdict as it is told: without a doubt "repeatable", or "scattered".
+
+        That is a large difference, but no larger than the answers of this listener scatter.
+        """
+        is_near = self.difference_db is None or abs(self.difference_db) <= RETEST_REPEATABLE_DB
+        return self.verdict or ("repeatable" if is_near else "scattered")
+
     def tone(self) -> Presentation:
         # The start first: in another order the sum may differ by a bit.
         start_db_hl = self._threshold_db_hl + RETEST_START_DB

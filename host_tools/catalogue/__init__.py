@@ -86,13 +86,18 @@ class Catalogue:
         return self.say("format", "date", day=str(day.day), month=month, year=f"{day.year:04d}")
 
     def time(self, iso: str) -> str:
-        """Return a day with hour and minute; what is no time of ISO 8601 is left as it is."""
+        """Return a day with hour, minute and zone; what is no time of ISO 8601 is left as it is.
+
+        Where it was is not recorded: in Tokyo it may have been the next day, so the zone is said.
+        """
         try:
             at = datetime.fromisoformat(iso)
         except ValueError:
             return iso
+        offset = "" if not at.utcoffset() else at.isoformat()[-len("+00:00") :]
+        zone = "" if at.tzinfo is None else f"UTC{offset}"
         hours = f"{at.hour:02d}:{at.minute:02d}"
-        return self.say("format", "time", date=self.date(iso), hours=hours)
+        return self.say("format", "time", date=self.date(iso), hours=hours, zone=zone).strip()
 
     def clock_date(self, iso: str) -> str:
         """Return a day by the clock of a device, and that it was not set if that is so."""

@@ -201,7 +201,8 @@ function askedHz(ear) {
   return ear.thresholds.filter(asked).map((each) => each.frequency_hz);
 }
 
-// Faint all along, and strong, with an edge, where a tone that counts was asked near.
+// Faint from the lowest to the highest frequency that has a threshold or a tone, and not beyond;
+// strong, with an edge, where a tone that counts was asked near.
 function drawBand(group, ear, name) {
   const curve = curveOf(ear);
   if (!curve.frequencies_hz.length) return;
@@ -213,7 +214,11 @@ function drawBand(group, ear, name) {
   for (const hz of askedHz(ear)) {
     element("rect", { x: xOf(hz) - half, y: TOP, width: 2 * half, height: HEIGHT }, clip);
   }
-  const own = element("g", { class: classOf(ear) }, group);
+  const known = [...askedHz(ear), ...ear.thresholds.map((each) => each.frequency_hz)].map(xOf);
+  const [first, last] = [Math.min(...known), Math.max(...known)];
+  const between = element("clipPath", { id: `${name}-known` }, group);
+  element("rect", { x: first, y: TOP, width: last - first, height: HEIGHT }, between);
+  const own = element("g", { class: classOf(ear), "clip-path": `url(#${name}-known)` }, group);
   const asked = element("g", { "clip-path": `url(#${name})` }, own);
   for (const [place, faint] of [[own, " faint"], [asked, ""]]) {
     element("path", { class: `band${faint}`, d: around }, place);

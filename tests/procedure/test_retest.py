@@ -7,7 +7,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import Levels, no_limit
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.retest import Retest
+from firmware_py.procedure.retest import RETEST_REPEATABLE_DB, Retest
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.words import say
@@ -71,6 +71,8 @@ def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_l
     difference_db = retest.difference_db
 
     assert difference_db == -12.5 + 5.0 * silences
+    told = "repeatable" if abs(difference_db) <= RETEST_REPEATABLE_DB else "scattered"
+    assert retest.told == (verdict or told), "who is told of it knows whether it is within 5 dB"
     assert [say(each) for each in test.result().remarks] == ([] if not verdict else [
         f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
     ])  # fmt: skip

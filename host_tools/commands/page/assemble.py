@@ -37,10 +37,16 @@ _SCRIPT: Final = re.compile(
     rf"(?P<kept>{_TEXT}|{_TEMPLATE}|{_MATCHED})"
     r"|\s*;(?=\s*\})"
     rf"|\s*{_COMMENT}"
-    rf"|\s*(?P<sign>!==?|[{{}}();,=<>?:&|[\]])(?:\s|{_COMMENT})*|(?P<space>\s+)"
+    rf"|\s*(?P<sign>!==?|[-+](?![-+])|[{{}}();,=<>?:&|*[\]])(?:\s|{_COMMENT})*|(?P<space>\s+)"
 )
 # What a style sheet does without: comments, the last sign before a brace, and these spaces.
 _STYLE: Final = re.compile(rf"{_COMMENT}|;(?=\s*\}})|\s*([{{}};,])\s*|(?<=:)\s+")
+
+# Before what begins or ends a block a line break is nothing.
+_BLOCKS: Final = re.compile(
+    r"\n+(?=</?(?:body|d[dlt]|details|dialog|div|fieldset|footer|form|h\d|head|header|legend|main"
+    r"|meta|p|script|section|style|summary|t(?:able|body|head|itle|r)|ul)\b)"
+)
 
 
 def page() -> str:
@@ -56,7 +62,8 @@ def page() -> str:
         "knowledge": _pack(knowledge()),
         "program": program,
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
+    html = _BLOCKS.sub("", _asset("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], html)
 
 
 def modules(last: str = MAIN) -> dict[str, str]:

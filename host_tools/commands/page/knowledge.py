@@ -66,7 +66,7 @@ REPORT_ON_PAPER: Final = (
     "set_aside_one", "silence", "silence_pauses", "silence_catches",
     "silence_catches_unsure", "checks_missed", "clear_missed", "doubted", "retest", "retest_none",
     "retest_value", "trial_time",
-    "retest_repeatable", "retest_doubtful", "retest_rejected", "posterior_sd",
+    "retest_repeatable", "retest_scattered", "retest_doubtful", "retest_rejected", "posterior_sd",
     "posterior_sd_value", "remarks", "whole", "presses", "presses_one", "ended_by",
     "ear_sentence", "part_measured", "part_measured_one", "part_wide", "part_wide_one",
     "part_above", "part_at_most", "part_perhaps_above", "part_unknown", "part_inferred",

@@ -42,8 +42,8 @@ class Quality:
     response_times: ResponseTimes | None
     retest_wanted: bool
     retest_difference_db: float | None
-    # "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), both only if that is improbable
-    # with this listener, or "" without a retest
+    # "repeatable", "scattered" (over 5 dB), or, if that is improbable with this listener,
+    # "doubtful" (over 5 dB) or "rejected" (over 10 dB); "" without a retest
     retest_verdict: str
     # `clear_tones`, `clear_missed`: tones 5 dB or more above the threshold that was found there,
     # and those not heard

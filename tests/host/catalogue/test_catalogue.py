@@ -114,10 +114,10 @@ def test_nothing_is_too_long_for_its_place(language: str) -> None:
 @pytest.mark.parametrize(
     ("language", "number", "share", "day", "time"),
     [
-        ("en", "−1234.5", "7 %", "5 March 2026", "5 March 2026, 09:07"),
-        ("nl", "−1234,5", "7%", "5 maart 2026", "5 maart 2026, 09:07 uur"),
-        ("de", "−1234,5", "7 %", "5. März 2026", "5. März 2026, 09:07 Uhr"),
-        ("es", "−1234,5", "7 %", "5 de marzo de 2026", "5 de marzo de 2026, 09:07 h"),
+        ("en", "−1234.5", "7 %", "5 March 2026", "5 March 2026, 09:07 UTC+01:00"),
+        ("nl", "−1234,5", "7%", "5 maart 2026", "5 maart 2026, 09:07 uur UTC+01:00"),
+        ("de", "−1234,5", "7 %", "5. März 2026", "5. März 2026, 09:07 Uhr UTC+01:00"),
+        ("es", "−1234,5", "7 %", "5 de marzo de 2026", "5 de marzo de 2026, 09:07 h UTC+01:00"),
     ],
 )
 def test_numbers_and_dates_are_written_as_the_language_writes_them(
@@ -128,6 +128,12 @@ def test_numbers_and_dates_are_written_as_the_language_writes_them(
     assert catalogue.percent("7").replace("\u00a0", " ") == share
     assert catalogue.date("2026-03-05") == day
     assert catalogue.time("2026-03-05T09:07:59+01:00") == time
+
+
+def test_a_time_says_its_zone_since_elsewhere_it_may_be_another_day() -> None:
+    """In Tokyo this is the first of January, 08:59."""
+    told = [catalogue_of("en").time(f"2026-12-31T23:59:30{zone}") for zone in ("+00:00", "Z", "")]
+    assert told == ["31 December 2026, 23:59 UTC"] * 2 + ["31 December 2026, 23:59"]
 
 
 def test_there_is_no_negative_zero_and_no_day_is_guessed() -> None:

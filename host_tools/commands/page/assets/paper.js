@@ -22,9 +22,11 @@ export function onPaper(key, values) {
   return say(`paper_${key}`, values);
 }
 
-/** Return a time by the clock of the device, wherever this page is read. */
+/** Return a time by the clock of the device, wherever this page is read, with its zone. */
 function time(iso) {
-  const told = onPaper("time", { date: day(iso.slice(0, 10)), hours: iso.slice(11, 16) });
+  const [offset] = /(?:Z|[+-]\d\d:\d\d)$/.exec(iso) ?? [];
+  const zone = offset ? `UTC${offset}`.replace(/Z|[+]00:00/, "") : "";
+  const told = onPaper("time", { date: day(iso.slice(0, 10)), hours: iso.slice(11, 16), zone }).trim();
   return wasClockSet(iso) ? told : `${told} (${onPaper("clock_not_set")})`;
 }
 

@@ -166,6 +166,22 @@ def test_the_paper_of_the_page_names_the_vibrator_as_a_report_does() -> None:
             assert [each for each in facts if each[0] == name] == [[name, value]] * known
 
 
+@pytest.mark.parametrize("zone", ["+00:00", "+09:00", "-03:30", "Z", ""])
+def test_the_paper_of_the_page_says_the_zone_of_a_time_as_a_report_does(zone: str) -> None:
+    started = f"2026-12-31T23:59:30{zone}"
+    whose = {"device": "", "typed": {}, "session": 1, "started": started}
+    paper = {
+        "settings": conductive().header.to_record()["settings"], "prior": "", "firmware": "1",
+        "calibration": {"state": "SIMULATED"}, "masked": False, "breaks": [], "waits": [],
+    }  # fmt: skip
+    result = {"which_ear": "confirmed", "outcome": "complete", "ears": [{"boards": []}]}
+    told = {"result": result, "whose": whose, "paper": paper}
+    said = run("paper.js", FACTS, languages=[*LANGUAGES], **told)
+    for language, facts in zip(LANGUAGES, said, strict=True):
+        catalogue = catalogue_of(language)
+        assert [catalogue.say("record", "tested"), catalogue.time(started)] in facts
+
+
 def test_a_session_by_air_says_nothing_of_gaps() -> None:
     session = conductive()
     told = json.loads(json.dumps(result_as_json(session.result, session.settings, nominal=False)))

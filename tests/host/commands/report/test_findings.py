@@ -4,6 +4,7 @@ import re
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +22,10 @@ from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import ConfirmedThreshold, SessionResult, ThresholdResult
-from firmware_py.procedure.retest import Retest
+from firmware_py.procedure.retest import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB, Retest
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
-from host_tools.catalogue import ENGLISH, catalogue_of
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
 from host_tools.commands.report.quality_words import quality_rows
@@ -166,10 +167,24 @@ def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Pa
     assert ear.quality.retest_wanted
     assert rows[
         "1 kHz retest"
-    ] == f"{ear.quality.retest_difference_db:+.1f} dB (repeatable)".replace("-", "\u2212")
+    ] == f"{ear.quality.retest_difference_db:+.1f} dB (repeatable: within 5 dB)".replace(
+        "-", "\u2212"
+    )
+    scattered = replace(ear.quality, retest_difference_db=7.9, retest_verdict="scattered")
+    far = replace(ear, quality=scattered)
+    told = "+7.9 dB (more than 5 dB, but no more than these answers scatter)"
+    assert dict(quality_rows(far, words))["1 kHz retest"] == told
     assert rows["false positives"].endswith(f"; 0 of {len(catches)} in catch trials")
     tested = replace(ear, quality=replace(ear.quality, retest_difference_db=None))
     assert dict(quality_rows(tested, words))["1 kHz retest"] == "none", "it was to have one"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_tolerances_of_a_retest_are_said_as_the_procedure_has_them(language: str) -> None:
+    say = partial(catalogue_of(language).say, "report")
+    for verdict in ("repeatable", "scattered", "doubtful"):
+        assert f" {RETEST_REPEATABLE_DB:g} dB" in say(f"retest_{verdict}")
+    assert f" {RETEST_ACCEPTED_DB:g} dB" in say("retest_rejected")
 
 
 def test_what_a_profile_does_not_ask_is_not_counted_as_nothing() -> None:

@@ -121,8 +121,9 @@ def test_the_header_says_who_when_where_and_with_what() -> None:
 
     for said in (
         "Maria #strong[Jansen] <b>$x$</b>", "P-17", "8 March 1957", "68 years, female",
-        "20 January 2026, 10:00 and 21 January 2026, 09:00",
-        "20 January 2026, 10:01, gone on with 21 January 2026, 09:00", "no such sentence",
+        "20 January 2026, 10:00 UTC+01:00 and 21 January 2026, 09:00 UTC+01:00",
+        "20 January 2026, 10:01 UTC+01:00, gone on with 21 January 2026, 09:00 UTC+01:00",
+        "no such sentence",
         f"gp-pta {session.header.firmware}, serial number 10000000abcdef01",
         "right: pico right; left: pico left",
         "person: none, each ear was measured with another tone generator",

@@ -129,6 +129,26 @@ def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
     assert 0 < sum(shift < -6.0 for shift in shifts) < len(shifts)
 
 
+@pytest.mark.parametrize("name", ["left-ear-s2", "both-ears-n3"])
+def test_no_band_is_drawn_beyond_the_frequencies_that_have_a_threshold_or_a_tone(name: str) -> None:
+    """The posterior reaches down to 125 Hz, where nothing was asked; the picture does not."""
+    found, session = report(name)
+    for ear, drawing in zip(found.ears, drawings(found, session), strict=True):
+        told = audiogram_as_json(ear, found, session)
+        (mine,) = told["ears"]
+        known_hz = [*mine["asked_hz"], *(each["frequency_hz"] for each in mine["thresholds"])]
+        assert min(mine["curve"]["frequencies_hz"]) < min(known_hz)
+        (band,) = (each for each in drawing.of_class("faint") if "band" in each.get("class", ""))
+        (own,) = (each for each in drawing.svg.iter() if band in each)
+        clip = own.get("clip-path", "").removeprefix("url(#").removesuffix(")")
+        (shape,) = (each for each in drawing.svg.iter() if each.get("id") == clip)
+        (rectangle,) = shape
+        left, width = float(rectangle.get("x", "")), float(rectangle.get("width", ""))
+        x_1000, _ = place(drawing.thresholds[1000])
+        ends = [x_1000 + UNITS_PER_OCTAVE * math.log2(hz / 1000.0) for hz in known_hz]
+        assert (left, left + width) == pytest.approx((min(ends), max(ends)), abs=0.11)
+
+
 def test_symbols_stand_at_their_thresholds() -> None:
     found, session = report("left-ear-s2")
     (drawing,) = drawings(found, session)
