@@ -58,7 +58,7 @@ def test_a_report_says_it(journal: Path, gp_pta: GpPta) -> None:
         code, _, err = gp_pta("report", source, "-o", page)
         assert code == 0, err
     unset, usual = (page.read_text("utf-8") for page in pages)
-    assert "1 January 1970, 09:30 (clock was not set)" in unset
+    assert "1 January 1970, 09:30 UTC (clock was not set)" in unset
     assert "clock was not set" not in usual
 
 

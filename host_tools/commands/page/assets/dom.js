@@ -5,6 +5,11 @@ export function at(id) {
   return document.getElementById(id);
 }
 
+/** Have something done when the element of an id is clicked. */
+export function onClick(id, act) {
+  at(id).addEventListener("click", act);
+}
+
 /** Make an element with attributes and children; a child is an element or a text. */
 export function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);

@@ -2,7 +2,7 @@
 
 import { Call } from "./call.js";
 import { Device, Misfit, NotEntered } from "./device.js";
-import { at, fill, make, retell, show, tell } from "./dom.js";
+import { at, fill, make, onClick, retell, show, tell } from "./dom.js";
 import { complain, mendAll } from "./field.js";
 import { KNOWS } from "./knowledge.js";
 import { errorOf, isBoardLost, pairs } from "./lines.js";
@@ -86,8 +86,8 @@ class Page {
     show(at("connect-serial"), !this.bridge && hasSerial);
     show(at("choose"), !this.bridge && hasSerial);
     show(at("connect-none"), !this.bridge && !hasSerial);
-    at("choose").addEventListener("click", () => this.choose());
-    at("again").addEventListener("click", () => this.connect());
+    onClick("choose", () => this.choose());
+    onClick("again", () => this.connect());
     if (hasSerial && !this.bridge) {
       navigator.serial.addEventListener("connect", () => this.comeBack());
     }
@@ -180,7 +180,7 @@ class Page {
   /** Ask, when nothing was heard for long, whether the device is still there. */
   lookAround() {
     const isQuiet = performance.now() - this.device.heardAt > QUIET_MS;
-    if (this.device.isThere && (isQuiet || document.visibilityState === "visible") && isQuiet) {
+    if (this.device.isThere && isQuiet) {
       this.refresh();
     }
   }
@@ -510,11 +510,11 @@ class Page {
       return ask(this.isPausedHere ? "SESS:PAUS" : "SESS:CONT")();
     };
     this.abort = ask("SESS:ABOR");
-    at("pause").addEventListener("click", () => this.pauseOrGoOn());
-    at("abort").addEventListener("click", () => this.abort());
+    onClick("pause", () => this.pauseOrGoOn());
+    onClick("abort", () => this.abort());
     // The second click of two in a row was meant for the button that was there before.
     const goOn = (event) => event.detail > 1 || ask("SESS:CONT")();
-    at("check-passed").addEventListener("click", goOn);
+    onClick("check-passed", goOn);
     for (const by of ["OPERATOR", "OTHER", "NOBODY"]) {
       at(`hear-${by.toLowerCase()}`).addEventListener("click", ask("SESS:HEAR", { by }));
     }
@@ -522,7 +522,7 @@ class Page {
       at(`ear-${named.toLowerCase()}`).addEventListener("click", ask("SESS:EAR", { named }));
     }
     const next = (id, person) =>
-      at(id).addEventListener("click", () => {
+      onClick(id, () => {
         const { whose } = this.result;
         const last = whose?.session === Number(this.about.session) ? whose : null;
         this.prepare(person(last), last).catch((e) => this.problem(e));
@@ -532,14 +532,14 @@ class Page {
       forgetTyped();
       return {};
     });
-    at("same-go-on").addEventListener("click", goOn);
-    at("another-end").addEventListener("click", () => this.abort());
-    at("last-result").addEventListener("click", () => this.showResult());
-    at("check-again").addEventListener("click", () => this.check().catch((e) => this.problem(e)));
+    onClick("same-go-on", goOn);
+    onClick("another-end", () => this.abort());
+    onClick("last-result", () => this.showResult());
+    onClick("check-again", () => this.check().catch((e) => this.problem(e)));
     for (const id of ["unlock", "live-unlock", "result-unlock"]) {
-      at(id).addEventListener("click", () => this.unlock());
+      onClick(id, () => this.unlock());
     }
-    at("lock").addEventListener("click", () =>
+    onClick("lock", () =>
       this.device.ask("SYST:LOCK").then(() => this.showLock(), (error) => this.problem(error)),
     );
     document.addEventListener("keydown", (event) => this.key(event));
@@ -646,7 +646,7 @@ useWords(KNOWS.keys, KNOWS.words, chosen || navigator.language);
 useRemarks(KNOWS.remarks);
 translate();
 offerLanguages();
-at("pin-cancel").addEventListener("click", () => at("pin-dialog").close(""));
+onClick("pin-cancel", () => at("pin-dialog").close(""));
 const page = new Page();
 at("language").addEventListener("change", () => page.speakIn(at("language").value));
 // A page that the browser kept is not taken out again: it would be that of somebody else.

@@ -1,7 +1,7 @@
 // Before a test: who is tested, how, and its start. Nothing here is of the person before.
 
 import { askOperator } from "./ask.js";
-import { at, fill, make, show, tell } from "./dom.js";
+import { at, fill, make, onClick, show, tell } from "./dom.js";
 import { mendAll } from "./field.js";
 import { isLike, sessionsOf } from "./lines.js";
 import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "./person.js";
@@ -40,7 +40,7 @@ export class Preparation {
       mendAll();
       this.#start().then(onStarted, onProblem);
     });
-    at("new-person").addEventListener("click", () => {
+    onClick("new-person", () => {
       forgetTyped();
       this.load({}).then(() => at("identifier").focus(), onProblem);
     });

@@ -1,7 +1,7 @@
 // What a test found: drawn, in tables, beside earlier sessions of this person, printed and saved.
 
 import { asymmetryLines, bandOf, columnsOf, gapLines, lossLines, normMark, notesOf } from "./beside.js";
-import { at, fill, make, save, show, table, tell } from "./dom.js";
+import { at, fill, make, onClick, save, show, table, tell } from "./dom.js";
 import { sessionsOf, shareOf } from "./lines.js";
 import { drawEars, drawnEar, outcomeWords } from "./live.js";
 import { meanLines } from "./means.js";
@@ -31,9 +31,9 @@ export class Result {
     this.#device = device;
     this.#knows = knows;
     this.#problem = onProblem;
-    at("print").addEventListener("click", () => window.print());
-    at("save-json").addEventListener("click", () => this.#save());
-    at("find-earlier").addEventListener("click", () => this.#findEarlier().catch(onProblem));
+    onClick("print", () => window.print());
+    onClick("save-json", () => this.#save());
+    onClick("find-earlier", () => this.#findEarlier().catch(onProblem));
   }
 
   /** Whose the result is that is shown; null: none is. */

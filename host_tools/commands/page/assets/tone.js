@@ -1,6 +1,6 @@
 // A tone by hand while no test runs, and the listener's button as it is pressed.
 
-import { at, tell } from "./dom.js";
+import { at, onClick, tell } from "./dom.js";
 import { mendAll } from "./field.js";
 import { limitsOf } from "./lines.js";
 import { NotAllowed } from "./table.js";
@@ -20,7 +20,7 @@ export class HandTone {
       mendAll();
       this.#play().catch(onProblem);
     });
-    at("tone-stop").addEventListener("click", () => this.#device.ask("TONE:STOP").catch(onProblem));
+    onClick("tone-stop", () => this.#device.ask("TONE:STOP").catch(onProblem));
     for (const name of ["tone-ear", "tone-frequency"]) {
       at(name).addEventListener("change", () => this.#showLimit());
     }

@@ -1,6 +1,6 @@
 // The fit of a hearing aid, and its tuning by comparison, as the console has them.
 
-import { at, fill, make, show, table, tell } from "./dom.js";
+import { at, fill, make, onClick, show, table, tell } from "./dom.js";
 import { pairs } from "./lines.js";
 import { personTyped } from "./person.js";
 import { asTold } from "./remarks.js";
@@ -32,12 +32,12 @@ export class Tuning {
       const press = () => this.#do("TUNE:ANSW", { answer });
       at(`tune-${answer.toLowerCase()}`).addEventListener("click", press);
     }
-    at("tune-pause").addEventListener("click", () => {
+    onClick("tune-pause", () => {
       const isPaused = at("tune-pause").getAttribute("aria-pressed") === "true";
       this.#do(isPaused ? "TUNE:CONT" : "TUNE:PAUS");
     });
-    at("tune-abort").addEventListener("click", () => this.#do("TUNE:ABOR"));
-    at("tune-result").addEventListener("click", () => this.#result().catch(onProblem));
+    onClick("tune-abort", () => this.#do("TUNE:ABOR"));
+    onClick("tune-result", () => this.#result().catch(onProblem));
   }
 
   async #start() {
