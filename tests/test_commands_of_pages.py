@@ -284,6 +284,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (heading,) = [block for language, block in BLOCK.findall(page.read_text()) if language]
     (place / "person.toml").write_text(heading)
     write_place(place)
+    saved = str(place / "gp-pta-session-1.json")  # by an operator's page
+    assert main(["export", str(place / "sessions/session-000001.journal"), "-o", saved]) == 0
     return place
 
 

@@ -35,7 +35,7 @@ from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.convention import WORDS
 
 ENDING: Final = ".json"
-BYTES_MAX: Final = 1 << 30  # it is parsed whole; of 20,000 sessions
+BYTES_MAX: Final = 64 << 20  # of some 3,000 sessions: it is parsed whole, and takes five times that
 NUMBER_MAX: Final = 2.0**53  # a wide bound: it only keeps nonsense out
 # What a format is written from and the schema, which knows earlier versions, does not require.
 NEEDED: Final = (
@@ -68,7 +68,7 @@ def read_document(path: Path) -> list[DocumentSession | HostError]:
     try:
         told = json.loads(content_of(path, BYTES_MAX))
     except OSError as error:
-        raise HostError(f"{path}: cannot be opened: {error.strerror or error}") from None
+        raise HostError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise HostError(f"{path}: it is no JSON: {error}") from None
     form = told.get("format") if isinstance(told, dict) else None
@@ -154,7 +154,7 @@ def _check_head(told: Told) -> None:
         check(name, told.get(name))
     Person.from_record(told["person"])
     conduct = (told["settings"] or {}).get("conduct")
-    if conduct not in CONDUCTS:
+    if conduct not in (*CONDUCTS,):  # it may be of any type
         raise refusal("settings.conduct", conduct, f"are {', '.join(CONDUCTS)}")
     for number, each in enumerate(told["breaks"]):
         start(f"breaks[{number}].resumed", each["resumed"])

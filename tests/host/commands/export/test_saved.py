@@ -1,6 +1,7 @@
 """A document that was saved gives what its journals give, in every format; else it is refused."""
 
-import copy
+import csv
+import io
 import itertools
 import json
 from collections.abc import Callable, Iterator
@@ -12,10 +13,16 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.record_checks import ResultError
-from host_tools.commands.export.document_session import JSON_FORMAT, whole_as_one
+from host_tools.commands.export.document_session import (
+    JSON_FORMAT,
+    Sessions,
+    whole_as_one,
+)
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import FORMATS
+from host_tools.commands.export.saved import read_document
 from host_tools.commands.export.schema import ABOUT, CHECKS, check_session, schema_text
+from host_tools.errors import HostError
 from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.sessions import SILENT
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, write_again
@@ -208,6 +215,14 @@ def test_what_is_no_document_of_this_version_is_refused_by_name(
     assert words in err
 
 
+def test_a_document_that_is_too_long_is_refused_unread(tmp_path: Path, gp_pta: GpPta) -> None:
+    saved = tmp_path / "saved.json"
+    with saved.open("wb") as file:
+        file.truncate(1 << 40)
+    code, _, err = gp_pta("export", saved, "--format", "csv")
+    assert (code, err) == (2, f"gp-pta: {saved}: cannot be read: is longer than 67108864 bytes\n")
+
+
 @pytest.mark.parametrize(
     "way",
     [("which_ear",), ("calibration", "digest"), ("ears", 0, "boards"), (*_THRESHOLD, "reading")],
@@ -245,30 +260,64 @@ def test_every_keyword_of_the_schema_is_checked() -> None:
 
 def test_the_schema_is_kept_as_others_read_it() -> None:
     """Of each name in a session one value is once left out, and once another thing."""
-    (session,) = document_of(GOLDEN / "bone.journal")["sessions"]
-    for ear in session["ears"]:
-        del ear["thresholds"][2:]
-    for of_ear in session["air_bone_gaps"]:
-        del of_ear["gaps"][1:]
     others = jsonschema.Draft202012Validator(
         {"$defs": json.loads(schema_text())["$defs"], "$ref": "#/$defs/session"}
     )
     instead: Iterator[Any] = itertools.cycle([None, True, -1, 1.5, "", "x", [], {}, [{}]])
     count = 0
-    first = {tuple(key for key in way if isinstance(key, str)): way for way in ways_of(session)}
-    for *way, last in first.values():
+    for inner, last in places_in(session := short_session()):
         for gone in (False, True):
-            changed = copy.deepcopy(session)
-            inner = changed
-            for key in way:
-                inner = inner[key]
-            if gone:
-                del inner[last]
-            else:
+            before = inner.pop(last) if gone else inner[last]
+            if not gone:
                 inner[last] = next(instead)
-            assert is_allowed(changed) == others.is_valid(changed), (way, last, gone)
-            count += not is_allowed(changed)
+            assert is_allowed(session) == others.is_valid(session), (last, gone)
+            count += not is_allowed(session)
+            inner[last] = before
     assert count > 100
+
+
+def test_whatever_stands_in_a_document_is_refused_or_can_be_written_and_does_not_run(
+    tmp_path: Path,
+) -> None:
+    instead: Iterator[Any] = itertools.cycle([None, -1, "=1+1", [], "inferred", {}, 1e300, [7]])
+    counts = {True: 0, False: 0}
+    session = short_session()
+    for inner, last in [*places_in(session), *places_in(session)]:
+        before, inner[last] = inner[last], next(instead)
+        path = save(tmp_path / "saved.json", {"format": JSON_FORMAT, "sessions": [session]})
+        (told,) = read_document(path)
+        counts[isinstance(told, HostError)] += 1
+        sessions = [] if isinstance(told, HostError) else [told]
+        for name, form in FORMS.items() if sessions else ():
+            content = b"".join(form.encode(Sessions(sessions, sessions[0].routes)))
+            if form.options[1] == "csv":
+                cells = (cell for row in csv.reader(io.StringIO(content.decode())) for cell in row)
+                assert [cell for cell in cells if cell.startswith("=")] == [], (name, last)
+        inner[last] = before
+    assert min(counts.values()) > 50
+
+
+def short_session() -> dict[str, Any]:
+    """Return a session by air and by bone with few thresholds."""
+    session: dict[str, Any] = document_of(GOLDEN / "bone.journal")["sessions"][0]
+    for ear in session["ears"]:
+        del ear["thresholds"][2:]
+    for of_ear in session["air_bone_gaps"]:
+        del of_ear["gaps"][1:]
+    return session
+
+
+def places_in(session: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Return an object and a name in it for each name that there is, wherever it stands first."""
+    first: dict[tuple[str, ...], tuple[dict[str, Any], str]] = {}
+    for *way, last in ways_of(session):
+        inner: Any = session
+        for key in way:
+            inner = inner[key]
+        if isinstance(inner, dict) and isinstance(last, str):
+            names = tuple(key for key in (*way, last) if isinstance(key, str))
+            first.setdefault(names, (inner, last))
+    return [*first.values()]
 
 
 def ways_of(value: Any) -> list[Way]:
