@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+# A promise that is broken says with which values, as a test does.
+pytest.register_assert_rewrite("tests.host.commands.export.promises")
+
 
 @pytest.fixture
 def gp_pta(capsys: pytest.CaptureFixture[str]) -> GpPta:

@@ -164,9 +164,9 @@ def _names_of(levels: set[float], told: Iterable[Leaf]) -> set[str]:
 
 
 def _has(name: str, levels: set[float], told: Iterable[Leaf]) -> bool:
-    """Return whether several of these levels stand under a name."""
-    numbers = [leaf.numbers for leaf in told if leaf.name == name]
-    return len(set().union(*numbers) & levels) >= NAMED_OFTEN
+    """Return whether a name is one of levels: most of the numbers under it are of these."""
+    numbers = set().union(*(leaf.numbers for leaf in told if leaf.name == name))
+    return len(numbers & levels) >= max(NAMED_OFTEN, len(numbers) / 2)
 
 
 def limits_that_come_back(encode: Encode) -> list[float]:
