@@ -1,6 +1,6 @@
 """What an ear prescribes: gains with their bands, from thresholds with theirs, if they have any."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -56,10 +56,6 @@ class EarPrescription:
     ear: str
     rule: str
     coupling: str
-    # `frequencies_hz`, `marks`, `wide_db`, `doubtful_hz`: as was given; where a threshold is
-    # doubtful, it and the gain are the least there can be
-    frequencies_hz: tuple[int, ...]
-    marks: tuple[str, ...]
     given: Taken  # the thresholds that all else was taken from
     prescribed: Prescribed
     # `gain_at_db`: gain by the level of speech over all bands; where there was no response it is
@@ -70,12 +66,19 @@ class EarPrescription:
     output_max_db_spl: Banded
     # where a person's own level of discomfort lies: the middle, and that of four in five people
     discomfort_db_spl: Banded
-    wide_db: Mapping[int, tuple[float, float]]
-    doubtful_hz: tuple[int, ...]
     # `gap`: what bone conduction tells of it; None: nothing. `for_gap_db`: so much of the gains for
     # conversational speech is for its air-bone gap, (m,)
     gap: GapPart | None
     for_gap_db: FloatArray
+
+    @property
+    def frequencies_hz(self) -> tuple[int, ...]:
+        return self.given.frequencies_hz
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Return how sure a threshold is at each of them (`procedure.outcomes`), or a table's."""
+        return self.given.marks
 
     @property
     def threshold_db_hl(self) -> FloatArray:
@@ -112,7 +115,7 @@ class EarPrescription:
             silent=[mark == Outcome.NO_RESPONSE for mark in marks],
             perhaps_silent=[mark == Outcome.INCOMPLETE for mark in marks],
             sure=[
-                mark != Outcome.INCOMPLETE and f not in self.doubtful_hz
+                mark != Outcome.INCOMPLETE and f not in self.given.doubtful_hz
                 for f, mark in zip(self.frequencies_hz, marks, strict=True)
             ],
         )
@@ -180,8 +183,6 @@ def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPre
         ear=ear,
         rule=rule,
         coupling=coupling,
-        frequencies_hz=given.frequencies_hz,
-        marks=given.marks,
         given=given,
         prescribed=point,
         gain_at_db={
@@ -192,8 +193,6 @@ def _prescribe_ear(source: Source, ear: str, rule: str, coupling: str) -> EarPre
         ratio=_band(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_band(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
         discomfort_db_spl=_discomfort(centers_hz, given.point_db_hl, drawn),
-        wide_db=given.wide_db,
-        doubtful_hz=given.doubtful_hz,
         gap=gap,
         for_gap_db=table.at_speech_db() - without_db,
     )

@@ -70,7 +70,7 @@ def curve_of(ear: EarPrescription) -> Curve:
     most_db = np.clip(room_db, 0.0, GAIN_MAX_DB)
     gain = ear.gain_at_db[CONVERSATION_DB_SPL]
     doubted = [
-        mark != Outcome.MEASURED or f in ear.wide_db or f in ear.doubtful_hz
+        mark != Outcome.MEASURED or f in ear.given.wide_db or f in ear.given.doubtful_hz
         for f, mark in zip(ear.frequencies_hz, ear.marks, strict=True)
     ]
     wanted_db = np.where(doubted, np.minimum(gain.low, gain.value), gain.value)

@@ -105,7 +105,7 @@ def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
         {
             "frequency_hz": frequency_hz,
             "mark": mark,
-            "wide": frequency_hz in ear.wide_db,
+            "wide": frequency_hz in ear.given.wide_db,
             "published": within_publication(ear.rule, frequency_hz),
             "held": bool(ear.held[k]),
             "gain_max_why": within.why_gain(k),

@@ -106,6 +106,7 @@ def _thresholds(session: RecordedSession, result: EarResult) -> Taken:
         np.array(within).T,
         session.calibration.state != UNCALIBRATED,
         _wide_db(shown, session),
+        tuple(found.frequency_hz for found in shown if read(found).doubtful),
     )
 
 

@@ -189,7 +189,7 @@ def _signs(ear: EarPrescription) -> list[str]:
     said = []
     for k, frequency_hz in enumerate(ear.frequencies_hz):
         sign = sign_of(ear, k).replace(INFERRED_SIGN, "")
-        said.append(sign + (DOUBTFUL_SIGN if frequency_hz in ear.doubtful_hz else ""))
+        said.append(sign + (DOUBTFUL_SIGN if frequency_hz in ear.given.doubtful_hz else ""))
     return said
 
 
@@ -221,7 +221,7 @@ def _legend(
         rule = PrescriptionWords(catalogue).rule_of_fit(against.rule)
         label, fonts = drawable(say("against", rule=rule)[:LABEL_CHARACTERS])
         entries.append(Line2D([], [], color=ORANGE, label=label))
-    if any(ear.wide_db for ear in ears):
+    if any(ear.given.wide_db for ear in ears):
         entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less_sure")))
     if any(Outcome.INFERRED in ear.marks for ear in ears):
         entries.append(Line2D([], [], color=INK, label=say("no_marker")))

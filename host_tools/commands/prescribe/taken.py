@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from device.speech import FloatArray
-from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
 
 DRAWS: Final = 4000  # of what is known: the ends of a 95 % band are then good to 0.1 SD
@@ -28,6 +27,8 @@ class Taken:
     # of those that are known less well than the test wanted, by frequency: how far the 95 % band
     # reaches to either side, and how far it was to
     wide_db: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    # where the other ear may have heard the tones: threshold and gain are the least there can be
+    doubtful_hz: tuple[int, ...] = ()
     # frequencies that get no gain, by why, under the names that they have in JSON
     lacking_hz: Mapping[str, Sequence[float]] = field(default_factory=dict)
     said: Sequence[str] = ()  # what has to be known of them, in English
@@ -35,11 +36,6 @@ class Taken:
     @property
     def frequencies_hz(self) -> tuple[int, ...]:
         return tuple(found.frequency_hz for found in self.found)
-
-    @property
-    def doubtful_hz(self) -> tuple[int, ...]:
-        """Return where the other ear may have heard the tones: each is the least it can be."""
-        return tuple(found.frequency_hz for found in self.found if read(found).doubtful)
 
     @property
     def has_bands(self) -> bool:

@@ -94,7 +94,7 @@ class PrescriptionWords:
     def threshold(self, ear: EarPrescription, k: int) -> str:
         """Return a threshold in dB HL as the paper of its audiogram has it."""
         found = ear.given.found[k]
-        wanted_db = 0.0 if ear.frequencies_hz[k] in ear.wide_db else float("inf")
+        wanted_db = 0.0 if ear.frequencies_hz[k] in ear.given.wide_db else float("inf")
         return Words(self.catalogue).threshold(Threshold.of(found, wanted_db, None))
 
     def gain(
@@ -104,7 +104,7 @@ class PrescriptionWords:
         sign, behind = sign_of(ear, k), ""
         if sign == INFERRED_SIGN:
             behind = ")"
-        if ear.frequencies_hz[k] in ear.doubtful_hz:
+        if ear.frequencies_hz[k] in ear.given.doubtful_hz:
             behind += DOUBTFUL_SIGN
         if ear.held[k] if held is None else held:
             behind += HELD_SIGN
@@ -209,7 +209,7 @@ class PrescriptionWords:
             "perhaps_beyond": any_has(Outcome.INCOMPLETE),
             "inferred": any_has(Outcome.INFERRED),
             "gap_inferred": any_rests(GapMark.INFERRED),
-            "doubtful": any(ear.doubtful_hz for ear in ears),
+            "doubtful": any(ear.given.doubtful_hz for ear in ears),
             "held": held or any(ear.held.any() for ear in ears),
             "unpublished": any(
                 not within_publication(ear.rule, f) for ear in ears for f in ear.frequencies_hz
@@ -219,7 +219,7 @@ class PrescriptionWords:
         wide = "; ".join(
             self.say("wide_of", ear=self.ear(ear.ear), where=self._wide(ear))
             for ear in ears
-            if ear.wide_db
+            if ear.given.wide_db
         )
         return [*lines, *([self.say("wide", where=wide)] if wide else [])]
 
@@ -231,7 +231,7 @@ class PrescriptionWords:
                 half_width_db=self.catalogue.number(half_db),
                 wanted_db=self.catalogue.number(wanted_db, "g"),
             )
-            for f, (half_db, wanted_db) in ear.wide_db.items()
+            for f, (half_db, wanted_db) in ear.given.wide_db.items()
         )
 
     def say_given(self, ears: Sequence[EarPrescription]) -> list[str]:
@@ -321,7 +321,7 @@ class PrescriptionWords:
 
 def sign_of(ear: EarPrescription, k: int) -> str:
     """Return what stands before a gain: that of its threshold, or else of its air-bone gap."""
-    wide = WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else ""
+    wide = WIDE_SIGN if ear.frequencies_hz[k] in ear.given.wide_db else ""
     return SIGNS.get(ear.marks[k]) or GAP_SIGNS.get(ear.gap_mark(k), wide)
 
 

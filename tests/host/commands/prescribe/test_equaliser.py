@@ -123,7 +123,7 @@ class TestCurve:
                 assert below or gain_db == 0.0
                 gain = ear.gain_at_db[65.0]
                 wanted = gain.value[k] if mark == Outcome.MEASURED else gain.low[k]
-                free = wanted < curve.most_db[k] and ear.frequencies_hz[k] not in ear.wide_db
+                free = wanted < curve.most_db[k] and ear.frequencies_hz[k] not in ear.given.wide_db
                 assert gain_db == pytest.approx(wanted) or not free
 
     def test_a_threshold_in_doubt_gets_the_low_end_of_the_gain(
@@ -132,18 +132,19 @@ class TestCurve:
         # With room for loud speech.
         room = replace(ears[0].output_max_db_spl, low=ears[0].output_max_db_spl.low + 40.0)
         ear = replace(ears[0], output_max_db_spl=room)
-        sure = replace(ear, marks=(Outcome.MEASURED,) * 10, wide_db={}, doubtful_hz=())
+        known = replace(ear.given, marks=(Outcome.MEASURED,) * 10, wide_db={}, doubtful_hz=())
+        sure = replace(ear, given=known)
         k = ear.frequencies_hz.index(500)
         gain = ear.gain_at_db[65.0]
         assert curve_of(sure).gain_db[k] == pytest.approx(gain.value[k])
         assert gain.low[k] < gain.value[k] - 0.5
         marks = (*sure.marks[:k], Outcome.INFERRED, *sure.marks[k + 1 :])
         for doubted in (
-            replace(sure, marks=marks),
-            replace(sure, wide_db={500: (14.0, 6.0)}),
-            replace(sure, doubtful_hz=(500,)),
+            replace(known, marks=marks),
+            replace(known, wide_db={500: (14.0, 6.0)}),
+            replace(known, doubtful_hz=(500,)),
         ):
-            curve = curve_of(doubted)
+            curve = curve_of(replace(ear, given=doubted))
             assert curve.gain_db[k] == pytest.approx(gain.low[k])
             others = np.arange(10) != k
             np.testing.assert_array_equal(curve.gain_db[others], curve_of(sure).gain_db[others])

@@ -303,7 +303,9 @@ def inferred_there(found: ThresholdResult) -> ThresholdResult:
 def test_a_gain_has_the_sign_of_its_gap_unless_a_limit_holds_it() -> None:
     ear = right_ear(with_gap(34.0))
     free = replace(
-        ear, prescribed=replace(ear.prescribed, target_db=ear.gain_db), marks=("measured",) * 10
+        ear,
+        prescribed=replace(ear.prescribed, target_db=ear.gain_db),
+        given=replace(ear.given, marks=("measured",) * 10),
     )
     assert not free.held.any()
     assert ear.held.sum() > 4
