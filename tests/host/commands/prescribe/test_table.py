@@ -135,14 +135,6 @@ def test_files_for_aids_say_where_the_numbers_are_from(
     assert json.loads(outs[4].read_text())["right"]["4000"] == 60.0
 
 
-def test_two_rows_are_right_and_left_ear_of_one_person(gp_pta: GpPta, clinic: Path) -> None:
-    clinic.write_text("subject,ear,t500,t1000,t2000\nA,R,10,20,30\nA,L,20,30,40\nB,L,1,2,3\n")
-    figures = figures_of(gp_pta, f"{clinic}:1,{clinic}:2", "--rule", "camfit")
-    assert [ear["ear"] for ear in figures["ears"]] == ["right", "left"]
-    by_name = figures_of(gp_pta, f"{clinic}:A", "--rule", "camfit")
-    assert by_name["ears"] == figures["ears"]
-
-
 @pytest.mark.parametrize(
     ("table", "arguments", "words"),
     [
@@ -154,7 +146,6 @@ def test_two_rows_are_right_and_left_ear_of_one_person(gp_pta: GpPta, clinic: Pa
         ("hz,ear,level,verdict\n500,R,1,doubtful\n", ["{}:1"], "its test is not valid: doubtful"),
         ("hz,ear,level,level_unit\n500,R,1,nominal\n", ["{}:1"], "--uncalibrated makes a fit of"),
         ("ear,t500\nR,10\n", ["{}:1", "--rule", "half-gain", "-oa.pdf"], "allowed are .fit, .cfg"),
-        ("ear,t500\nR,10\n", ["{}:1", "-oa.autoeq.csv"], "a table does not say it"),
         ("ear,t500\nR,10\n", ["{}:1", "-oa.easyeffects.json"], "a table does not say it"),
         ("ear,t500\nR,NR\n", ["{}:1"], "at no frequency up to 8000 Hz is a level known, so"),
         ("R500,L1000\n1,2\n", ["{}:1"], "is a level known of both ears, so nothing is"),
