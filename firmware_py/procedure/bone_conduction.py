@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from firmware_py.procedure.ear import EarTest
 
 OWN_SHARE: Final = 0.5  # how likely it was this ear that answered, where that matters
+POORER_DB: Final = 20.0  # at one frequency: ears so far apart are asked again with noise, as a rule
 MEAN_HZ: Final = (500, 1000, 2000, 4000)  # which ear is the poorer one
 
 
@@ -76,6 +77,18 @@ class BoneConduction:
         """Return whether a test by bone was begun and one is to come: what is by air waits."""
         begun = any(ear.attention.answers for route, ear in self._ears.items() if route.by_bone)
         return begun and self.next_route() is not None
+
+    def is_poorer(self, route: Route) -> bool:
+        """Return whether an ear is so much poorer by air that its bone conduction wants noise.
+
+        The better cochlea answers for it: that looks like a gap of this ear.
+        """
+        own, other = (self._ears.get(Route(ear)) for ear in (route.ear, route.noise.ear))
+        if own is None or other is None or not (own.found and other.found):
+            return False
+        asked_hz = [f for f in MEAN_HZ if f in own.audiogram.frequencies_hz]
+        levels = zip(*(each.estimator.threshold(asked_hz)[0] for each in (own, other)), strict=True)
+        return any(own_db_hl - other_db_hl >= POORER_DB for own_db_hl, other_db_hl in levels)
 
     def by_either(self, route: Route) -> Curves:
         """Return what is known of a threshold by bone without noise, before any answer."""

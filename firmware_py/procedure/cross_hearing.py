@@ -74,13 +74,10 @@ class CrossHearing(OwnBone):
         Only where the threshold rests on it: a tone far above both ears says little. Once an ear;
         return whether there is something to ask.
         """
-        informed = route.by_bone or self.bone.of(route.noise.ear) is not None
-        if not self.watched or not self.can_mask or self.asked_again.get(route, -1) >= informed:
+        if not self._may_ask_again(route):
             return False
-        verdicts = self._by_noise(route)
-        uncertain_hz = [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
-        crossed = self.crossed_answers(route)
-        forgotten = [o for o in crossed if near(o.presentation.frequency_hz, uncertain_hz)]
+        uncertain_hz = self._uncertain_hz(route)
+        forgotten = self._crossed_near(route, uncertain_hz)
         if not forgotten:
             if route.by_bone:
                 self.want_behind_noise(route, uncertain_hz)
@@ -90,9 +87,29 @@ class CrossHearing(OwnBone):
         if route.by_bone:
             self.ask_own(route)
             return True
-        self.asked_again[route] = informed
+        self.asked_again[route] = self._is_informed(route)
         self.ears[route].ask_again(forgotten)
         return True
+
+    def wants_noise(self, route: Route) -> bool:
+        """Return whether an ear that is known would be asked again with noise."""
+        may = self._may_ask_again(route)
+        return may and bool(self._crossed_near(route, self._uncertain_hz(route)))
+
+    def _is_informed(self, route: Route) -> bool:
+        return route.by_bone or self.bone.of(route.noise.ear) is not None
+
+    def _may_ask_again(self, route: Route) -> bool:
+        once = self.asked_again.get(route, -1) >= self._is_informed(route)
+        return self.watched and self.can_mask and not once
+
+    def _uncertain_hz(self, route: Route) -> list[int]:
+        verdicts = self._by_noise(route)
+        return [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
+
+    def _crossed_near(self, route: Route, frequencies_hz: list[int]) -> list[Observation]:
+        crossed = self.crossed_answers(route)
+        return [o for o in crossed if near(o.presentation.frequency_hz, frequencies_hz)]
 
     def crossed_answers(self, route: Route) -> list[Observation]:
         """Return the answers that the other ear may have given, to tones that can have noise."""

@@ -84,7 +84,7 @@ class HearingTest:
         self.ear_check = EarCheck(settings, {route: ear.levels for route, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, next(iter(self.ears)), self.cross_hearing)
-        self.time_to_go = TimeToGo(settings, self.ears, self.presenter.pace, self.placing)
+        self.time_to_go = TimeToGo(settings, self.cross_hearing, self.presenter.pace)
         self.given = AnswersGiven()
         self._told_route: Route | None = None
         self._check_until_us = 0

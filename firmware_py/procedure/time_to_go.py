@@ -6,16 +6,15 @@ an ear takes tones about as the square root of its bits.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.inference.elementary import LOG_2, log
 from firmware_py.procedure.bracketing import DONE
+from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.pace import Pace
-from firmware_py.procedure.placing import Placing
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL, Settings
 
@@ -61,7 +60,13 @@ BY_BITS: Final = Tones(0.1, 4.0, 0.7)
 FAMILIAR_TONES: Final = 4  # two or three down, one or two up
 RETEST_TONES: Final = 3  # one ascent from 10 dB below in 5 dB steps: heard at the third, as a rule
 CONFIRM_TONES: Final = 9  # a frequency
-AGAIN_TONES: Final = 7  # of an ear that is asked anew with noise: `gp-pta study --bone`
+# Medians of simulated tests by air and bone. By bone an ear begins with what air tells of it: until
+# then its bands say nothing of how many tones it takes. Anew it is asked with noise.
+BONE_TONES: Final = 12
+BONE_AGAIN_TONES: Final = 11
+AGAIN_TONES: Final = 3
+AGAIN_SHARE: Final = 0.2  # of ears by bone that are not the poorer ones by air
+PLACING_S: Final = 10.0  # of the vibrator, or of the earphones once more
 
 PACE_TRIALS: Final = 10.0  # what is expected of the pace is worth so many presentations
 TRIAL_S_MAX: Final = 8.0  # what took longer was a pause of the operator, or a board that was lost
@@ -73,17 +78,19 @@ class TimeToGo:
     Its median absolute error at 25, 50 and 75 % of an ear was 6, 6 and 4 s of 108 s in brisk
     sessions of two ears, and 12, 9 and 6 s of 250 s in clinical ones. These were 32 people each
     whom the coefficients were not fitted to (--part held-out --first 101). Before the first answer
-    it tells 121 and 232 s. What makes a session longer by surprise it does not foresee: misses
-    that call for more clear tones, and an ear that is asked again with noise.
+    it tells 121 and 232 s. What makes a session longer by surprise it does not foresee, such as
+    misses that call for more clear tones. By bone it counts the placings and the ears that are
+    asked again with noise as far as they are known: when the operator is to place something it was
+    9 s off in the median in brisk sessions, and 14 s in clinical ones (24 of each, with conductive
+    losses; it was 16 and 25 s).
     """
 
-    def __init__(
-        self, settings: Settings, ears: Mapping[Route, EarTest], pace: Pace, placing: Placing
-    ) -> None:
+    def __init__(self, settings: Settings, hearing: CrossHearing, pace: Pace) -> None:
         self._settings = settings
-        self._ears = ears
+        self._hearing = hearing
         self._pace = pace
-        self._placing = placing
+        # Which ears want noise, by what is known of all: until the next answer tells more of one.
+        self._wanting: tuple[list[int], dict[Route, float]] | None = None
         self._answered_us: int | None = None
         self._trials = 0
         self._trials_us = 0
@@ -105,12 +112,50 @@ class TimeToGo:
 
     def seconds(self) -> float:
         """Return the expected time to the end of the session."""
-        tones = sum(self._tones(ear) for ear in self._ears.values())
-        if not tones and self._placing.wanted is not None:
+        again = self._asked_again()
+        tones = sum(self._tones(ear) for ear in self._hearing.ears.values())
+        tones += sum(
+            share * (BONE_AGAIN_TONES if route.by_bone else AGAIN_TONES)
+            for route, share in again.items()
+        )
+        placings = self._placings(again)
+        if not tones and placings:
             tones = AGAIN_TONES  # for an ear that is known the operator is asked for no place
         if self._settings.conduct == CLINICAL:
             tones /= 1.0 - self._settings.catch_rate
-        return tones * self.trial_s
+        return tones * self.trial_s + PLACING_S * placings
+
+    def _asked_again(self) -> dict[Route, float]:
+        """Return how likely which ears are asked again with noise."""
+        hearing = self._hearing
+        if not (hearing.watched and hearing.can_mask):
+            return {}
+        known = [ear.estimator.changes * ear.found for ear in hearing.ears.values()]
+        known += [len(hearing.asked_again), sum(hearing.asked_again.values())]
+        if self._wanting is None or self._wanting[0] != known:
+            shares = {route: self._again_share(route) for route in hearing.ears}
+            self._wanting = known, {route: share for route, share in shares.items() if share}
+        return self._wanting[1]
+
+    def _again_share(self, route: Route) -> float:
+        hearing = self._hearing
+        if hearing.ears[route].found:
+            return float(hearing.wants_noise(route))
+        if not route.by_bone or route in hearing.asked_again:
+            return 0.0
+        return 1.0 if hearing.bone.is_poorer(route) else AGAIN_SHARE
+
+    def _placings(self, again: dict[Route, float]) -> float:
+        """Return how often vibrator or earphones are still put where they are not."""
+        by_bone = [ear for route, ear in self._hearing.ears.items() if route.by_bone]
+        if not by_bone:
+            return 0
+        begun = [ear for ear in by_bone if ear.attention.answers]
+        count = float(len(by_bone) - len(begun))
+        count += sum(share for route, share in again.items() if route.by_bone)
+        if self._settings.confirmed_hz or any(not route.by_bone for route in again if begun):
+            count += 1  # earphones
+        return max(count, float(self._hearing.bone.placing.wanted is not None))
 
     def _tones(self, ear: EarTest) -> float:
         """Return how many tones an ear still takes."""
@@ -122,8 +167,10 @@ class TimeToGo:
             confirm = max(confirm, 1.0)
         if ear.found:
             return confirm
-        missing = self.missing(ear)
         retest = RETEST_TONES if s.retest and ear.retest is None else 0
+        if ear.route.by_bone and not ear.attention.answers:
+            return BONE_TONES + retest
+        missing = self.missing(ear)
         if ear.phase == Purpose.RETEST:
             return RETEST_TONES - 1.0 + missing.checks + confirm
         expected = BY_BITS_PER_SECOND if s.per_second else BY_BITS

@@ -14,14 +14,16 @@ from firmware_py.procedure.events import Action, Finish
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.settings import CLINICAL, CONDUCTS, Settings
+from firmware_py.procedure.settings import BRISK, CLINICAL, CONDUCTS, Settings
 from firmware_py.procedure.tells import AnswerTold, PlacingTold
+from firmware_py.procedure.time_to_go import PLACING_S
 from firmware_py.sessions.session_record import SessionHeader
 from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import SHARES, Course, course_of
 from tests import budget
 from tests.procedure.driver import Driver, S, flat, run_left_ear
 
+THOROUGH = pytest.mark.thorough
 pytestmark = pytest.mark.xdist_group("time_to_go")  # they ask the same tests
 
 # Of sessions of two ears in people drawn by severity the median absolute error is 5 to 12 % of the
@@ -137,3 +139,41 @@ def test_it_is_not_over_while_the_operator_is_to_place_something() -> None:
     test.run_until(is_over)
     assert len(told_s) > 1
     assert min(told_s) > 1.0
+
+
+def placings_of(seed: int, gap_db: float, conduct: str) -> list[tuple[float, float]]:
+    """Return what was told when something was to be placed, and how long it took from there."""
+    truth = {"right": audiogram_named("N3")["right"], "left": audiogram_named("N1")["left"]}
+    listener = SimulatedListener(
+        {"right": truth["right"], "left": truth["left"]}, head=Head({"right": gap_db}), seed=seed
+    )
+    settings = Settings(routes="air, bone", seed=seed, conduct=conduct, ear_check=False)
+    test = SimulatedTest(settings, listener)
+    told: list[tuple[float, int]] = []
+
+    def is_over(action: Action) -> bool:
+        if isinstance(action, PlacingTold):
+            told.append((test.test.time_to_go.seconds(), test.now_us))
+        return isinstance(action, Finish)
+
+    test.run_until(is_over)
+    return [(told_s, (test.now_us - at_us) / 1e6) for told_s, at_us in told]
+
+
+@pytest.mark.parametrize(
+    ("conduct", "error_s_max"), [(BRISK, 20.0), pytest.param(CLINICAL, 40.0, marks=THOROUGH)]
+)
+def test_placings_and_tones_with_noise_are_counted(conduct: str, error_s_max: float) -> None:
+    placings = [each for seed in SEEDS for each in placings_of(seed, 35.0, conduct)]
+    errors_s = [told_s - took_s for told_s, took_s in placings]
+
+    print(f"seeds {SEEDS}: {[(round(told_s), round(took_s)) for told_s, took_s in placings]}")
+    assert len(placings) > len(SEEDS) * 2, "an ear is asked again with noise"
+    assert float(np.median(np.abs(errors_s))) < error_s_max
+    assert min(told_s for told_s, _ in placings) > PLACING_S
+
+
+def test_each_ear_by_bone_is_placed_for_before_anything_is_known() -> None:
+    by_air = HearingTest(Settings()).time_to_go.seconds()
+    by_bone = HearingTest(Settings(routes="air, bone")).time_to_go.seconds()
+    assert by_bone - by_air > 2 * PLACING_S
