@@ -136,7 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
     bone = _bone(ears[BONE], truth, seconds_by(session.trials)) if ears[BONE] else None
     if bone is not None:
         screen.print(_bone_words(bone))
-        for line in loss_notes(gaps_beside(result, nominal=nominal)):
+        gaps = gaps_beside(result, nominal=nominal)
+        for line in loss_notes(each.to_record() for each in gaps):
             screen.print(line)
     show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")

@@ -150,7 +150,9 @@ def test_no_form_tells_a_probability_of_a_bound() -> None:
     forms = {
         "html": text_of(page_of(findings, session, NoSteps(), NO_HEADING)),
         "pdf": "\n".join(ReadPdf(set_document(paper, ".pdf")).lines),
-        "demo": "\n".join(loss_notes(gaps_beside(session.result, nominal=False))),
+        "demo": "\n".join(
+            loss_notes(each.to_record() for each in gaps_beside(session.result, nominal=False))
+        ),
         "fhir": as_fhir([examination]).decode(),
         **{f"page, {language}": "\n".join(lines) for language, lines in of_the_page(session)},
     }
@@ -230,7 +232,9 @@ def test_what_gaps_want_is_one_statement_in_every_form(change: Change, key: str)
         assert {*lines} <= {*report}
     english = statement(ENGLISH)
     assert english in text_of(page_of(findings_of(session), session, NoSteps(), NO_HEADING))
-    assert english in "\n".join(loss_notes(gaps_beside(session.result, nominal=False)))
+    assert english in "\n".join(
+        loss_notes(each.to_record() for each in gaps_beside(session.result, nominal=False))
+    )
     fhir = as_fhir([examination]).decode()
     assert english in fhir
 

@@ -159,8 +159,8 @@ def _rest(session: DocumentSession, spelling: Spelling) -> dict[str, Any]:
     if any(ear.route.by_bone for ear in session.ears):
         row["vibrator"] = spelling.cell(session.told["calibration"]["vibrator"])
     for gaps in session.gaps:
-        row[f"loss_{gaps.ear}"] = loss_words(gaps)
-        row[f"air_bone_gap_db_{gaps.ear}"] = gaps_cell(gaps, spelling)
+        row[f"loss_{gaps['ear']}"] = loss_words(gaps)
+        row[f"air_bone_gap_db_{gaps['ear']}"] = gaps_cell(gaps, spelling)
     return row
 
 

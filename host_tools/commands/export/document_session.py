@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, UNCALIBRATED
-from firmware_py.procedure.air_bone_gap import EarGaps, Gap, LossType
-from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.reasons import Reasons, reasons_at
 from firmware_py.procedure.route import ROUTE, Route, gather_routes
@@ -91,15 +90,15 @@ class DocumentSession:
         """Return the unit of levels, in English."""
         return NOMINAL_UNIT if self.is_nominal else DB_HL
 
-    @cached_property
-    def gaps(self) -> list[EarGaps]:
+    @property
+    def gaps(self) -> Sequence[Told]:
         """Return the air-bone gaps of each ear that has some."""
-        return [_gaps_of(each) for each in self.told.get("air_bone_gaps", ())]
+        return self.told.get("air_bone_gaps", ())  # type: ignore[no-any-return]
 
-    def gap_at(self, ear: str, frequency_hz: int) -> Gap | None:
+    def gap_at(self, ear: str, frequency_hz: int) -> Told | None:
         """Return the air-bone gap of an ear at a frequency; None: nothing is known of it."""
-        gaps = (gap for each in self.gaps if each.ear == ear for gap in each.gaps)
-        return next((gap for gap in gaps if gap.frequencies_hz == (frequency_hz,)), None)
+        gaps = (gap for each in self.gaps if each["ear"] == ear for gap in each["gaps"])
+        return next((gap for gap in gaps if [*gap["frequencies_hz"]] == [frequency_hz]), None)
 
     @property
     def waits(self) -> list[tuple[str, Reasons]]:
@@ -148,21 +147,6 @@ def marks_of(found: Told) -> list[str]:
     if gap_db is not None and masking == MaskingMark.UNCERTAIN:
         marks.append(f"air_bone_gap_db: {float(gap_db)}")
     return marks
-
-
-def _gaps_of(told: Told) -> EarGaps:
-    mean = None if told["mean"] is None else _gap_of(told["mean"])
-    gaps = tuple(map(_gap_of, told["gaps"]))
-    return EarGaps(told["ear"], gaps, mean, LossType(told["loss"]), told["in_either"])
-
-
-def _gap_of(told: Told) -> Gap:
-    low_db, high_db = (
-        None if told[name] is None else float(told[name]) for name in ("low_db", "high_db")
-    )
-    at_hz, inferred_hz = (tuple(told[name]) for name in ("frequencies_hz", "inferred_hz"))
-    bound, share = Bound(told["bound"]), float(told["share"])
-    return Gap(at_hz, float(told["db"]), low_db, high_db, share, bound, inferred_hz)
 
 
 def whole_as_one(value: Any) -> Any:

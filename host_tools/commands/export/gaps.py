@@ -1,59 +1,63 @@
 """The air-bone gaps of an ear: in the cell of a table, in columns, and in a note of FHIR.
 
+They are told as in the JSON document, `air_bone_gap.EarGaps.to_record`.
+
 A gap is inferred where no tone was asked by air, or none by bone. Each of the forms says so.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE, EarGaps, Gap
+from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE
 from firmware_py.procedure.outcomes import Bound
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.export.cells import Spelling
+
+Told = Mapping[str, Any]
 
 PERCENT_DIGITS: Final = 2  # as many as a share is recorded with
 BOUND_SIGNS: Final = {Bound.NONE: "", Bound.AT_LEAST: ">=", Bound.AT_MOST: "<="}
 
 
-def gaps_cell(gaps: EarGaps, spelling: Spelling) -> str:
+def gaps_cell(gaps: Told, spelling: Spelling) -> str:
     """Return the gaps with their 95 % bands; the number of an inferred one stands in brackets.
 
     Such as "500 31.0 (20.1 to 41.9); 750 (30.0) (12.2 to 47.8) inferred; 1000 >=25.0 (14.1 to )".
     """
-    return "; ".join(_in_cell(gap, spelling) for gap in gaps.gaps)
+    return "; ".join(_in_cell(gap, spelling) for gap in gaps["gaps"])
 
 
-def _in_cell(gap: Gap, spelling: Spelling) -> str:
-    cell = spelling.cell
-    level = f"{BOUND_SIGNS[gap.bound]}{cell(gap.db)}"
-    band = f"({cell(gap.low_db)} to {cell(gap.high_db)})"
-    told = f"({level}) {band} inferred" if gap.inferred_hz else f"{level} {band}"
-    return f"{gap.frequencies_hz[0]} {told}"
+def _in_cell(gap: Told, spelling: Spelling) -> str:
+    bound, *levels = (gap[name] for name in ("bound", "db", "low_db", "high_db"))
+    value, low, high = (spelling.cell(each if each is None else float(each)) for each in levels)
+    level, band = f"{BOUND_SIGNS[bound]}{value}", f"({low} to {high})"
+    told = f"({level}) {band} inferred" if gap["inferred_hz"] else f"{level} {band}"
+    return f"{gap['frequencies_hz'][0]} {told}"
 
 
-def gap_columns(found: Gap | None) -> dict[str, Any]:
+def gap_columns(found: Told | None) -> dict[str, Any]:
     """Return the columns of a gap at a frequency; where it is a bound its band is open."""
     if found is None:
         return {}
     return {
-        "air_bone_gap_db": found.db,
-        "air_bone_gap_low_db": found.low_db,
-        "air_bone_gap_high_db": found.high_db,
-        "air_bone_gap_bound": str(found.bound),
-        "air_bone_gap_inferred": bool(found.inferred_hz),
-        "air_bone_gap_15_db_percent": _percent(found.told_share),
+        "air_bone_gap_db": found["db"],
+        "air_bone_gap_low_db": found["low_db"],
+        "air_bone_gap_high_db": found["high_db"],
+        "air_bone_gap_bound": str(found["bound"]),
+        "air_bone_gap_inferred": bool(found["inferred_hz"]),
+        "air_bone_gap_15_db_percent": _percent(found["share"]),
     }
 
 
-def loss_columns(found: EarGaps | None) -> dict[str, Any]:
+def loss_columns(found: Told | None) -> dict[str, Any]:
     """Return the columns of the type of loss of an ear, and how sure the mean gap makes it."""
     if found is None:
         return {}
-    mean = found.mean
+    mean = found["mean"]
     return {
-        "loss": str(found.loss),
-        "loss_15_db_percent": _percent(found.told_share),
-        "loss_inferred_hz": list(mean.inferred_hz) if mean else None,
+        "loss": str(found["loss"]),
+        "loss_15_db_percent": _percent(mean["share"] if mean else None),
+        "loss_inferred_hz": list(mean["inferred_hz"]) if mean else None,
     }
 
 
@@ -62,59 +66,59 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else round(100.0 * share, PERCENT_DIGITS)
 
 
-def gap_note(gap: Gap) -> str:
+def gap_note(gap: Told) -> str:
     """Return such as "air-bone gap 31 dB (95 % band 20 to 42 dB)", and whether it was inferred."""
-    if not gap.inferred_hz:
+    if not gap["inferred_hz"]:
         return f"air-bone gap {_level(gap)}"
     return f"inferred air-bone gap, not measured: {_level(gap)}"
 
 
-def loss_words(gaps: EarGaps) -> str:
+def loss_words(gaps: Told) -> str:
     """Return the type of loss, such as "conductive" or "probably conductive"."""
-    return f"probably {gaps.loss}" if gaps.loss_is_probable else str(gaps.loss)
+    return f"probably {gaps['loss']}" if gaps["loss_is_probable"] else str(gaps["loss"])
 
 
-def loss_note(gaps: EarGaps) -> str:
+def loss_note(gaps: Told) -> str:
     """Return the type of loss of an ear, and the mean gap that it rests on."""
-    told = f"{gaps.ear} ear: type of loss by the air-bone gap: {loss_words(gaps)}"
-    mean = gaps.mean
+    told = f"{gaps['ear']} ear: type of loss by the air-bone gap: {loss_words(gaps)}"
+    mean = gaps["mean"]
     if mean is None:
         return told
-    told += f"; mean at {_hertz(mean.frequencies_hz)} Hz {_level(mean)}"
-    return f"{told}, inferred at {_hertz(mean.inferred_hz)} Hz" if mean.inferred_hz else told
+    told += f"; mean at {_hertz(mean['frequencies_hz'])} Hz {_level(mean)}"
+    return f"{told}, inferred at {_hertz(mean['inferred_hz'])} Hz" if mean["inferred_hz"] else told
 
 
-def gap_remarks(found: Iterable[EarGaps], catalogue: Catalogue) -> list[str]:
+def gap_remarks(found: Iterable[Told], catalogue: Catalogue) -> list[str]:
     """Say which gaps want an examination, and which cannot be, as every form does."""
     gaps = [*found]
     said = [line for each in gaps for line in _remarks_of(each, catalogue)]
-    if any(each.in_either for each in gaps):
+    if any(each["in_either"] for each in gaps):
         said.append(catalogue.say("report", "gap_either", source=EXAMINATION_SOURCE))
     return said
 
 
-def _remarks_of(found: EarGaps, catalogue: Catalogue) -> Iterator[str]:
-    name = catalogue.say("report", f"{found.ear}_ear")
+def _remarks_of(found: Told, catalogue: Catalogue) -> Iterator[str]:
+    name = catalogue.say("report", f"{found['ear']}_ear")
     ear = name[:1].upper() + name[1:]
-    if found.examined_hz:
-        parts = {"frequencies_hz": _hertz(found.examined_hz), "source": EXAMINATION_SOURCE}
+    if found["examined_hz"]:
+        parts = {"frequencies_hz": _hertz(found["examined_hz"]), "source": EXAMINATION_SOURCE}
         yield catalogue.say("report", "gap_examination", ear=ear, **parts)
-    if at_hz := found.impossible_hz:
+    if at_hz := found["impossible_hz"]:
         yield catalogue.say("report", "gap_impossible", ear=ear, frequencies_hz=_hertz(at_hz))
-    if found.bone_is_poorer:
+    if found["bone_is_poorer"]:
         yield catalogue.say("report", "gap_negative", ear=ear)
 
 
-def loss_notes(gaps: Iterable[EarGaps]) -> list[str]:
+def loss_notes(gaps: Iterable[Told]) -> list[str]:
     """Return in English the type of loss of each ear, and what its gaps want."""
     found = [*gaps]
     return [*map(loss_note, found), *gap_remarks(found, catalogue_of(ENGLISH))]
 
 
-def _level(gap: Gap) -> str:
-    low, high = ("" if end is None else f"{end:.0f}" for end in (gap.low_db, gap.high_db))
+def _level(gap: Told) -> str:
+    low, high = ("" if end is None else f"{end:.0f}" for end in (gap["low_db"], gap["high_db"]))
     band = f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
-    return f"{BOUND_SIGNS[gap.bound]}{gap.db:.0f} dB (95 % band {band} dB)"
+    return f"{BOUND_SIGNS[gap['bound']]}{gap['db']:.0f} dB (95 % band {band} dB)"
 
 
 def _hertz(frequencies_hz: Iterable[int]) -> str:

@@ -126,7 +126,7 @@ def _rows(session: DocumentSession) -> Iterable[dict[str, Any]]:
         "threshold_convention": told["threshold_convention"],
         "calibration_words": calibration["words"],
     }
-    losses = {each.ear: each for each in session.gaps}
+    losses = {each["ear"]: each for each in session.gaps}
     for ear in session.ears:
         of_ear = _of_ear(ear)
         if ear.route.by_bone:

@@ -317,7 +317,8 @@ class Words:
             if ear.quality.tones_set_aside
         ]
         recorded = (say_reasons(remark, self.catalogue) for remark in findings.remarks)
-        found = (*recorded, *findings.asymmetries, *gap_remarks(findings.gaps, self.catalogue))
+        gaps = [each.to_record() for each in findings.gaps]
+        found = (*recorded, *findings.asymmetries, *gap_remarks(gaps, self.catalogue))
         lines = (whole, *ends, *filter(None, found))
         return [*map(readable, lines)]
 
