@@ -29,6 +29,7 @@ const CLOCK_APART_MS = 5 * 60 * 1000;
 const PROBLEMS_SHOWN = 3;
 const PIN_NEEDED = -203;
 const DISK_REFUSES = -250; // what ended or left a test, and stays to be read when that is over
+const NOT_NOW = -221;
 const PART_STATES = { // key and class of what is said
   ok: ["works", "good"],
   FAULT: ["fails", "bad"],
@@ -516,10 +517,10 @@ class Page {
     const goOn = (event) => event.detail > 1 || ask("SESS:CONT")();
     onClick("check-passed", goOn);
     for (const by of ["OPERATOR", "OTHER", "NOBODY"]) {
-      at(`hear-${by.toLowerCase()}`).addEventListener("click", ask("SESS:HEAR", { by }));
+      onClick(`hear-${by.toLowerCase()}`, ask("SESS:HEAR", { by }));
     }
     for (const named of ["LEFT", "RIGHT", "UNSURE"]) {
-      at(`ear-${named.toLowerCase()}`).addEventListener("click", ask("SESS:EAR", { named }));
+      onClick(`ear-${named.toLowerCase()}`, ask("SESS:EAR", { named }));
     }
     const next = (id, person) =>
       onClick(id, () => {
@@ -590,7 +591,21 @@ class Page {
     this.isResultLocked = false;
     await this.refresh();
     if (this.about.state === "idle") {
-      this.note(() => say("no_result"));
+      await this.sayNoResult();
+    }
+  }
+
+  /** Say why there is no result to show: there was no test, or it was one of an earlier format. */
+  async sayNoResult() {
+    try {
+      const { session: number } = JSON.parse(await this.device.askOperator("SESS:RES?"));
+      this.note(() => say("earlier_format", { number }));
+    } catch (error) {
+      if (error.number === NOT_NOW) {
+        this.note(() => say("no_result"));
+      } else {
+        this.problem(error);
+      }
     }
   }
 }

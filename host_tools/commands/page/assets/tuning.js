@@ -30,7 +30,7 @@ export class Tuning {
     });
     for (const answer of ["FIRST", "SECOND", "SAME"]) {
       const press = () => this.#do("TUNE:ANSW", { answer });
-      at(`tune-${answer.toLowerCase()}`).addEventListener("click", press);
+      onClick(`tune-${answer.toLowerCase()}`, press);
     }
     onClick("tune-pause", () => {
       const isPaused = at("tune-pause").getAttribute("aria-pressed") === "true";
