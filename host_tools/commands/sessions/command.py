@@ -159,7 +159,7 @@ def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.
     return LEFT_OUT if aside.left_out else 0
 
 
-_COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<9}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"
+_COLUMNS: Final = "{:<26}  {:<22}  {:<5}  {:<9}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"
 _DEVICE: Final = "{:<16}  {}"  # before them, if there are several
 
 
@@ -183,7 +183,7 @@ def _of_session(entry: Entry) -> str:
         return f"{entry.name:<26}  {entry.outcome}: {entry.words}"
     right, left = (_average(entry, ear) for ear in ("right", "left"))
     return _COLUMNS.format(
-        entry.name, entry.started[:16].replace("T", " "), entry.ears, entry.routes,
+        entry.name, entry.begun, entry.ears, entry.routes,
         entry.outcome, short_verdict(entry.verdicts) or "-", right, left, entry.calibration,
         entry.identifier or "-",
     )  # fmt: skip

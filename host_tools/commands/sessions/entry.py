@@ -1,6 +1,7 @@
 """Say of one file of a directory of journals what it is; a bad file is no error here."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -105,6 +106,14 @@ class Entry:
     def broken(self) -> bool:
         """Return whether nothing can be made of it."""
         return self.outcome in BROKEN
+
+    @property
+    def begun(self) -> str:
+        """Return when it was begun, to the minute, with the offset that was recorded."""
+        try:
+            return datetime.fromisoformat(self.started).isoformat(" ", "minutes")
+        except ValueError:
+            return self.started
 
     @property
     def about(self) -> About:

@@ -207,7 +207,7 @@ class PeopleWords:
             right, left = (self.pta4(visit, ear) for ear in ("right", "left"))
             line = self.say(
                 "visit_line",
-                started=entry.started[:16].replace("T", " "),
+                started=entry.begun,
                 name=entry.name,
                 outcome=self.outcome(entry),
                 verdict=self.verdict(entry),

@@ -306,8 +306,8 @@ def test_the_lines_say_it_in_order(clinic: Path, gp_pta: GpPta) -> None:
     assert (code, err) == (0, "2 of 7 journals\n")
     assert head == "W-1: 2 sessions, 1 March 2026 to 1 March 2031"
     how = "complete, valid, PTA4 right -"
-    assert first.startswith(f"  2026-03-01 09:30, session-000002.journal, {how}")
-    assert last.startswith(f"  2031-03-01 09:30, session-000001.journal, {how}")
+    assert first.startswith(f"  2026-03-01 09:30+00:00, session-000002.journal, {how}")
+    assert last.startswith(f"  2031-03-01 09:30+00:00, session-000001.journal, {how}")
     assert re.fullmatch(
         r"  left ear: CHANGED since 1 March 2026\. .*: > 99 %\. Clearest at \d+ Hz: \d+ dB worse "
         r"\(95 % band \d+ to \d+\)\.",
@@ -431,7 +431,7 @@ def test_only_what_may_be_compared_is(clinic: Path, tmp_path: Path, gp_pta: GpPt
     ) in same
     assert "Perhaps the same person as X-1: the identifiers differ by capitals, blanks or" in out
     assert "year of birth 1987, not 2001: are these sessions of one person? They are not" in asked
-    assert "1970-01-01 09:30, unset.journal, unfinished" in asked
+    assert "1970-01-01 09:30+00:00, unset.journal, unfinished" in asked
     assert asked.count("clock was not set") == 1
     assert asked.index("young.journal") < asked.index("unset.journal"), "by their numbers"
 
@@ -524,3 +524,9 @@ def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(clinic: Path)
     texts.feed(people_page([(each, []) for each in found], PeopleWords(catalogue_of("en"))))
     assert "script" not in texts.opened
     assert texts.texts.count(loud) == 2, "in the title and the heading"
+
+
+def test_a_list_says_the_offset_of_a_time_since_elsewhere_it_may_be_another_day() -> None:
+    started = {"2026-12-31T23:59:30+00:00": "2026-12-31 23:59+00:00",
+               "2027-01-01T08:59:30+09:00": "2027-01-01 08:59+09:00", "": ""}  # fmt: skip
+    assert [Entry("a", "complete", started=each).begun for each in started] == [*started.values()]
