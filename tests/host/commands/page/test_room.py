@@ -23,6 +23,7 @@ pytestmark = pytest.mark.xdist_group("page-words")
 WIDTHS_PX: Final = (390, 720, 1024, 1280, 1920)
 TWO_COLUMNS_PX: Final = 1024  # from here on
 HEIGHT_PX: Final = 900
+PAPER_PX: Final = 680  # of an A4 sheet, between its margins
 NARROW: Final = Settings(
     routes="air, bone", frequency_min_hz=500.0, frequency_max_hz=1000.0, seed=2
 )
@@ -101,3 +102,15 @@ def test_the_right_ear_is_left_of_the_left_one_and_bone_below_air(
     assert right["y"] == left["y"]
     assert (right["x"], left["x"]) == (right_bone["x"], left_bone["x"])
     assert right_bone["y"] == left_bone["y"] > right["y"] + right["height"]
+
+
+def test_nothing_lies_on_anything_else_on_paper(
+    device: Device, operator: Operator, both_routes: Path
+) -> None:
+    page = show_both_routes(device, operator, both_routes)
+    page.set_viewport_size({"width": PAPER_PX, "height": HEIGHT_PX})
+    page.emulate_media(media="print")
+    for language in LANGUAGES:
+        page.select_option("#language", language, force=True)  # which is not printed
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        assert page.evaluate(MISPLACED) == [], language
