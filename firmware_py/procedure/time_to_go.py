@@ -81,7 +81,7 @@ class TimeToGo:
     it tells 121 and 232 s. What makes a session longer by surprise it does not foresee, such as
     misses that call for more clear tones. By bone it counts the placings and the ears that are
     asked again with noise as far as they are known: when the operator is to place something it was
-    9 s off in the median in brisk sessions, and 14 s in clinical ones (24 of each, with conductive
+    10 s off in the median in brisk sessions, and 15 s in clinical ones (24 of each, with conductive
     losses; it was 16 and 25 s).
     """
 
