@@ -360,7 +360,7 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
     rows = {
         "Hz": [f"{f:5d}" for f in frequencies],
         "found": [f"{_show(found):>5}" for found in ear.thresholds],
-        "±": [_number(found.half_width_db, 1) for found in ear.thresholds],
+        "±": [_number(_half_width_db(found), 1) for found in ear.thresholds],
     }
     if truth:
         rows["true"] = [
@@ -377,10 +377,16 @@ def _panel(ear: EarResult, truth: Audiogram | None, unit: str) -> "list[Text]":
 def _show(found: ThresholdResult) -> str:
     reading = read(found)
     if reading.kind == Kind.INFERRED:
-        return f"{INFERRED}{reading.level_db_hl:.0f}"
+        return f"{INFERRED}{reading.sign}{reading.level_db_hl:.0f}"
     if reading.measured_db_hl is not None:
         return f"{reading.measured_db_hl:.0f}"
     return FOUND_WORDS[reading.kind]
+
+
+def _half_width_db(found: ThresholdResult) -> float | None:
+    """Return half of a band that has two ends; what lies beyond a limit has no such number."""
+    reading = read(found)
+    return None if reading.low_open or reading.high_open else found.half_width_db
 
 
 def _number(value: float | None, digits: int) -> str:

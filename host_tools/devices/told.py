@@ -14,9 +14,9 @@ from enum import StrEnum
 from types import UnionType
 from typing import Any, Final
 
-from firmware_py.procedure.outcomes import UNSURE
+from firmware_py.procedure.outcomes import UNSURE, Bound
 from firmware_py.procedure.printable import show
-from firmware_py.procedure.reading import NUMBERS
+from firmware_py.procedure.reading import NUMBERS, SIGNS, Kind
 from firmware_py.procedure.reasons import Reason, Reasons, reasons_at
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import EAR, ROUTE, ROUTE_NAMES, Route, gather_routes, spell_routes
@@ -25,6 +25,7 @@ from host_tools.errors import HostError
 
 UNASKED: Final = "!"
 DIGITS_MAX: Final = 18
+BEYOND_LIMIT: Final = {SIGNS[Bound.AT_LEAST]: math.inf, SIGNS[Bound.AT_MOST]: -math.inf}
 HEARD: Final[dict[str, bool | None]] = {"true": True, "false": False, UNSURE: None}
 _REASONS: Final = re.compile(r" reasons=(\S*)$")
 
@@ -183,6 +184,17 @@ def _recorded_ear(told: dict[str, Any]) -> dict[str, Any]:
 def _as_recorded(told: dict[str, Any]) -> dict[str, Any]:
     """Return a threshold as a result has it: with the numbers that were inferred in their place."""
     names = [field.name for field in fields(ThresholdResult)]
-    inferred = told["inferred"] or {}
+    inferred, reading = told["inferred"] or {}, told["reading"]
     numbers = {name: inferred[short] for name, short in NUMBERS.items() if inferred}
-    return {name: told.get(name) for name in names} | numbers
+    recorded = {name: told.get(name) for name in names} | numbers
+    if reading["kind"] in (Kind.MEASURED, Kind.INFERRED):
+        # what was told as a limit lies beyond it, or a bound would be read as a number
+        _put_beyond(recorded, "threshold_db_hl", BEYOND_LIMIT.get(reading["sign"]))
+        _put_beyond(recorded, "low_db_hl", -math.inf if reading["low_open"] else None)
+        _put_beyond(recorded, "high_db_hl", math.inf if reading["high_open"] else None)
+    return recorded
+
+
+def _put_beyond(recorded: dict[str, Any], name: str, towards: float | None) -> None:
+    if towards is not None:
+        recorded[name] = math.nextafter(recorded[name], towards)

@@ -208,6 +208,24 @@ def test_an_ear_that_could_not_be_tested_has_no_colour_and_no_number(columns: in
     assert max(map(len, everything.splitlines())) <= columns
 
 
+def test_what_lies_beyond_a_limit_has_no_half_width() -> None:
+    """It was told as 100 ± 0.4 dB, of an ear with 105 dB."""
+    result = result_of("left-ear-s2")
+    (ear,) = result.ears
+    first, *rest = ear.thresholds
+    beyond = replace(
+        first, mark=Outcome.INFERRED, threshold_db_hl=105.0, low_db_hl=99.2, high_db_hl=111.0,
+        limit_db_hl=None, floor_db_hl=-10.0, ceiling_db_hl=100.0,
+    )  # fmt: skip
+    told = replace(ear, thresholds=(beyond, *rest))
+    screen, said = terminal(80, no_color=True)
+    show_result(screen, replace(result, ears=(told,)), nominal=False)
+    rows = {line[:6].strip(): line[6:].split() for line in said.getvalue().splitlines()}
+    assert rows["found"][0] == "i>100"
+    assert rows["±"][0] == "-"
+    assert rows["±"][1] != "-"
+
+
 def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
     result = result_of("both-ears-n3")
     for truth in (

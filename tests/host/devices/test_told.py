@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, cast
 
@@ -12,8 +12,9 @@ from hypothesis import settings as budget
 from hypothesis import strategies as st
 from rich.console import Console
 
-from firmware_py.operator.replies import pairs
+from firmware_py.operator.replies import pairs, result_words
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome, Why
+from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.tells import BoardLostTold, Tell
@@ -27,6 +28,8 @@ from host_tools.devices.tuning import _show
 from host_tools.devices.unfinished import why_of
 from host_tools.errors import HostError
 from tests.budget import examples
+from tests.firmware.rig import REPO
+from tests.host.journals import session_of
 from tests.said import line_of
 
 BUNDLE = update.MAGIC + b"a system"
@@ -177,3 +180,26 @@ def test_words_of_others_are_read_as_they_were_told(words: str) -> None:
     told = BoardLostTold((reason(Code.BOARD_LOST, told=words),))
     assert told_unasked(line_of(told)) == (told.WHAT, told)
     assert told_pairs("TUNE:STAT?", pairs({"aid": words, "state": "paused"}))["aid"] == words
+
+
+LEVELS = st.floats(-200.0, 300.0)
+
+
+@given(st.tuples(LEVELS, LEVELS, LEVELS), st.sampled_from([Outcome.MEASURED, Outcome.INFERRED]))
+@budget(max_examples=examples(100), deadline=None)
+def test_a_result_that_was_told_reads_as_the_one_that_was_recorded(
+    levels_db_hl: tuple[float, float, float], mark: Outcome
+) -> None:
+    """A bound of which the limit was told was read as a number, such as 100 ± 0.4 dB HL."""
+    low_db_hl, level_db_hl, high_db_hl = sorted(levels_db_hl)
+    session = session_of(REPO / "tests" / "golden" / "left-ear-s2.journal")
+    (ear,) = session.result.ears
+    first, *rest = ear.thresholds
+    found = replace(
+        first, mark=mark, threshold_db_hl=level_db_hl, low_db_hl=low_db_hl, high_db_hl=high_db_hl,
+        limit_db_hl=None, masking=first.masking if mark == Outcome.MEASURED else None,
+    )  # fmt: skip
+    recorded = replace(session.result, ears=(replace(ear, thresholds=(found, *rest)),))
+    told = told_result(result_words(recorded, session.header, named=False))
+
+    assert [*map(read, told.ears[0].thresholds)] == [*map(read, recorded.ears[0].thresholds)]
