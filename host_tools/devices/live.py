@@ -384,9 +384,10 @@ def _show(found: ThresholdResult) -> str:
 
 
 def _half_width_db(found: ThresholdResult) -> float | None:
-    """Return half of a band that has two ends; what lies beyond a limit has no such number."""
+    """Return half of a band; what was inferred and may lie beyond a limit has no such number."""
     reading = read(found)
-    return None if reading.low_open or reading.high_open else found.half_width_db
+    is_open = reading.low_open or reading.high_open
+    return None if reading.kind == Kind.INFERRED and is_open else found.half_width_db
 
 
 def _number(value: float | None, digits: int) -> str:
