@@ -20,7 +20,7 @@ from firmware_py.journal import (
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
 from firmware_py.sessions.broken_off import Course
-from firmware_py.sessions.session_course import Output, inputs_and_outputs
+from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
 
 TAIL_BYTES: Final = 64 * 1024  # a result has at most 32 KiB, and only some notes come after it
@@ -140,8 +140,7 @@ def read_whole(path: Path, disk: Disk | None = None) -> Ends:
     recovered = read_journal(path, disk=disk)
     header = SessionHeader.from_record(recovered.header)
     told = [*inputs_and_outputs(header, recovered.records)]
-    results = (each.result for each in reversed(told) if isinstance(each, Output))
-    return Ends(header, next(filter(None, results), None), Course.of(header, told))
+    return Ends(header, result_in(told), Course.of(header, told))
 
 
 def recorded_ends(path: Path, disk: Disk | None = None) -> Ends:

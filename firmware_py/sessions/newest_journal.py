@@ -16,7 +16,7 @@ from firmware_py.platform.data_directory import DataDirectory, session_number
 from firmware_py.platform.own_prior import FindPrior, find_beside
 from firmware_py.sessions.replay import Replay, ReplayError, replay_from
 from firmware_py.sessions.session import Session
-from firmware_py.sessions.session_course import Output, inputs_and_outputs
+from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import (
     Header,
     Procedure,
@@ -139,11 +139,7 @@ def _load_finished(
     except ReplayError:
         if not header.is_of_another_version:
             raise
-    results = [
-        each.result
-        for each in inputs_and_outputs(header, recovered.records)
-        if isinstance(each, Output) and each.result is not None
-    ]
-    if not results:
+    result = result_in(inputs_and_outputs(header, recovered.records))
+    if result is None:
         raise SessionRecordError("it ended without a result")
-    return Newest(wrong, recorded=Recorded(header, results[-1]))
+    return Newest(wrong, recorded=Recorded(header, result))

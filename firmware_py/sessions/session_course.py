@@ -1,6 +1,6 @@
 """What went into a session and what came out, in its journal: one rule for writer and reader."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic
 
@@ -63,6 +63,15 @@ def inputs_and_outputs(
         elif record["kind"] == "output":
             action = record.get("action")
             yield Output(number, action, header.result_of(number, action))
+
+
+def result_in(told: Iterable[Input | Output[Found_co]]) -> Found_co | None:
+    """Return the result that came out at last, after a look at all; None: there is none."""
+    result = None
+    for each in told:
+        if isinstance(each, Output) and each.result is not None:
+            result = each.result
+    return result
 
 
 def input_of(header: Header[Any, Any], number: int, record: Record, before: BoardMark) -> Input:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.mixture.population_prior import PopulationPrior
@@ -36,8 +37,13 @@ from firmware_py.procedure.tells import AnswerTold
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.earlier_formats import replay_words
 from firmware_py.sessions.replay import HearingReplay, ReplayError, replay
-from firmware_py.sessions.session_course import Output, inputs_and_outputs
-from firmware_py.sessions.session_record import SessionHeader, SessionRecordError, not_finished
+from firmware_py.sessions.session_course import inputs_and_outputs, result_in
+from firmware_py.sessions.session_record import (
+    Header,
+    SessionHeader,
+    SessionRecordError,
+    not_finished,
+)
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import KnownThresholds, RecordedThresholds
 from host_tools.recordings.seals import NotSealedError, seals_of
@@ -211,12 +217,12 @@ def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSes
     recovered, damage = good_records(path)
     header = _header(path, recovered)
     if not header.is_of_another_version:
-        return replay_session(path, watch)
-    recorded = _result_recorded(path, header, recovered)
+        return _feed(recovered, damage, watch)
+    recorded: SessionResult | None = result_recorded(header, recovered)
     differences = 0
     if not header.is_earlier:
         try:
-            session = replay_session(path, watch)
+            session = _feed(recovered, damage, watch)
         except NonsenseError:
             if recorded is None:
                 raise
@@ -258,9 +264,16 @@ def replay_session(
     """
     recovered, damage = good_records(path)
     if recovered.format < FORMAT_VERSION:
-        _result_recorded(path, _header(path, recovered), recovered)
+        result_recorded(_header(path, recovered), recovered)
     refuse_earlier(path, recovered, keys)
-    trials: list[Trial] = []
+    return _feed(recovered, damage, watch, brought)
+
+
+def _feed(
+    recovered: Recovered, damage: str, watch: TrialWatcher, brought: Sequence[OwnPrior] = ()
+) -> ReplayedSession:
+    """Feed good records through the procedure; errors as of `replay_session`."""
+    path, trials = recovered.path, list[Trial]()
 
     def keep(test: HearingTest, trial: Trial) -> None:
         trials.append(trial)
@@ -273,9 +286,8 @@ def replay_session(
         if isinstance(error.__cause__, OwnPriorError):
             raise HostError(f"{path}: {error}, or name it: gp-pta replay --prior FILE") from None
         raise NonsenseError(f"{path}: {error}") from error.__cause__
-    differences = len(state.differences)
     return ReplayedSession(
-        recovered, state.header, state.result, damage, differences, state, trials
+        recovered, state.header, state.result, damage, len(state.differences), state, trials
     )
 
 
@@ -321,17 +333,18 @@ def _header(path: Path, recovered: Recovered) -> SessionHeader:
         raise NonsenseError(f"{path}: {error}") from None
 
 
-def _result_recorded(
-    path: Path, header: SessionHeader, recovered: Recovered
-) -> SessionResult | None:
-    """Return the result that a journal has, after a look at all of its records."""
-    result = None
+def result_recorded(header: Header[Any, Any], recovered: Recovered) -> Any:
+    """Return the result that a journal has, after a look at all of its records; None: none.
+
+    Raises
+    ------
+    NonsenseError
+        One of them says what no session wrote.
+    """
     try:
-        for told in inputs_and_outputs(header, recovered.records):
-            result = told.result if isinstance(told, Output) and told.result else result
+        return result_in(inputs_and_outputs(header, recovered.records))
     except SessionRecordError as error:
-        raise NonsenseError(f"{path}: {error}") from None
-    return result
+        raise NonsenseError(f"{recovered.path}: {error}") from None
 
 
 def good_records(path: Path) -> tuple[Recovered, str]:

@@ -19,8 +19,6 @@ from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
-from firmware_py.sessions.session_course import Output, inputs_and_outputs
-from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader
 from host_tools import document
 from host_tools.catalogue.remarks import say_reasons
@@ -33,10 +31,14 @@ from host_tools.commands.replay.tuning import (
 )
 from host_tools.document import Block, Document, write_document
 from host_tools.drawings.drawing import EAR_COLOURS
-from host_tools.errors import HostError, NonsenseError
+from host_tools.errors import HostError
 from host_tools.recordings import replayed
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.recorded_session import RecordedSession, good_records
+from host_tools.recordings.recorded_session import (
+    RecordedSession,
+    good_records,
+    result_recorded,
+)
 
 OF_THE_PAGE: Final = "page"  # the table of what the four numbers are called
 NOTHING: Final = "-"
@@ -75,12 +77,8 @@ def _result_of(journal: Path, header: TuningHeader) -> TuningResult | None:
         recovered, damage = good_records(journal)
         if damage:
             raise HostError(damage)
-        told = inputs_and_outputs(header, recovered.records)
-        results = (each.result for each in told if isinstance(each, Output))
-        try:
-            return next((each for each in results if each is not None), None)
-        except SessionRecordError as error:
-            raise NonsenseError(f"{journal}: {error}") from None
+        recorded: TuningResult | None = result_recorded(header, recovered)
+        return recorded
     verdict = replay_tuning_journal(journal)
     if verdict.damage or verdict.differences:
         raise HostError(replayed.words(verdict)[0])

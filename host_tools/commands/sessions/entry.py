@@ -17,7 +17,7 @@ from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import DAMAGED, NEWER, UNFINISHED, Ends
-from firmware_py.sessions.session_course import Output, inputs_and_outputs
+from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import SessionRecordError
 from firmware_py.tuning.tuning_record import TuningHeader, is_tuning
 from host_tools.files import digest_of
@@ -212,10 +212,9 @@ def _tuning_words(path: Path) -> str:
     recovered = read_journal(path)
     if not is_tuning(recovered.header):
         return ""
-    header, outcome = TuningHeader.from_record(recovered.header), UNFINISHED
-    for told in inputs_and_outputs(header, recovered.records):
-        if isinstance(told, Output) and told.result is not None:
-            outcome = told.result.outcome
+    header = TuningHeader.from_record(recovered.header)
+    result = result_in(inputs_and_outputs(header, recovered.records))
+    outcome = UNFINISHED if result is None else result.outcome
     by = f", recorded by {header.recorded_by}" if header.is_earlier else ""
     return f"of {header.identifier or 'nobody named'}, begun {header.started}, {outcome}{by}"
 
