@@ -13,7 +13,7 @@ from firmware_py.console.audiogram_text import draw_audiogram, legend
 from firmware_py.console.wording import verdict_lines
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import LEFT, RIGHT, Route
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.verdicts import may_conclude
 from host_tools.terminal import NO_BREAK
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it

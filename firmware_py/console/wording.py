@@ -5,7 +5,7 @@ from typing import Final
 
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.results import EarResult
-from firmware_py.procedure.statements import Explained
+from firmware_py.procedure.verdicts import Explained
 from firmware_py.procedure.words import say
 
 DECIMALS_MAX: Final = 3  # tells every tone from every other

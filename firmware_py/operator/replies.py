@@ -15,6 +15,9 @@ from firmware_py.console.wording import (
     verdict_word,
     which_ear_words,
 )
+from firmware_py.findings.convention import in_convention
+from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.statements import is_final
 from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.platform.data_directory import session_number
@@ -22,9 +25,7 @@ from firmware_py.platform.own_prior import shorten
 from firmware_py.platform.version import full_version
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.boards import serial_of
-from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.ear_result import verdict_so_far
-from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import Highest
 from firmware_py.procedure.outcomes import MaskingMark
@@ -34,7 +35,7 @@ from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import EAR, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
-from firmware_py.procedure.statements import has_thresholds, is_final
+from firmware_py.procedure.verdicts import has_thresholds
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import DAMAGED, Entry, glance
 from firmware_py.sessions.session_record import SessionHeader

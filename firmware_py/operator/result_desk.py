@@ -13,6 +13,9 @@ from firmware_py.console.arguments import Argument, Number
 from firmware_py.console.command_row import Command, Pin
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
+from firmware_py.findings.beside import beside, without_person
+from firmware_py.findings.checks import Checks
+from firmware_py.findings.statements import as_told, told_now
 from firmware_py.operator.refusals import refusing
 from firmware_py.operator.replies import (
     audiogram_lines,
@@ -23,14 +26,11 @@ from firmware_py.operator.replies import (
     whose_line,
 )
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory, session_number
-from firmware_py.procedure.beside import beside, without_person
-from firmware_py.procedure.counted import Checks
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.statements import as_told, told_now
 from firmware_py.sessions.archive import ArchiveError, Ends, Found, recorded_ends, require_result
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.runner import Runner

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from firmware_py.procedure.boards import Boards
-from firmware_py.procedure.convention import clinical_offset_db
+from firmware_py.procedure.clinical_offset import clinical_offset_db
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.grades import mean_threshold
 from firmware_py.procedure.listening import DOUBTED, story_reason
+from firmware_py.procedure.mean_threshold import mean_threshold
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
 from firmware_py.procedure.reasons import Code, Reason, Reasons, reason, reason_by
 from firmware_py.procedure.results import EarResult, ThresholdResult

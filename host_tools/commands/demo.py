@@ -17,7 +17,7 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.head import Head
 from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
-from firmware_py.procedure.beside import gaps_beside
+from firmware_py.findings.beside import gaps_beside
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import AIR, BONE, Route

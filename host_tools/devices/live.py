@@ -18,7 +18,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import SettingError, Settings
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.verdicts import has_thresholds
 from firmware_py.procedure.words import say
 from host_tools.colours import (
     EAR_STYLES,

@@ -7,7 +7,7 @@ from firmware_py.calibration.in_force import SIMULATED, CalibrationInForce
 from firmware_py.platform.own_prior import shorten
 from firmware_py.procedure.route import BY_BONE, ROUTES
 from firmware_py.procedure.settings import BOTH, DEFAULT_PROFILE, NONE, OFF
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.verdicts import may_conclude
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff, Course
 from host_tools.catalogue import Catalogue

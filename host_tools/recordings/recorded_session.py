@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.findings.checks import counted_purposes
+from firmware_py.findings.statements import as_told
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.journal import (
     FORMAT_VERSION,
@@ -23,7 +25,6 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.platform.own_prior import OwnPrior, OwnPriorError, find_beside
-from firmware_py.procedure.counted import counted_purposes
 from firmware_py.procedure.events import Action, Event, Mask
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
@@ -32,7 +33,6 @@ from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.earlier_formats import replay_words

@@ -8,7 +8,7 @@ from firmware_py.console.wording import readable
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.reasons import Reasons
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.verdicts import may_conclude
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import say_reasons
 

@@ -1,7 +1,7 @@
 """How often a report names an asymmetry of ears that are equal, and of ears that are not.
 
 ``python -m host_tools.research.asymmetry_remarks`` lets simulated people do a whole brisk test each
-and counts those of whom `firmware_py.procedure.asymmetry` finds one. Both ears have one
+and counts those of whom `firmware_py.findings.asymmetry` finds one. Both ears have one
 of the ten standard audiograms, moved by up to 10 dB; one may be poorer by the same at every
 frequency, so far that it can still be measured. Lapses and presses in silence are 1 %.
 """
@@ -17,9 +17,9 @@ import numpy as np
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
+from firmware_py.findings.asymmetry import asymmetries
+from firmware_py.findings.convention import in_convention
 from firmware_py.platform.program import run_program
-from firmware_py.procedure.asymmetry import asymmetries
-from firmware_py.procedure.convention import in_convention
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
 from host_tools.research.changed_ears import an_ear, rate_words

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE, TYPE_HZ, LossType
-from firmware_py.procedure.beside import gaps_beside
-from firmware_py.procedure.convention import higher
-from firmware_py.procedure.finished import result_as_json
+from firmware_py.findings.air_bone_gap import EXAMINATION_SOURCE, TYPE_HZ, LossType
+from firmware_py.findings.beside import gaps_beside
+from firmware_py.findings.convention import higher
+from firmware_py.findings.finished import result_as_json
 from firmware_py.procedure.outcomes import Bound, MaskingMark
 from firmware_py.procedure.results import EarResult, MeanThreshold, SessionResult
 from firmware_py.procedure.route import BONE, BY_AIR, RIGHT, Route

@@ -25,8 +25,8 @@ from device.simulator.listener import SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import ARROWS, INFERRED, draw_audiogram
+from firmware_py.findings import asymmetry
 from firmware_py.operator.replies import result_words
-from firmware_py.procedure import asymmetry
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
 from firmware_py.procedure.route import BY_AIR, Route

@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from firmware_py.findings import beside
+from firmware_py.findings.norms import AgeNorm
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import result_words
-from firmware_py.procedure import beside, reasons
+from firmware_py.procedure import reasons
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.norms import AgeNorm
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.words import say

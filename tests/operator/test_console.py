@@ -21,18 +21,18 @@ from firmware_py.board.self_check import PARTS
 from firmware_py.calibration import simulated
 from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
+from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.statements import as_told
 from firmware_py.installation.configuration import Configuration
 from firmware_py.journal import Disk, read_journal
 from firmware_py.operator.replies import mean_words, state_words
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
 from firmware_py.platform.room_on_disk import of_test
-from firmware_py.procedure.finished import result_as_json
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.presenter import LATE
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.settings import CONDUCTS, Settings
-from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from firmware_py.sessions import archive
 from firmware_py.sessions.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result

@@ -12,8 +12,8 @@ from device.simulator.head import Head
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import Ear, SimulatedListener
 from device.simulator.operator import Operator
+from firmware_py.findings.air_bone_gap import LossType, gaps_of
 from firmware_py.procedure import events, tells
-from firmware_py.procedure.air_bone_gap import LossType, gaps_of
 from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.caps import AGAIN_TONES_MAX, ATTENTION_TONES_MAX
 from firmware_py.procedure.ear import EarTest

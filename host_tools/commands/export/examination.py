@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.procedure.convention import in_convention
-from firmware_py.procedure.finished import result_as_json
+from firmware_py.findings.convention import in_convention
+from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.statements import as_told
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import FIFTY_PERCENT
-from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import (
     UNFINISHED,
     ArchiveError,

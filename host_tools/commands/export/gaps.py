@@ -8,7 +8,7 @@ A gap is inferred where no tone was asked by air, or none by bone. Each of the f
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from firmware_py.procedure.air_bone_gap import EXAMINATION_SOURCE
+from firmware_py.findings.air_bone_gap import EXAMINATION_SOURCE
 from firmware_py.procedure.outcomes import Bound
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.export.cells import Spelling

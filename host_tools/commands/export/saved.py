@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.findings.statements import as_told
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.platform.named_file import content_of
 from firmware_py.procedure.outcomes import Outcome
@@ -26,7 +27,7 @@ from firmware_py.procedure.record_checks import (
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import EAR, ROUTE
 from firmware_py.procedure.settings import CONDUCTS, SettingError, Settings
-from firmware_py.procedure.statements import as_told, has_thresholds, may_conclude
+from firmware_py.procedure.verdicts import has_thresholds, may_conclude
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.session_record import start
 from host_tools.commands.export.document_session import JSON_FORMAT, DocumentSession, Told

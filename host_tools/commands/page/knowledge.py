@@ -6,15 +6,15 @@ from typing import Any, Final, get_args
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.command_row import Command
 from firmware_py.console.console import OWN_COMMANDS
+from firmware_py.findings.air_bone_gap import LossType
+from firmware_py.findings.asymmetry import CRITERIA
 from firmware_py.operator.commands import COMMANDS
 from firmware_py.operator.result_desk import COMMANDS as OF_RESULTS
 from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.platform.version import full_version
 from firmware_py.procedure import reasons
-from firmware_py.procedure.air_bone_gap import LossType
-from firmware_py.procedure.asymmetry import CRITERIA
-from firmware_py.procedure.grades import GRADES_DB_HL
+from firmware_py.procedure.mean_threshold import GRADES_DB_HL
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ

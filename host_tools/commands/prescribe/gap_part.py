@@ -16,9 +16,9 @@ from typing import Final
 import numpy as np
 
 from device.speech import FloatArray
+from firmware_py.findings.air_bone_gap import EarGaps, Gap
+from firmware_py.findings.beside import gaps_beside
 from firmware_py.inference.mixture import bone_prior
-from firmware_py.procedure.air_bone_gap import EarGaps, Gap
-from firmware_py.procedure.beside import gaps_beside
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.route import BONE, Route
 from host_tools.commands.prescribe.taken import DRAWS, Taken

@@ -10,15 +10,15 @@ from typing import Any, Final
 import numpy as np
 
 from firmware_py.calibration.in_force import HOLDING
+from firmware_py.findings.norms import norm_of
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.norms import norm_of
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.statements import has_thresholds, may_conclude
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from firmware_py.procedure.verdicts import has_thresholds, may_conclude
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.words import Words
 from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, Trial

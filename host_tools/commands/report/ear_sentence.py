@@ -9,7 +9,7 @@ from typing import Final
 
 from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.verdicts import has_thresholds
 from host_tools.commands.report.findings import EarFindings, Threshold
 from host_tools.commands.report.words import Words, hertz
 from host_tools.recordings.verdicts import reasons_of, verdict_word

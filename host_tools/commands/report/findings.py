@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from firmware_py.procedure.air_bone_gap import EarGaps
-from firmware_py.procedure.beside import asymmetries_beside, gaps_beside, norm_beside
-from firmware_py.procedure.convention import in_convention, shift_db
-from firmware_py.procedure.finished import mean_as_json, person_as_json, threshold_with_width
-from firmware_py.procedure.grades import (
-    PersonGrade,
-    outside_hz,
-    person_grade,
-)
-from firmware_py.procedure.norms import AgeNorm
+from firmware_py.findings.air_bone_gap import EarGaps
+from firmware_py.findings.beside import asymmetries_beside, gaps_beside, norm_beside
+from firmware_py.findings.convention import in_convention, shift_db
+from firmware_py.findings.finished import mean_as_json, person_as_json, threshold_with_width
+from firmware_py.findings.grades import PersonGrade, person_grade
+from firmware_py.findings.norms import AgeNorm
+from firmware_py.procedure.mean_threshold import outside_hz
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
 from firmware_py.procedure.reading import is_wide
 from firmware_py.procedure.reasons import Reason, Reasons, as_json
@@ -27,7 +24,7 @@ from firmware_py.procedure.results import (
     ThresholdResult,
 )
 from firmware_py.procedure.route import BY_AIR, ROUTES, Route
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.verdicts import may_conclude
 from firmware_py.sessions.archive import UNFINISHED
 from firmware_py.sessions.broken_off import BrokenOff, Waited
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of

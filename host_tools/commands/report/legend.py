@@ -7,7 +7,7 @@ from typing import Final
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.verdicts import has_thresholds
 from host_tools.commands.report.findings import Findings
 from host_tools.commands.report.words import Words
 from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK

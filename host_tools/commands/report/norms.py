@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from firmware_py.procedure.air_bone_gap import LossType
-from firmware_py.procedure.asymmetry import Asymmetry, Criterion, Difference
-from firmware_py.procedure.beside import NoNorm
-from firmware_py.procedure.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm
+from firmware_py.findings.air_bone_gap import LossType
+from firmware_py.findings.asymmetry import Asymmetry, Criterion, Difference
+from firmware_py.findings.beside import NoNorm
+from firmware_py.findings.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm
 from firmware_py.procedure.person import FEMALE, Person
 from host_tools.catalogue import Catalogue
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from firmware_py.procedure.convention import confirmed_outside
+from firmware_py.findings.convention import confirmed_outside
 from firmware_py.procedure.route import LEFT, RIGHT, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from firmware_py.procedure.statements import has_thresholds, may_conclude
+from firmware_py.procedure.verdicts import has_thresholds, may_conclude
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.words import Words
 

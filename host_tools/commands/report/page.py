@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import HOLDING
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.grades import GRADES_DB_HL
+from firmware_py.procedure.mean_threshold import GRADES_DB_HL
 from firmware_py.procedure.outcomes import Bound, Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.route import BY_AIR, LEFT, RIGHT, ROUTES
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.verdicts import has_thresholds
 from host_tools import drawing_js
 from host_tools.commands.report.drawn import audiogram_as_json, watermark
 from host_tools.commands.report.ear_sentence import ear_sentence

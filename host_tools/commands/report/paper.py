@@ -5,7 +5,7 @@ from typing import Final
 
 from firmware_py.platform.version import full_version
 from firmware_py.procedure.route import BY_AIR
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.verdicts import has_thresholds
 from host_tools import document, drawing_js
 from host_tools.commands.report.drawn import audiogram_as_json
 from host_tools.commands.report.ear_sentence import ear_sentence

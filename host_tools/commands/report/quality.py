@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from firmware_py.procedure.counted import Checks
+from firmware_py.findings.checks import Checks
 from firmware_py.procedure.given import ResponseTimes
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome

@@ -6,9 +6,10 @@ from typing import Final, Self
 
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
 from firmware_py.console.wording import readable
-from firmware_py.procedure.air_bone_gap import TYPE_SOURCE, EarGaps, Gap
-from firmware_py.procedure.convention import clinical_mean_db_hl
-from firmware_py.procedure.grades import GRADES_DB_HL, PersonGrade, grades_said
+from firmware_py.findings.air_bone_gap import TYPE_SOURCE, EarGaps, Gap
+from firmware_py.findings.convention import clinical_mean_db_hl
+from firmware_py.findings.grades import PersonGrade, grades_said
+from firmware_py.procedure.mean_threshold import GRADES_DB_HL
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import SIGNS, Kind, Reading, read
 from firmware_py.procedure.reasons import Reasons

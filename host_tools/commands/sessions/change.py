@@ -29,8 +29,8 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import BRISK, CLINICAL
-from firmware_py.procedure.statements import may_conclude
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from firmware_py.procedure.verdicts import may_conclude
 from host_tools.recordings.as_recorded import KnownThresholds
 
 SHIFT_DB: Final = 10.0  # that counts

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from firmware_py.findings.statements import as_told
 from firmware_py.journal import (
     JournalDamagedError,
     JournalNewerError,
@@ -15,7 +16,6 @@ from firmware_py.journal import (
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
-from firmware_py.procedure.statements import as_told
 from firmware_py.sessions.archive import DAMAGED, NEWER, UNFINISHED, Ends
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
 from firmware_py.sessions.session_record import SessionRecordError

@@ -8,8 +8,8 @@ from typing import Any, Final
 from unicodedata import category, normalize
 
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
+from firmware_py.findings.convention import ear_in_convention
 from firmware_py.journal.records import LineError
-from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.reading import threshold_as_json
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.route import LEFT, RIGHT

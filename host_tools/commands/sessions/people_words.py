@@ -8,7 +8,7 @@ from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.procedure.reading import SIGNS, Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL, CLINICAL_ASCENDING
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.verdicts import may_conclude
 from firmware_py.sessions.identity import Difference
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import PLACE as REMARKS

@@ -6,7 +6,7 @@ from typing import Final
 
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.statements import Judged, may_conclude
+from firmware_py.procedure.verdicts import Judged, may_conclude
 from host_tools.commands.report.page import escape
 from host_tools.drawings.symbols import symbol_table
 

@@ -5,6 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from firmware_py.findings.statements import so_far
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.attendance import why_checked
 from firmware_py.procedure.ear import EarTest
@@ -13,7 +14,6 @@ from firmware_py.procedure.objective import BITS
 from firmware_py.procedure.outcomes import ASKED, Purpose
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.statements import so_far
 from firmware_py.procedure.words import say
 from firmware_py.sessions.replay import HearingReplay
 from host_tools.commands.watch.view import Answered, View, under_way

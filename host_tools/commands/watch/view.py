@@ -7,7 +7,7 @@ from firmware_py.inference.model import on_line
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.verdicts import has_thresholds
 
 
 @dataclass(frozen=True)

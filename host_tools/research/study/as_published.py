@@ -16,7 +16,7 @@ import numpy as np
 
 from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
-from firmware_py.procedure.convention import ear_in_convention
+from firmware_py.findings.convention import ear_in_convention
 from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, RIGHT

@@ -10,8 +10,8 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import SimulatedListener
 from device.simulator.operator import Operator
+from firmware_py.findings.beside import gaps_beside
 from firmware_py.procedure import tells
-from firmware_py.procedure.beside import gaps_beside
 from firmware_py.procedure.events import OPERATOR, Action, Finish
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import EarResult, SessionResult

@@ -140,7 +140,7 @@ function sourcesOf(criteria) {
   return [...bySource].map(([source, met]) => `${source} (${met.map(({ key }) => onPaper(key)).join(", ")})`);
 }
 
-// Those of `firmware_py/procedure/air_bone_gap.py`.
+// Those of `firmware_py/findings/air_bone_gap.py`.
 const TYPE_SOURCE = "Mazzoli et al. 2003";
 const EXAMINATION_SOURCE = "21 CFR 801.420";
 const GAP_KEYS = { none: "gap_value", "at-least": "gap_at_least", "at-most": "gap_at_most" };

@@ -9,8 +9,8 @@ from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.statements import has_thresholds
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
+from firmware_py.procedure.verdicts import has_thresholds
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.catalogue.remarks import unit_words
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition

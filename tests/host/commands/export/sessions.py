@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure.convention import higher
+from firmware_py.findings.convention import higher
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult

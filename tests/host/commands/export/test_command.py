@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from firmware_py.findings.finished import threshold_with_width
+from firmware_py.findings.statements import as_told
 from firmware_py.journal import read_journal
-from firmware_py.procedure.finished import threshold_with_width
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.route import BY_AIR
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import read_examination

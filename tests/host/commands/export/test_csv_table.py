@@ -19,8 +19,8 @@ import pytest
 from device.audiogram_tables.ears import AudiogramError
 from device.simulator.audiograms import audiogram_named
 from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.operator.replies import result_words
-from firmware_py.procedure.air_bone_gap import gaps_of
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route

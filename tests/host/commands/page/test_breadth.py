@@ -17,8 +17,8 @@ from firmware_py.platform.version import full_version
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.statements import has_thresholds, may_conclude
 from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.procedure.verdicts import has_thresholds, may_conclude
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.export.schema import schema_text
 from host_tools.commands.report.drawn import watermark

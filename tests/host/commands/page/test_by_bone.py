@@ -7,9 +7,9 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure.air_bone_gap import LossType
-from firmware_py.procedure.asymmetry import asymmetries
-from firmware_py.procedure.finished import result_as_json
+from firmware_py.findings.air_bone_gap import LossType
+from firmware_py.findings.asymmetry import asymmetries
+from firmware_py.findings.finished import result_as_json
 from firmware_py.procedure.outcomes import Bound, Verdict
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import function_of, modules

@@ -25,7 +25,7 @@ from firmware_py.platform.version import full_version
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.settings import HUGHSON_WESTLAKE, NONE, Settings
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.verdicts import has_thresholds
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.export.csv_table import code_column, level_column
 from host_tools.commands.export.examination import read_examination

@@ -18,8 +18,8 @@ from device.hearing_aid.whose import Whose
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
+from firmware_py.findings.convention import ear_in_convention
 from firmware_py.journal import read_journal
-from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.outcomes import MaskingMark, Verdict
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.procedure.air_bone_gap import TYPE_SOURCE, EarGaps, LossType
+from firmware_py.findings.air_bone_gap import TYPE_SOURCE, EarGaps, LossType
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.procedure.results import EarResult, ThresholdResult

@@ -13,10 +13,11 @@ import pytest
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Press, SimulatedListener
 from device.simulator.world import World
+from firmware_py.findings.grades import grades_said
+from firmware_py.findings.norms import SHOWN_SDS, AgeNorm
 from firmware_py.journal import read_journal
 from firmware_py.procedure.given import Given, ResponseTimes
-from firmware_py.procedure.grades import grades_said, mean_threshold
-from firmware_py.procedure.norms import SHOWN_SDS, AgeNorm
+from firmware_py.procedure.mean_threshold import mean_threshold
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, Verdict
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import Kind, read

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from scipy.special import ndtri
 
-from firmware_py.procedure.beside import beside, norm_beside, without_person
-from firmware_py.procedure.convention import higher
-from firmware_py.procedure.finished import result_as_json
+from firmware_py.findings.beside import beside, norm_beside, without_person
+from firmware_py.findings.convention import higher
+from firmware_py.findings.finished import result_as_json
+from firmware_py.findings.norms import TENTH_SDS, AgeNorm, norm_of, spread_until_years
 from firmware_py.procedure.given import AnswersGiven
-from firmware_py.procedure.norms import TENTH_SDS, AgeNorm, norm_of, spread_until_years
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.person import Person, Sex
 from firmware_py.procedure.settings import Settings

@@ -5,8 +5,8 @@ from typing import Final
 
 import pytest
 
-from firmware_py.procedure.air_bone_gap import LossType, gaps_of
-from firmware_py.procedure.asymmetry import asymmetries, differences
+from firmware_py.findings.air_bone_gap import LossType, gaps_of
+from firmware_py.findings.asymmetry import asymmetries, differences
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route

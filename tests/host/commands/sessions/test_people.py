@@ -18,8 +18,8 @@ import pytest
 from scipy import stats
 
 from firmware_py.calibration.file import calibration_from
+from firmware_py.findings.convention import ear_in_convention
 from firmware_py.journal import read_journal
-from firmware_py.procedure.convention import ear_in_convention
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import LANGUAGES, catalogue_of

@@ -10,8 +10,8 @@ import pytest
 from device.simulator.audiogram import Audiogram
 from device.simulator.earphones import PLACE_US
 from device.simulator.head import Head
+from firmware_py.findings.air_bone_gap import EarGaps
 from firmware_py.inference.mixture.gap_prior import GapPrior, shipped_gap_prior
-from firmware_py.procedure.air_bone_gap import EarGaps
 from firmware_py.procedure.results import EarResult, SessionResult
 from host_tools.errors import HostError
 from host_tools.main import main

@@ -8,7 +8,7 @@ import pytest
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import Ear
-from firmware_py.procedure.grades import GRADES_DB_HL
+from firmware_py.procedure.mean_threshold import GRADES_DB_HL
 from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.results import (

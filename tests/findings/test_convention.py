@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_py.procedure.convention import (
-    OFFSETS_DB,
-    clinical_offset_db,
-    ear_in_convention,
-    in_convention,
-)
+from firmware_py.findings.convention import ear_in_convention, in_convention
+from firmware_py.procedure.clinical_offset import OFFSETS_DB, clinical_offset_db
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome
 from firmware_py.procedure.results import CLINICAL_OFFSET_DB_MAX, ConfirmedThreshold
 from firmware_py.procedure.settings import (

@@ -13,18 +13,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from firmware_py import ThresholdEstimator
-from firmware_py.procedure.finished import result_as_json as finished_result
-from firmware_py.procedure.grades import (
+from firmware_py.findings.finished import result_as_json as finished_result
+from firmware_py.findings.grades import SURE, grades_said, grades_told, person_grade
+from firmware_py.procedure.level import Spread
+from firmware_py.procedure.mean_threshold import (
     GRADES_DB_HL,
-    SURE,
-    grades_said,
-    grades_told,
     mean_threshold,
-    person_grade,
     pta4_posterior,
     shares_of,
 )
-from firmware_py.procedure.level import Spread
 from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome
 from firmware_py.procedure.results import (
     PTA4_FREQUENCIES_HZ,

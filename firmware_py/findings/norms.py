@@ -18,7 +18,7 @@ from functools import cache
 from math import erfc, sqrt
 from typing import Any, Final
 
-from firmware_py.procedure.iso7029 import TABLE
+from firmware_py.findings.iso7029 import TABLE
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.person import Person, Sex
 from firmware_py.procedure.reading import level_of

@@ -6,20 +6,20 @@ The report of a journal and the operator's page, which the device tells it, have
 from enum import StrEnum
 from typing import Any
 
+from firmware_py.findings.air_bone_gap import EarGaps, gaps_of
+from firmware_py.findings.asymmetry import Asymmetry, asymmetries
+from firmware_py.findings.checks import counted_purposes
+from firmware_py.findings.convention import confirmed_outside, in_convention, shift_db
+from firmware_py.findings.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm, norm_of
 from firmware_py.inference.mixture.gap_prior import GapPrior
-from firmware_py.procedure.air_bone_gap import EarGaps, gaps_of
-from firmware_py.procedure.asymmetry import Asymmetry, asymmetries
-from firmware_py.procedure.convention import confirmed_outside, in_convention, shift_db
-from firmware_py.procedure.counted import counted_purposes
 from firmware_py.procedure.given import AnswersGiven
-from firmware_py.procedure.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm, norm_of
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import as_json
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import BY_AIR, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING, FIFTY_PERCENT, Settings
-from firmware_py.procedure.statements import may_conclude
+from firmware_py.procedure.verdicts import may_conclude
 
 
 class NoNorm(StrEnum):

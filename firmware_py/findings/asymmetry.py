@@ -3,7 +3,7 @@
 Only what was asked counts: a threshold that was measured, or a limit that it surely lies beyond,
 with which the ears differ by at least so much, as they do where the better ear may have heard for
 the worse one. The same ear has to be worse at all frequencies of a criterion. The thresholds are
-clinical ones (`firmware_py/procedure/convention.py`), for which the criteria were written.
+clinical ones (`firmware_py/findings/convention.py`), for which the criteria were written.
 
 Two sets of criteria. Both are about sensorineural loss, so what of a difference is conductive does
 not count. Where no ear was tested by bone a conductive loss of one ear is among what is named, and
@@ -34,12 +34,12 @@ from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from typing import Any, Final
 
-from firmware_py.procedure.air_bone_gap import EarGaps, LossType, gaps_of
+from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of
 from firmware_py.procedure.reading import level_of, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import AIR, BONE, LEFT, RIGHT, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from firmware_py.procedure.statements import may_compare
+from firmware_py.procedure.verdicts import may_compare
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
 NICE: Final = "NICE NG98, 2018"

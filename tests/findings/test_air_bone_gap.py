@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from scipy.stats import norm
 
-from firmware_py.procedure.air_bone_gap import (
+from firmware_py.findings.air_bone_gap import (
     GAP_DB,
     TYPE_HZ,
     LossType,

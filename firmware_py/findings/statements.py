@@ -1,65 +1,22 @@
-"""What may be said of an ear, by the verdict on its test. Everybody who tells a result asks here.
-
-`VALID`: everything. `DOUBTFUL`, and `NOT_JUDGED` of an older record: thresholds with their bands,
-and nothing that follows from them: no mean, grade, asymmetry, age norm, change or prescription.
-`NOT_TESTED`: no level at all, only why.
+"""A result as it may be told, by the verdicts on its ears (`procedure/verdicts.py`).
 
 A journal keeps what was found; who tells of it tells `as_told`, and of a test under way `so_far`.
 Without a calibration levels are nominal: then nothing is told that needs dB HL.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 from firmware_py.procedure.outcomes import Outcome, SessionOutcome, Verdict
-from firmware_py.procedure.reasons import Reasons, in_nominal_db
+from firmware_py.procedure.reasons import in_nominal_db
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.verdicts import Judged, has_thresholds, may_conclude
 
 # The test of an ear may not have ended. A band of it that is so many times wider than was wanted
 # tells what is known of other people, and not what this ear answered.
 GUESS_WIDTHS: Final = 2.0
-
-
-class Judged(Protocol):
-    """An ear with a verdict on its test."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """Return whether there was a test."""
-
-
-class Explained(Judged, Protocol):
-    """An ear with the reasons of that verdict."""
-
-    @property
-    def reasons(self) -> Reasons:
-        """Return why it is no valid test."""
-
-
-class Heard(Judged, Protocol):
-    """An ear that is known to have heard certain tone generators."""
-
-    @property
-    def boards(self) -> Sequence[str]:
-        """Return them, by names and serial numbers; none: nothing is known of them."""
-
-
-def may_conclude(ear: Judged) -> bool:
-    """Return whether anything may be said that follows from the thresholds of an ear."""
-    return ear.verdict == Verdict.VALID
-
-
-def may_compare(one: Heard, other: Heard) -> bool:
-    """Return whether two ears may be compared: a tone generator may be louder than another."""
-    same = not (one.boards and other.boards) or {*one.boards} == {*other.boards}
-    return same and may_conclude(one) and may_conclude(other)
-
-
-def has_thresholds(ear: Judged) -> bool:
-    """Return whether a level may be said of an ear."""
-    return ear.verdict != Verdict.NOT_TESTED
 
 
 def is_final(

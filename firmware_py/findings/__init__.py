@@ -1,0 +1,1 @@
+"""What follows from a result, as pure functions of it: grades, norms, gaps, checks."""
