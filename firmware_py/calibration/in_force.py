@@ -20,16 +20,16 @@ from firmware_py.procedure.printable import show
 from firmware_py.procedure.reasons import Code, Reason, in_nominal_db, reason
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.route import Route
-from firmware_py.procedure.words import SENTENCES, say
+from firmware_py.procedure.words import say
 
 # Of 0 dBFS at every frequency, where nothing is measured: what the loudest usual build gives, a DAC
 # of 2.1 V and a unity-gain amplifier with the most sensitive earphones. Others play softer.
 NOMINAL_FULL_SCALE_DB_HL: Final = 132.0
 FULL_SCALE_LIMITS_DB_HL: Final = (100.0, 150.0)  # in a record
 
-# Of levels, in English; host tools have other languages.
-DB_HL: Final = SENTENCES["unit-db-hl"]
-NOMINAL_UNIT: Final = SENTENCES["unit-nominal-db"]
+# Of levels, as records and exports name it.
+DB_HL: Final = "dB HL"
+NOMINAL_UNIT: Final = "nominal dB"
 
 CALIBRATED: Final = "CALIBRATED"
 OVERDUE: Final = "OVERDUE"

@@ -1,6 +1,6 @@
 """Why something is so, as a code with its figures: what results, journals and pages have.
 
-The words come at the edge: `words.py` has the device's English, the host tools other languages.
+The words come at the edge: `en.toml` has the device's English, the host tools other languages.
 Each code has the names of its parts, and the name of a part says what it may be. Numbers are
 rounded here, to a hundredth or as `DECIMALS` says: so a record has the same bytes on every machine.
 """
@@ -181,9 +181,12 @@ OF_BONE: Final[Mapping[Code, Code]] = {
 # Decimals of numbers that are always written with so many; all others have two at most.
 DECIMALS: Final[Mapping[str, int]] = {
     "half_width_db": 1, "information_bits": 2, "difference_db": 0, "gap_db": 0, "cochlea_db_hl": 0,
+    # of rows alone
+    "level": 0, "low": 0, "high": 0, "mean_level": 1, "offset_db": 1, "sd_db": 1, "most_db": 1,
+    "retest_db": 1, "minutes": 1, "trial_s": 1, "percent": 0, "ms": 0, "shift": 0, "rate": 1,
 }  # fmt: skip
 HUNDREDTHS: Final = 2
-SIGNED: Final = ("difference_db",)  # written with a plus too
+SIGNED: Final = ("difference_db", "retest_db", "shift")  # written with a plus too
 
 # Of the levels in a reason. Without it they are dB HL; no journal has it, see `in_nominal_db`.
 UNIT: Final = "unit"
@@ -206,6 +209,7 @@ TEXTS: Final = ("told", "time", "command", "boards", "one", "other", "was", "now
 TEXT_CHARACTERS_MAX: Final = 500  # what is longer is cut: a record has room for several
 CUT: Final = "..."
 DATES: Final = ("date", "due", "today")  # ISO 8601
+TIMES: Final = ("begun_at", "left_at", "resumed_at")  # ISO 8601, of rows alone
 DATE: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
 REASONS: Final = ("why", "doubt", "ago", "differs", "signs", "limits", "by_ear")
 # Of several each, and what stands between two of these.
@@ -343,7 +347,7 @@ def _one(place: str, name: str, value: Any, deep: int) -> Part:
     if name in DATES:
         return _date(place, value)
     value = float(value) if isinstance(value, float) else value  # of NumPy
-    return _round(number(-NUMBER_MAX, NUMBER_MAX, "")(place, value), name)
+    return round_part(name, number(-NUMBER_MAX, NUMBER_MAX, "")(place, value))
 
 
 def _cut(text: str) -> str:
@@ -358,7 +362,8 @@ def _date(place: str, value: Any) -> str:
     return value
 
 
-def _round(value: float, name: str) -> float:
+def round_part(name: str, value: float) -> float:
+    """Return a number as a reason or a row has it, by the name of its part."""
     if isinstance(value, int):
         return value
     return round(value, DECIMALS.get(name, HUNDREDTHS)) + 0.0  # there is no -0

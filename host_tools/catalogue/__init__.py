@@ -1,8 +1,10 @@
 """Every sentence of a page, a report and an instruction, in the languages of `LANGUAGES`.
 
-A file a language, `en.toml` first; a table a place, such as `report`; a sentence a key. What is in
+A file a language, `en.toml` first; a table a place, such as `page`; a sentence a key. What is in
 braces is filled in. A key that ends in `_one` is the sentence of its namesake for a count of 1.
-`rooms.toml` says how many letters there are for what has to stay short.
+The tables of `SAID` have a sentence a code of a reason or a row: `language_of` says these. English
+of the reasons is the device's (`firmware_py/procedure/en.toml`). `rooms.toml` says how many letters
+there are for what has to stay short.
 """
 
 import argparse
@@ -16,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from firmware_py.board.self_check import was_clock_set
+from firmware_py.procedure.words import SENTENCES, Language
 from host_tools.errors import HostError
 from host_tools.terminal import NO_BREAK
 
@@ -23,6 +26,8 @@ from host_tools.terminal import NO_BREAK
 LANGUAGES: Final = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "es": "Español"}
 ENGLISH: Final = "en"
 MINUS: Final = "−"  # as wide as a plus
+REASONS: Final = "remarks"  # the table of the firmware's reasons
+SAID: Final = (REASONS, "paper")  # tables of reasons and rows, by codes
 
 _FILES: Final = files("host_tools.catalogue")
 
@@ -63,13 +68,12 @@ class Catalogue:
 
     def number(self, value: float, form: str = ".0f") -> str:
         """Return a number as the language writes it, by a format of Python's; there is no -0."""
-        text = format(value, form)
-        if text[0] == "-" and text.strip("-0.") == "":
-            text = text[1:]
-        return self.spell(text)
+        return self.spell(format(value, form))
 
     def spell(self, number: str) -> str:
-        """Return a number that was written with a point as the language writes it."""
+        """Return a number that was written with a point in the language; there is no -0."""
+        if number[0] == "-" and number.strip("-0.") == "":
+            number = number[1:]
         return number.replace("-", MINUS).replace(".", self.say("format", "decimal"))
 
     def percent(self, text: str) -> str:
@@ -129,8 +133,29 @@ def catalogue_of(language: str) -> Catalogue:
     if language not in LANGUAGES:
         raise HostError(f"the language is {language!r}; allowed are {', '.join(LANGUAGES)}")
     told = tomllib.loads((_FILES / f"{language}.toml").read_text(encoding="utf-8"))
+    if language == ENGLISH:
+        told[REASONS] = {**SENTENCES}
     tables = {place: MappingProxyType(table) for place, table in told.items()}
     return Catalogue(language, MappingProxyType(tables))
+
+
+@cache
+def language_of(language: str) -> Language:
+    """Return what says reasons and rows in a language; what it lacks is said in English.
+
+    Raises
+    ------
+    HostError
+        The language is not among `LANGUAGES`.
+    """
+    catalogue = catalogue_of(language)
+    sentences = {
+        code: sentence.replace("+-", "±")
+        for tables in (catalogue_of(ENGLISH).tables, catalogue.tables)
+        for place in SAID
+        for code, sentence in tables.get(place, {}).items()
+    }
+    return Language(sentences, catalogue.spell, catalogue.clock_date, catalogue.clock_time)
 
 
 def add_language_argument(p: argparse.ArgumentParser, of_what: str) -> None:

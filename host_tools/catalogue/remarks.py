@@ -4,34 +4,20 @@ Reasons are in its table `remarks`; what lies beyond a limit of the test says so
 """
 
 from collections.abc import Iterable
-from functools import cache
-from typing import Final
 
 from firmware_py.procedure.reading import Reading
 from firmware_py.procedure.reasons import Reason
-from firmware_py.procedure.words import Language
-from host_tools.catalogue import Catalogue, catalogue_of
-
-PLACE: Final = "remarks"
+from host_tools.catalogue import REASONS, Catalogue, language_of
 
 
 def say_reasons(why: Reason | Iterable[Reason] | None, catalogue: Catalogue) -> str:
     """Return one reason, or several, as a language has them; "" of none."""
-    return _language(catalogue.language).say(why)
-
-
-@cache
-def _language(name: str) -> Language:
-    catalogue = catalogue_of(name)
-    sentences = {
-        key.replace("_", "-"): sentence for key, sentence in catalogue.tables[PLACE].items()
-    }
-    return Language(sentences, catalogue.spell, catalogue.date)
+    return language_of(catalogue.language).say(why)
 
 
 def unit_words(catalogue: Catalogue, *, nominal: bool) -> str:
     """Return the unit of levels; `nominal`: of a device without a calibration."""
-    return catalogue.say(PLACE, "unit_nominal_db" if nominal else "unit_db_hl")
+    return catalogue.say(REASONS, "unit-nominal-db" if nominal else "unit-db-hl")
 
 
 def band_words(reading: Reading, catalogue: Catalogue) -> str:

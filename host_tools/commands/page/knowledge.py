@@ -20,7 +20,7 @@ from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
-from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
+from host_tools.catalogue import ENGLISH, LANGUAGES, REASONS, catalogue_of
 from host_tools.commands.export.document_session import JSON_FORMAT
 from host_tools.recordings.verdicts import PLACE as OF_VERDICTS
 
@@ -173,8 +173,12 @@ def words_of(language: str) -> dict[str, str]:
     shared |= {f"{PAPER}_{key}": tables["format"][key] for key in ("time", "and")}
     shared[f"{PAPER}_clock_not_set"] = tables["people"]["clock_not_set"]
     shared[f"{PAPER}_footer"] = tables[PRESCRIPTION]["footer"]
-    unshown = {code.word.replace("-", "_") for code in UNSHOWN}
-    told = {f"{REMARK}_{k}": text for k, text in tables[remarks.PLACE].items() if k not in unshown}
+    unshown = {code.word for code in UNSHOWN}
+    told = {
+        f"{REMARK}_{code.replace('-', '_')}": text
+        for code, text in tables[REASONS].items()
+        if code not in unshown
+    }
     shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]
     return {**tables[PLACE], **spoken, **shared, **told}

@@ -10,8 +10,7 @@ from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL, CLINICAL_ASCENDING
 from firmware_py.procedure.verdicts import may_conclude
 from firmware_py.sessions.identity import Difference
-from host_tools.catalogue import Catalogue
-from host_tools.catalogue.remarks import PLACE as REMARKS
+from host_tools.catalogue import REASONS, Catalogue
 from host_tools.catalogue.remarks import band_words, say_reasons, unit_words
 from host_tools.commands.sessions.change import (
     FALSE_ALARMS,
@@ -80,7 +79,7 @@ class PeopleWords:
             differs = say_reasons([each.reason for each in found.differs], self.catalogue)
             yield self.say("unlike", ear=self.ear(found.ear), differs=differs)
         if found.unknown:
-            names = [self.catalogue.say(REMARKS, f"field_{field}") for field in found.unknown]
+            names = [self.catalogue.say(REASONS, f"field-{field}") for field in found.unknown]
             yield self.say("unknown", ear=self.ear(found.ear), what=self.catalogue.join(names))
 
     def _say_refusal(self, ear: str, first: Visit, last: Visit, why: Difference) -> str:

@@ -200,7 +200,7 @@ def test_whose_it_is_is_asked_in_every_language(language: str, page: Page, devic
     device.until_told("! tone-generator")
     expect(page.locator("#check-question")).to_have_text(said["check_identity"])
     told = page.locator("#check-why")
-    expect(told).to_contain_text(catalogue_of(language).tables["remarks"]["field_board"])
+    expect(told).to_contain_text(catalogue_of(language).tables["remarks"]["field-board"])
     expect(told.locator("[lang]")).to_have_count(0)  # all of it is in the language
 
 

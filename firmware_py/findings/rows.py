@@ -1,0 +1,97 @@
+"""The rows of papers: what is said of a person, as a code with its figures, in no language.
+
+A row is an object of JSON: its `code`, and its figures by name. A figure is a number, rounded as
+its name says (`procedure/reasons.py`); a text that somebody wrote; another row, such as the name of
+an ear; or several of these. `procedure/words.py` says it by the sentence that a catalogue has for
+the code; a paper is rows in order (`paper/`). Nothing is rounded, compared or decided after this.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from firmware_py.procedure.outcomes import Bound
+from firmware_py.procedure.printable import printable
+from firmware_py.procedure.reading import Kind, Reading
+from firmware_py.procedure.reasons import Reason, round_part
+
+Row = dict[str, Any]
+Cell = Row | int | float | str  # of a table: a row, a number, or what somebody wrote
+
+LEAST_SHARE: Final = 0.01  # nothing measured is certain: less is below it, and so at the other end
+_OF_LEVEL: Final = {
+    Kind.ABOVE: "level-above",
+    Kind.AT_MOST: "level-at-most",
+    Kind.PERHAPS_ABOVE: "level-perhaps-above",
+}
+_OF_LIMIT: Final = {
+    Bound.NONE: "level",
+    Bound.AT_LEAST: "level-above",
+    Bound.AT_MOST: "level-at-most",
+}
+
+
+def row(code: str, /, **figures: Any) -> Row:
+    """Return a row; numbers are rounded by the names of their figures."""
+    return {"code": code, **{name: _figure(name, each) for name, each in figures.items()}}
+
+
+def count_row(code: str, count: int, /, **figures: Any) -> Row:
+    """Return a row about so many things, `count` among its figures; one has a code of its own."""
+    return row(f"{code}-one" if count == 1 else code, count=count, **figures)
+
+
+def no_value() -> Row:
+    """Return what stands where there is no value."""
+    return row("no-value")
+
+
+def share_row(share: float | None) -> Row:
+    """Return a probability in percent, never 0 or 100; None: it is not known."""
+    if share is None:
+        return no_value()
+    if share < LEAST_SHARE:
+        return row("percent-below", percent=100.0 * LEAST_SHARE)
+    if share > 1.0 - LEAST_SHARE:
+        return row("percent-above", percent=100.0 * (1.0 - LEAST_SHARE))
+    return row("percent", percent=100.0 * share)
+
+
+def level_row(reading: Reading | None, *, wide: bool = False) -> Row:
+    """Return a threshold in short: its code says whether it is a limit, or was inferred.
+
+    Parameters
+    ----------
+    reading : Reading or None
+        None: there is no threshold.
+    wide : bool
+        Whether its band is wider than was wanted.
+    """
+    if reading is None or reading.level_db_hl is None:
+        return no_value()
+    code = _OF_LEVEL.get(reading.kind, _OF_LIMIT[reading.limit])
+    told = row(code, level=reading.level_db_hl)
+    if reading.kind == Kind.INFERRED:
+        return row("inferred", value=told)
+    told = row("doubtful", value=told) if reading.doubtful else told
+    return row("wide", value=told) if wide else told
+
+
+def band_row(reading: Reading | None) -> Row:
+    """Return the 95 % band of a threshold; of one that was inferred it says so."""
+    if reading is None or reading.low_db_hl is None or reading.high_db_hl is None:
+        return no_value()
+    ends = f"{'-below' * reading.low_open}{'-above' * reading.high_open}"
+    told = row(f"band{ends and f'-open{ends}'}", low=reading.low_db_hl, high=reading.high_db_hl)
+    return row("inferred", value=told) if reading.kind == Kind.INFERRED else told
+
+
+def _figure(name: str, value: Any) -> Any:
+    if isinstance(value, Reason):
+        return value.to_record()
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Iterable):
+        return [_figure(name, each) for each in value]
+    return round_part(name, float(value) if isinstance(value, float) else value)
