@@ -13,7 +13,6 @@ from firmware_py.console.arguments import Argument, Number
 from firmware_py.console.command_row import Command, Pin
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
-from firmware_py.findings.beside import beside, without_person
 from firmware_py.findings.checks import Checks
 from firmware_py.findings.statements import as_told, told_now
 from firmware_py.operator.refusals import refusing
@@ -25,6 +24,9 @@ from firmware_py.operator.replies import (
     threshold_words,
     whose_line,
 )
+from firmware_py.paper.follows import norm_lines
+from firmware_py.paper.session_paper import paper_of
+from firmware_py.paper.source import Source
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory, session_number
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN
@@ -130,10 +132,9 @@ class ResultDesk:
         return json.dumps(about)
 
     def paper(self) -> str:
-        """Return settings, calibration, course and checks of the last session, as JSON."""
-        test, header = self.last()
-        course = self.course(header)
-        result, _ = self.of(None)
+        """Return the paper of the last session, and how it was made, as JSON."""
+        source = self._source()
+        header, course = source.header, source.course
         return json.dumps(
             {
                 "session": header.session,
@@ -141,29 +142,34 @@ class ResultDesk:
                 "firmware": header.firmware,
                 "settings": header.to_record()["settings"],
                 "prior": header.prior,
-                "calibration": _calibration(course.calibration(header.calibration)),
+                "calibration": _calibration(source.calibration),
                 "breaks": [asdict(each) for each in course.breaks],
                 "waits": as_json(course.waits),
                 "ended": course.ended,
-                "minutes": round(course.seconds / 60.0, 1),
-                "masked": test.given.masked,
-                **self._beside(test, header, result),
-                "checks": {
-                    str(found.route): asdict(
-                        Checks.of(found, test.ears[found.route], test.given, test.settings)
-                    )
-                    for found in result.ears
-                },
+                "norm": norm_lines(source),
+                "paper": paper_of(source),
             }
         )
 
-    def _beside(
-        self, test: HearingTest, header: SessionHeader, result: SessionResult
-    ) -> dict[str, Any]:
-        """Return what rests on the thresholds, and what was presented with them."""
-        nominal = header.calibration.nominal
-        told = beside(result, header.settings, test.given, header.person, nominal=nominal)
-        return told if self._may_name else without_person(told)
+    def _source(self) -> Source:
+        """Return the last session as far as it may be told."""
+        test, header = self.last()
+        course, (result, _) = self.course(header), self.of(None)
+        checks = {
+            ear.route: Checks.of(ear, test.ears[ear.route], test.given, test.settings)
+            for ear in result.ears
+        }
+        return Source(
+            header=header,
+            result=result,
+            course=course,
+            calibration=course.calibration(header.calibration),
+            convention=header.settings.threshold_convention,
+            masked=test.given.masked,
+            given=test.given,
+            checks=checks,
+            locked=not self._may_name,
+        )
 
     # Finding
 

@@ -37,14 +37,18 @@ def paper(
     final : bool
     footer : dict
     sections : iterable of dict
-        What a clinic files, in order.
+        What a clinic files, in order; those without a block are left out.
     details : iterable of dict
         The rest, for who asks for it.
     """
     return {
         "title": title, "headline": headline, "standing": standing, "final": final,
-        "footer": footer, "sections": [*sections], "details": [*details],
+        "footer": footer, "sections": _filled(sections), "details": _filled(details),
     }  # fmt: skip
+
+
+def _filled(sections: Iterable[Section]) -> list[Section]:
+    return [each for each in sections if each["blocks"]]
 
 
 def section(name: str, title: Row | None, *blocks: Block | None) -> Section:

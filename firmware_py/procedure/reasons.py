@@ -183,7 +183,8 @@ DECIMALS: Final[Mapping[str, int]] = {
     "half_width_db": 1, "information_bits": 2, "difference_db": 0, "gap_db": 0, "cochlea_db_hl": 0,
     # of rows alone
     "level": 0, "low": 0, "high": 0, "mean_level": 1, "offset_db": 1, "sd_db": 1, "most_db": 1,
-    "retest_db": 1, "minutes": 1, "trial_s": 1, "percent": 0, "ms": 0, "shift": 0, "rate": 1,
+    "retest_db": 1, "minutes": 1, "trial_s": 1, "percent": 0, "ms": 0, "half": 0, "shift": 0,
+    "rate": 1,
 }  # fmt: skip
 HUNDREDTHS: Final = 2
 SIGNED: Final = ("difference_db", "retest_db", "shift")  # written with a plus too
@@ -215,6 +216,7 @@ REASONS: Final = ("why", "doubt", "ago", "differs", "signs", "limits", "by_ear")
 # Of several each, and what stands between two of these.
 SEVERAL: Final[Mapping[str, str]] = {
     "frequencies_hz": ", ", "boards": ", ", "signs": ", ", "limits": ", ", "by_ear": "; ",
+    "parts": "; ", "begun_at": "; ",  # of rows alone
 }  # fmt: skip
 
 Part = Any  # a number, a text, a reason, or a tuple of these

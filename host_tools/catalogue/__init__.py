@@ -27,6 +27,7 @@ LANGUAGES: Final = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "es": 
 ENGLISH: Final = "en"
 MINUS: Final = "−"  # as wide as a plus
 REASONS: Final = "remarks"  # the table of the firmware's reasons
+PERCENT: Final = "percent"  # so the codes of percentages begin
 SAID: Final = (REASONS, "paper")  # tables of reasons and rows, by codes
 
 _FILES: Final = files("host_tools.catalogue")
@@ -139,6 +140,13 @@ def catalogue_of(language: str) -> Catalogue:
     return Catalogue(language, MappingProxyType(tables))
 
 
+def _set(code: str, sentence: str) -> str:
+    """Return a sentence with the signs that people use; a percentage stays on its line."""
+    if code.startswith(PERCENT):
+        return sentence.replace(" ", NO_BREAK)
+    return sentence.replace("+-", "±")
+
+
 @cache
 def language_of(language: str) -> Language:
     """Return what says reasons and rows in a language; what it lacks is said in English.
@@ -150,12 +158,12 @@ def language_of(language: str) -> Language:
     """
     catalogue = catalogue_of(language)
     sentences = {
-        code: sentence.replace("+-", "±")
+        code: _set(code, sentence)
         for tables in (catalogue_of(ENGLISH).tables, catalogue.tables)
         for place in SAID
         for code, sentence in tables.get(place, {}).items()
     }
-    return Language(sentences, catalogue.spell, catalogue.clock_date, catalogue.clock_time)
+    return Language(sentences, catalogue.spell, catalogue.date, catalogue.clock_time)
 
 
 def add_language_argument(p: argparse.ArgumentParser, of_what: str) -> None:

@@ -1,0 +1,140 @@
+"""How good the test was, and how it went, in rows.
+
+What checks the answers depends on how the test was conducted: the pauses as silent trials, clear
+tones and tones that are repeated in any, catch trials and a retest at 1 kHz in a clinical one. Each
+is counted, and none stands for another.
+"""
+
+from collections.abc import Iterator
+from statistics import mean
+
+from firmware_py.findings.checks import Checks
+from firmware_py.findings.rows import Cell, Row, count_row, no_value, row
+from firmware_py.paper.blocks import Table, table
+from firmware_py.paper.source import Source
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reasons import Reason
+from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.verdicts import has_thresholds
+
+Rows = Iterator[tuple[str, Cell]]
+
+
+def reliability_rows(source: Source) -> Iterator[Row]:
+    """Return what a clinic files of it, a sentence an ear: presses in silence, and the retest."""
+    for ear in source.ears:
+        checks = source.checks.get(ear.route)
+        parts = [*_silence(ear, checks)]
+        if ear.retest_difference_db is not None:
+            parts.append(row("retest-at", of=_retest(ear, checks)))
+        if parts:
+            yield row("reliability", ear=str(ear.route), parts=parts)
+
+
+def quality_table(source: Source) -> Table:
+    """Return all that is known of it, a column an ear."""
+    by_ear = [dict(_quality(source, ear)) for ear in source.ears]
+    codes = [code for code in by_ear[0] if all(code in each for each in by_ear)]
+    rows = [(row(code), [each[code] for each in by_ear]) for code in codes]
+    columns = [row("the-ear", ear=str(ear.route)) for ear in source.ears]
+    return table(row("quality"), [row("by-ear"), *columns], rows)
+
+
+def _quality(source: Source, ear: EarResult) -> Rows:
+    checks = source.checks.get(ear.route)
+    yield "row-tones", _tones(ear, checks)
+    silence = [*_silence(ear, checks)]
+    yield "row-silence", row("joined", parts=silence) if silence else no_value()
+    if checks is not None and checks.checks is not None:
+        yield "row-checks", row("some-of", some=checks.checks_missed, of=checks.checks)
+        yield "row-repeated", checks.doubted_tones or 0
+    if source.settings.retest or (checks is not None and checks.retest):
+        none = ear.retest_difference_db is None
+        yield "row-retest", row("retest-none") if none else _retest(ear, checks)
+    yield "row-masked", ear.tones_masked
+    if checks is not None and source.given is not None:
+        yield "row-clear", row("some-of", some=checks.clear_missed, of=checks.clear_tones)
+        yield "row-response", _response(source, ear)
+        yield (
+            "row-trial",
+            no_value() if checks.trial_s is None else row("seconds", trial_s=checks.trial_s),
+        )
+    yield "row-sd", _sd(ear)
+
+
+def _tones(ear: EarResult, checks: Checks | None) -> Row:
+    of = [row("tones-heard", count=ear.tones_heard)]
+    if ear.tones_unsure:
+        of.append(row("tones-unsure", count=ear.tones_unsure))
+    if checks is not None and checks.set_aside:
+        of.append(row("tones-not-used", count=checks.set_aside))
+    return row("tones", count=ear.tones, of=of)
+
+
+def _silence(ear: EarResult, checks: Checks | None) -> Iterator[Row]:
+    """Return what pauses and catch trials told of presses without a tone."""
+    if checks is not None and checks.pauses:
+        yield row("silence-pauses", some=checks.pauses_pressed, of=checks.pauses)
+    if ear.catch_trials:
+        some = {"some": ear.false_alarms, "of": ear.catch_trials}
+        unsure = ear.unsure_alarms
+        yield (
+            row("silence-catches-unsure", **some, unsure=unsure)
+            if unsure
+            else row("silence-catches", **some)
+        )
+
+
+def _retest(ear: EarResult, checks: Checks | None) -> Row:
+    difference = {"retest_db": ear.retest_difference_db}
+    if checks is None or not checks.retest:  # it is told as recorded
+        return row("retest-difference", **difference)
+    return row("retest-value", **difference, verdict=row(f"retest-{checks.retest}"))
+
+
+def _response(source: Source, ear: EarResult) -> Row:
+    times = None if source.given is None else source.given.response_times(ear.route)
+    if times is None or times.median_ms is None:
+        return no_value()
+    median = row("whole", ms=times.median_ms)
+    if times.first_quartile_ms is None or times.third_quartile_ms is None:
+        return row("milliseconds", median=median)
+    ends = {"low": times.first_quartile_ms, "high": times.third_quartile_ms}
+    return row("milliseconds-middle", median=median, **ends)
+
+
+def _sd(ear: EarResult) -> Row:
+    sds = [t.sd_db for t in ear.thresholds if t.mark == Outcome.MEASURED and t.sd_db is not None]
+    return row("sd", sd_db=mean(sds), most_db=max(sds)) if sds else no_value()
+
+
+# How it went.
+
+
+def course_rows(source: Source) -> Iterator[Row]:
+    """Say how long the test was, why its ears ended, and what was asked again."""
+    presses = count_row("presses-alone", source.result.stray_presses)
+    minutes = source.course.seconds / 60.0
+    yield row("course", presentations=source.result.presentations, minutes=minutes, presses=presses)
+    if source.given is None:
+        code = "as-recorded-differs" if source.differences else "as-recorded"
+        yield row(code, version=source.header.firmware, format=source.header.journal)
+    for ear in source.ears:
+        if ear.outcome != Outcome.MEASURED and ear.why:
+            yield row("ended-by", ear=str(ear.route), why=row("joined", parts=ear.why))
+    for ear in source.ears:
+        checks = source.checks.get(ear.route)
+        if checks is not None and checks.set_aside:
+            yield count_row("set-aside", checks.set_aside, ear=str(ear.route))
+
+
+def ending_rows(source: Source) -> Iterator[Row]:
+    """Say why ears ended whose bands are said in their sentence."""
+    for ear in source.ears:
+        if ear.outcome == Outcome.MEASURED and has_thresholds(ear) and (end := _end(ear)):
+            yield row("ended-by", ear=str(ear.route), why=end)
+
+
+def _end(ear: EarResult) -> Reason | None:
+    end, *bands = ear.why or (None,)
+    return end if bands else None

@@ -1,0 +1,107 @@
+"""The paper of a session: one page for a clinic to file, two with bone conduction, and details."""
+
+from collections.abc import Iterator
+
+from firmware_py.findings.rows import Row, row
+from firmware_py.paper import follows, quality, thresholds
+from firmware_py.paper.blocks import (
+    Paper,
+    Section,
+    audiograms,
+    comments,
+    facts,
+    legend,
+    paper,
+    rows,
+    section,
+    sign,
+    tables,
+)
+from firmware_py.paper.head import (
+    alarms,
+    facts_of,
+    more_facts,
+    signature,
+    standing,
+    verdict_blocks,
+)
+from firmware_py.paper.source import Source
+from firmware_py.platform.version import full_version
+
+
+def paper_of(source: Source) -> Paper:
+    """Return the paper of a session; who was tested is in its title by what the device knows."""
+    told, final = standing(source)
+    person = source.person.identifier or row("no-identifier")
+    return paper(
+        title=row("audiogram-of", person=person, begun_at=source.header.started),
+        headline=row("audiogram"),
+        standing=told,
+        final=final,
+        footer=row("footer", version=full_version()),
+        sections=_sections(source),
+        details=_details(source),
+    )
+
+
+def _sections(source: Source) -> Iterator[Section]:
+    yield section("verdict", None, *verdict_blocks(source.result.ears))
+    yield section("facts", None, facts(facts_of(source)))
+    yield section("alarms", None, *alarms(source))
+    yield section(
+        "thresholds",
+        row("thresholds"),
+        audiograms(
+            (
+                str(ear.route),
+                row("the-ear", ear=str(ear.route)),
+                row("audiogram-of-ear", ear=str(ear.route)),
+                [thresholds.ear_sentence(source, each) for each in (ear, *source.besides(ear))],
+            )
+            for ear in source.drawn
+        ),
+        legend(thresholds.legend_of(source)),
+        tables(thresholds.threshold_tables(source), turned=True),
+        rows(filter(None, [follows.convention_row(source)]), small=True),
+    )
+    yield section("grade", row("pta4-and-grade"), rows(follows.mean_rows(source)))
+    if losses := rows(follows.loss_rows(source)):
+        yield section("gaps", row("gaps"), losses)
+    yield section("remarks", row("remarks"), rows(remarks_of(source)))
+    yield section("signature", None, comments(row("comments")), sign(signature()))
+
+
+def remarks_of(source: Source) -> Iterator[Row]:
+    """Say how the test went, and what makes its result less than sure."""
+    yield from quality.course_rows(source)
+    yield from quality.reliability_rows(source)
+    yield from (reason.to_record() for reason in source.result.remarks)
+    yield from map(follows.asymmetry_row, source.asymmetries)
+    yield from follows.gap_remarks(source.gaps)
+
+
+def _details(source: Source) -> Iterator[Section]:
+    yield section("made", row("how-made"), facts(more_facts(source)))
+    table = follows.grade_table(source)
+    yield section("grades", None, tables([table] if table else []))
+    yield section(
+        "gap-details",
+        row("gaps"),
+        tables(follows.gap_tables(source), turned=True),
+        rows(filter(None, [follows.gap_rule(source)]), small=True),
+    )
+    yield section(
+        "norm",
+        row("age-norm"),
+        rows(follows.norm_rows(source)),
+        tables(follows.norm_tables(source), turned=True),
+    )
+    yield section("confirmed", row("confirmations"), rows(follows.confirmed_rows(source)))
+    met = rows(follows.criteria_rows(source.asymmetries))
+    yield section("criteria", row("criteria-met"), met)
+    yield section(
+        "quality",
+        None,
+        tables([quality.quality_table(source)]),
+        rows(quality.ending_rows(source)),
+    )
