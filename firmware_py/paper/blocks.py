@@ -43,11 +43,11 @@ def paper(
     """
     return {
         "title": title, "headline": headline, "standing": standing, "final": final,
-        "footer": footer, "sections": _filled(sections), "details": _filled(details),
+        "footer": footer, "sections": _with_blocks(sections), "details": _with_blocks(details),
     }  # fmt: skip
 
 
-def _filled(sections: Iterable[Section]) -> list[Section]:
+def _with_blocks(sections: Iterable[Section]) -> list[Section]:
     return [each for each in sections if each["blocks"]]
 
 

@@ -57,19 +57,16 @@ def why_nothing_follows(ear: JudgedEar) -> Row | None:
 def verdict_blocks(ears: Sequence[JudgedEar]) -> list[Block]:
     """Return the verdict on each ear with its reasons, or one that is true of all."""
     if len({(ear.verdict, ear.reasons) for ear in ears}) == 1:
-        return [_verdict(ears[0], row("verdict", verdict=verdict_row(ears[0].verdict)))]
-    return [
-        _verdict(ear, row("verdict-ear", ear=str(ear.route), verdict=verdict_row(ear.verdict)))
-        for ear in ears
-    ]
+        return [_verdict(ears[0], "verdict")]
+    return [_verdict(ear, "verdict-ear", ear=str(ear.route)) for ear in ears]
 
 
-def _verdict(ear: JudgedEar, headline: Row) -> Block:
-    valid = may_conclude(ear)
-    told = [row("sentence", of=reason) for reason in ear.reasons]
+def _verdict(judged: JudgedEar, code: str, **of: str) -> Block:
+    valid, verdict = may_conclude(judged), verdict_row(judged.verdict)
+    headline = row(code if valid else f"{code}-not", **of, verdict=verdict)
+    told = [row("sentence", of=reason) for reason in judged.reasons]
     if not valid:
-        headline["code"] += "-not"
-        told.append(row(f"test-{ear.verdict}-means"))
+        told.append(row(f"test-{judged.verdict}-means"))
     return alarm(headline, told, calm=valid)
 
 
@@ -102,7 +99,7 @@ def alarms(source: Source) -> list[Block]:
         found.append(alarm(row(f"state-{state}"), meaning))
     if wrong := [*_of_record(source)]:
         unfinished = not source.result.outcome
-        headline = row("unfinished" if unfinished else "not-as-recorded-mark")
+        headline = row("unfinished" if unfinished else "not-as-recorded")
         found.append(alarm(headline, [row("sentence", of=each) for each in wrong]))
     return found
 

@@ -47,7 +47,7 @@ def _parts(source: Source, ear: EarResult) -> Iterator[Row]:
     if ear.outcome in FIRST:
         yield row(FIRST[Outcome(ear.outcome)])
     if measured := _of_kind(ear, Kind.MEASURED):
-        yield _measured(source, ear, measured)
+        yield _measured_row(source, ear, measured)
     for kind, code in PARTS.items():
         if found := _of_kind(ear, kind):
             yield row(code, frequencies_hz=_hertz(found))
@@ -55,7 +55,7 @@ def _parts(source: Source, ear: EarResult) -> Iterator[Row]:
         yield row("part-doubtful", frequencies_hz=_hertz(doubtful))
 
 
-def _measured(source: Source, ear: EarResult, measured: list[ThresholdResult]) -> Row:
+def _measured_row(source: Source, ear: EarResult, measured: list[ThresholdResult]) -> Row:
     figures: dict[str, Any] = {
         "of": len(ear.thresholds),
         "half_width_db": max(each.half_width_db or 0.0 for each in measured),
@@ -100,7 +100,7 @@ def _thresholds(source: Source, ear: EarResult) -> Table:
         rows.append((row("row-noise"), [_noise_row(noise.get(t.frequency_hz)) for t in found]))
     again = {each.frequency_hz: each for each in ear.confirmed}
     if again:
-        cells: list[Cell] = [_confirmed(again.get(t.frequency_hz)) for t in found]
+        cells: list[Cell] = [_confirmed_cell(again.get(t.frequency_hz)) for t in found]
         rows.append((row("row-confirmed"), cells))
     columns: list[Cell] = [row("hertz"), *(t.frequency_hz for t in found)]
     return table(row("the-ear", ear=str(ear.route)), columns, rows, of=str(ear.route), main=1)
@@ -123,7 +123,7 @@ def _noise_row(levels_db: tuple[float, float] | None) -> Row:
     return row("level", level=low) if low == high else row("band", low=low, high=high)
 
 
-def _confirmed(again: ConfirmedThreshold | None) -> Row:
+def _confirmed_cell(again: ConfirmedThreshold | None) -> Row:
     if again is None:
         return no_value()
     if again.threshold_db_hl is not None:
@@ -159,6 +159,8 @@ def _symbols(source: Source, ears: Sequence[EarResult]) -> Iterator[Mark]:
         of = row("mark-masked", ear=name, other=row(f"side-{other}"))
         yield ("symbol", name, MaskingMark.MASKED.value), of
     yield ("band",), row("mark-band")
+    if source.given is not None:
+        yield ("pale",), row("mark-pale")
     if any(source.besides(ear) for ear in source.drawn):
         yield ("bar",), row("mark-bar")
     if any(each.kind == Kind.INFERRED for found in readings.values() for each in found):
