@@ -102,9 +102,11 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     assert {form for form, text in forms.items() if "dB HL" in text} == set()
     forms["screen"] = forms["watch"] + forms["live"]
     for name in ("screen", "AUD", "events", "page", "fhir", "paper", "fit"):
-        assert "70 nominal dB reaches the right ear at 20 nominal dB" in forms[name], name
+        assert (
+            "70 dB (not calibrated) reaches the right ear at 20 dB (not calibrated)" in forms[name]
+        ), name
     for name in ("screen", "AUD", "fhir"):
-        assert "perhaps beyond the limit of 100 nominal dB" in forms[name], name
+        assert "perhaps beyond the limit of 100 dB (not calibrated)" in forms[name], name
     assert '"unit": "nominal-db"' in write(FORMS["json"].encode, [examination]).decode()
 
 

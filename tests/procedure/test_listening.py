@@ -88,7 +88,9 @@ def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> N
         if each["mark"] == Outcome.MEASURED:
             assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
     (remark,) = driver.result["remarks"]
-    assert reason_words(remark).startswith("left ear: the test was broken off, checks: 1; tones ")
+    assert reason_words(remark).startswith(
+        "left ear: paused to check the responses, times: 1; tones "
+    )
 
 
 def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:

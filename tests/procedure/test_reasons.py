@@ -48,7 +48,7 @@ def test_a_reason_told_without_a_calibration_says_so_and_comes_back(code: Code) 
     told, recorded = in_nominal_db(example(code)), example(code)
     assert Reason.from_record("why", json.loads(json.dumps(told.to_record()))) == told
     assert in_nominal_db(told) == told
-    assert say(told) == say(recorded).replace("dB HL", "nominal dB")
+    assert say(told) == say(recorded).replace("dB HL", "dB (not calibrated)")
     assert (told == recorded) == ("dB HL" not in say(recorded))
 
 

@@ -97,7 +97,7 @@ def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
 
     assert re.fullmatch(
         r"the next answer would tell 0\.\d\d bit; "
-        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1(\.25)? wanted",
+        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1(\.25)? aimed at",
         why,
     )
     estimator = driver.test.ears[Route("left")].estimator
@@ -130,7 +130,7 @@ def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     assert asked == tones_max - 6 if retest else asked == tones_max + checks
     assert re.fullmatch(
         f"the cap of {tones_max} tones{kept}; "
-        r"95 % band up to \+-\d+\.\d dB \((250 Hz\), \+-1\.25|\d{3,4} Hz\), \+-1) wanted",
+        r"95 % band up to \+-\d+\.\d dB \((250 Hz\), \+-1\.25|\d{3,4} Hz\), \+-1) aimed at",
         reason_words(found["why"]),
     )
     assert found["tones"] <= tones_max + checks

@@ -70,7 +70,9 @@ def test_a_check_is_told_in_words_and_ends_at_a_click(
     device.until_over()
     expect(page.locator("#view-result")).to_be_visible()
     (remark, *_) = recorded_result(device.journal()).result.remarks
-    assert say(remark).startswith("right ear: the test was broken off, checks: 1; tones without ")
+    assert say(remark).startswith(
+        "right ear: paused to check the responses, times: 1; tones without "
+    )
 
 
 def test_who_comes_back_goes_on_without_a_click(device: Device, operator: Operator) -> None:

@@ -152,7 +152,7 @@ def test_a_whole_test_by_clicks_over_web_serial(
     monkeypatch.setattr(CalibrationInForce, "nominal", True)
     page.reload()
     expect(page.locator("#result-outcome")).to_have_text("NOT FINAL: UNCALIBRATED")
-    assert columns.all_inner_texts()[1] == "nominal dB"
+    assert columns.all_inner_texts()[1] == "dB (not calibrated)"
     assert page.locator("#result-means li").all_inner_texts() == [WORDS.say("report", "nominal")]
     none = WORDS.say("report", "no_norm", why=WORDS.say("report", "nominal_why"))
     assert meant.all_inner_texts()[1:] == [none], "and no word of grades"
