@@ -52,11 +52,13 @@ def mean_rows(source: Source) -> Iterator[Row]:
             grades=_grades(person.bound, person.shares),
         )
         lone = person.unilateral
-        yield told if lone is None else row("person-unilateral", person=told, share=share_row(lone))
+        if lone is not None:
+            told = row("person-unilateral", person=told, share=share_row(lone))
+        yield row("remark", of=told)
     elif len(known) == 1:
-        yield row("person-one-ear", ear=str(known[0].route))
+        yield row("remark", of=row("person-one-ear", ear=str(known[0].route)))
     elif known:
-        yield row("person-boards")
+        yield row("remark", of=row("person-boards"))
 
 
 def _mean_of(ear: EarResult) -> Row:

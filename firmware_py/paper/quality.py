@@ -21,14 +21,20 @@ Rows = Iterator[tuple[str, Cell]]
 
 
 def reliability_rows(source: Source) -> Iterator[Row]:
-    """Return what a clinic files of it, a sentence an ear: presses in silence, and the retest."""
-    for ear in source.ears:
-        checks = source.checks.get(ear.route)
-        parts = [*_silence(ear, checks)]
+    """Return what a clinic files of it: presses in silence, of all ears, and the retest of each."""
+    ears = source.ears
+    checks = [*source.checks.values()]
+    parts = [
+        *_pauses(sum(each.pauses_pressed for each in checks), sum(each.pauses for each in checks)),
+        *_catches(*(sum(each) for each in zip(*map(_alarms, ears), strict=True))),
+    ]
+    if parts:
+        yield row("reliability", parts=parts)
+    for ear in ears:
         if ear.retest_difference_db is not None:
-            parts.append(row("retest-at", of=_retest(ear, checks)))
-        if parts:
-            yield row("reliability", ear=str(ear.route), parts=parts)
+            yield row(
+                "retest-at", ear=str(ear.route), of=_retest(ear, source.checks.get(ear.route))
+            )
 
 
 def quality_table(source: Source) -> Table:
@@ -73,16 +79,25 @@ def _tones(ear: EarResult, checks: Checks | None) -> Row:
 
 def _silence(ear: EarResult, checks: Checks | None) -> Iterator[Row]:
     """Return what pauses and catch trials told of presses without a tone."""
-    if checks is not None and checks.pauses:
-        yield row("silence-pauses", some=checks.pauses_pressed, of=checks.pauses)
-    if ear.catch_trials:
-        some = {"some": ear.false_alarms, "of": ear.catch_trials}
-        unsure = ear.unsure_alarms
-        yield (
-            row("silence-catches-unsure", **some, unsure=unsure)
-            if unsure
-            else row("silence-catches", **some)
-        )
+    if checks is not None:
+        yield from _pauses(checks.pauses_pressed, checks.pauses)
+    yield from _catches(*_alarms(ear))
+
+
+def _alarms(ear: EarResult) -> tuple[int, int, int]:
+    return ear.false_alarms, ear.catch_trials, ear.unsure_alarms
+
+
+def _pauses(pressed: int, pauses: int) -> Iterator[Row]:
+    if pauses:
+        yield row("silence-pauses", some=pressed, of=pauses)
+
+
+def _catches(alarms: int, catches: int, unsure: int) -> Iterator[Row]:
+    if catches and unsure:
+        yield row("silence-catches-unsure", some=alarms, of=catches, unsure=unsure)
+    elif catches:
+        yield row("silence-catches", some=alarms, of=catches)
 
 
 def _retest(ear: EarResult, checks: Checks | None) -> Row:

@@ -75,8 +75,8 @@ def remarks_of(source: Source) -> Iterator[Row]:
     """Say how the test went, and what makes its result less than sure."""
     yield from quality.course_rows(source)
     yield from quality.reliability_rows(source)
-    yield from (reason.to_record() for reason in source.result.remarks)
-    yield from map(follows.asymmetry_row, source.asymmetries)
+    yield from (row("remark", of=reason) for reason in source.result.remarks)
+    yield from (row("remark", of=follows.asymmetry_row(each)) for each in source.asymmetries)
     yield from follows.gap_remarks(source.gaps)
 
 

@@ -27,7 +27,7 @@ PARTS: Final = {
 }
 # What is to be known before any frequency.
 FIRST: Final = {Outcome.UNRELIABLE: "part-unreliable", Outcome.INCOMPLETE: "part-incomplete"}
-ANSWERS: Final = ("heard", "unsure", "not-heard")
+ANSWERS: Final = {"heard": True, "unsure": None, "not-heard": False}
 
 
 # The sentence that says what came of an ear: each frequency is in one part of it, by its reading.
@@ -152,12 +152,9 @@ def _symbols(source: Source, ears: Sequence[EarResult]) -> Iterator[Mark]:
         if any(each.symbol == MaskingMark.MASKED for each in found)
     }
     for route in readings:
-        name = str(route)
-        yield ("symbol", name, MaskingMark.NOT_MASKED.value), row("mark-threshold", ear=name)
-    for route in (each for each in readings if each.transducer in masked):
-        name, other = str(route), str(route.noise)
-        of = row("mark-masked", ear=name, other=row(f"side-{other}"))
-        yield ("symbol", name, MaskingMark.MASKED.value), of
+        yield ("symbol", str(route), MaskingMark.NOT_MASKED.value), row("mark-ear", ear=str(route))
+        if route.transducer in masked:
+            yield ("symbol", str(route), MaskingMark.MASKED.value), row("mark-masked")
     yield ("band",), row("mark-band")
     if source.given is not None:
         yield ("pale",), row("mark-pale")
@@ -170,8 +167,10 @@ def _symbols(source: Source, ears: Sequence[EarResult]) -> Iterator[Mark]:
 
 
 def _tones(source: Source, answers: Sequence[Given]) -> Iterator[Mark]:
-    for answer in ANSWERS:
-        yield ("tone", answer), row(f"answer-{answer}")
+    heard = {each.heard for each in answers}
+    for answer, value in ANSWERS.items():
+        if value in heard:
+            yield ("tone", answer), row(f"answer-{answer}")
     purposes = {each.presentation.purpose for each in answers}
     counted = (*counted_purposes(source.settings), Purpose.CATCH)
     beside = [each for each in Purpose if each in purposes and each not in counted]
