@@ -93,7 +93,7 @@ def legend(entries: Iterable[tuple[Sequence[str], Row]]) -> Block:
 def table(
     caption: Row,
     columns: Iterable[Cell],
-    rows: Iterable[tuple[Row, Sequence[Cell]]],
+    rows: Iterable[tuple[Cell, Sequence[Cell]]],
     *,
     of: str = "",
     main: int = 0,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from firmware_py.findings.rows import Cell
+from firmware_py.paper.blocks import Table
 from firmware_py.procedure.words import Language
 from host_tools.catalogue import ENGLISH, catalogue_of, language_of
 from host_tools.recordings.heading import NO_HEADING, Heading
@@ -16,6 +17,7 @@ from host_tools.recordings.heading import NO_HEADING, Heading
 Mark = Sequence[str]  # the name of one, such as ("symbol", "right", "masked")
 
 NO_TEXT: Final = ""
+SVG: Final = "<svg"  # so a drawing begins
 
 
 def no_mark(_mark: Mark) -> str:
@@ -36,7 +38,7 @@ class Shown:
     drawings : mapping of str to str
         By route, or by the name of a figure; each an SVG, or for a page HTML.
     mark : callable
-        Returns a mark of a legend as an SVG; "" of one that is not drawn.
+        Returns a mark of a legend: an SVG, a sign, or "" of one that is not drawn.
     """
 
     name: str = ENGLISH
@@ -69,3 +71,24 @@ class Shown:
         """Return names with values, without those that nobody typed."""
         said = [(self.say(name), self.say(value)) for name, value in pairs]
         return [(name, value) for name, value in said if value]
+
+    def entry(self, mark: Mark, meaning: Cell) -> tuple[str, str]:
+        """Return an entry of a legend: its mark as an SVG or "", and what it means."""
+        drawn, text = self.mark(mark), self.say(meaning)
+        return (drawn, text) if drawn.startswith(SVG) else ("", f"{drawn} {text}".strip())
+
+
+def ear_of(route: str) -> str:
+    """Return the ear of a route, whose colour it has; "" of none."""
+    return route.partition("-")[0]
+
+
+def turn(table: Table) -> Table:
+    """Return a table with a line for each of its columns."""
+    head, *columns = table["columns"]
+    cells = zip(*(cells for _, cells in table["rows"]), strict=True)
+    return {
+        **table,
+        "columns": [head, *(name for name, _ in table["rows"])],
+        "rows": [*zip(columns, cells, strict=True)],
+    }

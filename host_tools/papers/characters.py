@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_py.paper.blocks import Block, Paper, Section, Table
 from firmware_py.procedure.printable import printable
-from host_tools.papers import Shown
+from host_tools.papers import Shown, ear_of, turn
 from host_tools.terminal import NO_BREAK, show
 
 if TYPE_CHECKING:
@@ -72,14 +72,13 @@ def _drawing(screen: "Console", drawing: str) -> None:
 
 
 def _legend(screen: "Console", block: Block, shown: Shown) -> None:
-    for mark, row in block["entries"]:
-        _line(screen, f"{shown.mark(mark)} {shown.say(row)}".strip())
+    _line(screen, "; ".join(shown.entry(*each)[1] for each in block["entries"]))
 
 
 def _tables(screen: "Console", block: Block, shown: Shown) -> None:
     for each in block["tables"]:
         _line(screen, "")
-        _table(screen, each, shown)
+        _table(screen, turn(each) if block["turned"] else each, shown)
 
 
 def _table(screen: "Console", table: Table, shown: Shown) -> None:
@@ -101,7 +100,7 @@ def _table(screen: "Console", table: Table, shown: Shown) -> None:
 
 
 def _colour(route: str) -> str:
-    return f"{TITLE} {COLOURS.get(route.partition('-')[0], '')}".strip()
+    return f"{TITLE} {COLOURS.get(ear_of(route), '')}".strip()
 
 
 def _comments(screen: "Console", block: Block, shown: Shown) -> None:

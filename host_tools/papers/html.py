@@ -9,7 +9,7 @@ from firmware_py.findings.rows import Cell
 from firmware_py.paper.blocks import Block, Paper, Section, Table
 from firmware_py.procedure.printable import printable
 from host_tools import drawing_js
-from host_tools.papers import Shown
+from host_tools.papers import Shown, ear_of, turn
 from host_tools.terminal import NO_BREAK
 
 
@@ -104,7 +104,7 @@ def _facts(block: Block, shown: Shown) -> str:
 
 def _audiograms(block: Block, shown: Shown) -> str:
     figures = (
-        f'<figure><h3 class="{_ear(each["route"])}">{_say(each["title"], shown)}</h3>'
+        f'<figure><h3 class="{ear_of(each["route"])}">{_say(each["title"], shown)}</h3>'
         f"{shown.drawings.get(each['route'], '')}"
         f"<figcaption>{_lines(each['rows'], shown)}</figcaption></figure>"
         for each in block["of"]
@@ -118,8 +118,9 @@ def _figure(block: Block, shown: Shown) -> str:
 
 
 def _legend(block: Block, shown: Shown) -> str:
-    entries = (f"<li>{shown.mark(mark)}{_say(row, shown)}</li>" for mark, row in block["entries"])
-    return f'<ul class="legend">{"".join(entries)}</ul>'
+    entries = (shown.entry(*each) for each in block["entries"])
+    said = "".join(f"<li>{svg}{escape(text)}</li>" for svg, text in entries)
+    return f'<ul class="legend">{said}</ul>'
 
 
 def _rows(block: Block, shown: Shown) -> str:
@@ -132,7 +133,7 @@ def _rows(block: Block, shown: Shown) -> str:
 def _tables(block: Block, shown: Shown) -> str:
     if not block["turned"]:
         return "\n".join(_wide(each, shown) for each in block["tables"])
-    rows = ("".join(table_as_html(_turn(each), shown) for each in beside)
+    rows = ("".join(table_as_html(turn(each), shown) for each in beside)
             for beside in _beside(block["tables"]))  # fmt: skip
     return "\n".join(f'<div class="pair">{each}</div>' for each in rows)
 
@@ -141,26 +142,12 @@ def _beside(tables: Iterable[Table]) -> Iterator[list[Table]]:
     """Yield the tables that stand beside one another: of one ear there is one among them."""
     row: list[Table] = []
     for table in tables:
-        if _ear(table["of"]) in {_ear(each["of"]) for each in row}:
+        if ear_of(table["of"]) in {ear_of(each["of"]) for each in row}:
             yield row
             row = []
         row.append(table)
     if row:
         yield row
-
-
-def _ear(route: str) -> str:
-    return route.partition("-")[0]
-
-
-def _turn(table: Table) -> Table:
-    head, *columns = table["columns"]
-    cells = zip(*(cells for _, cells in table["rows"]), strict=True)
-    return {
-        **table,
-        "columns": [head, *(name for name, _ in table["rows"])],
-        "rows": [*zip(columns, cells, strict=True)],
-    }
 
 
 def _wide(table: Table, shown: Shown) -> str:
@@ -179,7 +166,7 @@ def table_as_html(table: Table, shown: Shown, identifier: str = "") -> str:
         for name, cells in table["rows"]
     )
     about = f' id="{identifier}"' if identifier else ""
-    about += f' class="{_ear(table["of"])}"' if table["of"] else ""
+    about += f' class="{ear_of(table["of"])}"' if table["of"] else ""
     return (
         f"<table><caption{about}>{_say(table['caption'], shown)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"

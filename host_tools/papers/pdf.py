@@ -12,13 +12,13 @@ from typing import Any, Final, Literal
 
 from firmware_py.findings.rows import Cell
 from firmware_py.paper.blocks import Block, Paper, Section, Table
+from firmware_py.procedure.words import LISTED
 from host_tools.drawings.drawing import DOTS_PER_INCH, EAR_COLOURS, INK, drawable_with
 from host_tools.errors import HostError
 from host_tools.files import write_bytes
-from host_tools.papers import Shown
+from host_tools.papers import SVG, Shown, ear_of
 
 PDF: Final = ".pdf"
-SVG: Final = "<svg "  # so a drawing begins
 PDF_STANDARD: Final = "ua-1"
 FORMATS: Final[dict[str, Literal["pdf", "svg", "png"]]] = {
     PDF: "pdf",
@@ -75,12 +75,12 @@ def set_paper(paper: Paper, shown: Shown, ending: str, *, details: bool = False)
 def document_of(paper: Paper, shown: Shown, *, details: bool = False) -> dict[str, Any]:
     """Return what Typst is given: a paper with all of its rows in words."""
     heads = {name: shown.say(paper[name]) for name in ("title", "headline", "standing", "footer")}
-    sections = [*paper["sections"], *(paper["details"] if details else ())]
     return {
         **heads,
         "final": paper["final"],
         "language": shown.name,
-        "sections": [_section(each, shown) for each in sections],
+        "sections": [_section(each, shown) for each in paper["sections"]],
+        "details": [_section(each, shown) for each in paper["details"] if details],
     }
 
 
@@ -102,7 +102,7 @@ def _block(block: Block, shown: Shown) -> Block:
     if kind == "figure":
         told["svg"] = shown.drawings.get(block["name"], "")
     if kind == "legend":
-        told["entries"] = [[shown.mark(mark), shown.say(row)] for mark, row in block["entries"]]
+        told["entries"] = [shown.entry(*each) for each in block["entries"]]
     if kind == "comments":
         told["text"] = shown.heading.comments
     return told
@@ -117,20 +117,32 @@ def _in_words(value: Any, shown: Shown) -> Any:
 
 
 def _tables(tables: Iterable[Table], shown: Shown) -> list[dict[str, Any]]:
-    """Return tables; those with the same columns are one, below one another."""
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    """Return tables; those of ears that have the same columns are one, below one another."""
+    found: list[dict[str, Any]] = []
     for table in tables:
-        columns = tuple(map(shown.say, table["columns"]))
-        rows = found.setdefault(columns, [])
-        for place, (name, cells) in enumerate(table["rows"]):
-            main = place < table["main"]
-            rows.append({
-                "cells": [shown.say(each) for each in (name, *cells)],
-                "bold": [main, *(main and _is_plain(each) for each in cells)],
-                "colour": _colour(table["of"]) if main else INK,
-                "small": not main,
-            })  # fmt: skip
-    return [{"columns": columns, "rows": rows} for columns, rows in found.items()]
+        told = _table(table, shown)
+        if table["of"]:
+            first = told["rows"][0]["cells"]
+            first[0] = LISTED.join((told.pop("caption"), first[0]))
+        if table["of"] and found and found[-1]["columns"] == told["columns"]:
+            found[-1]["rows"] += told["rows"]
+        else:
+            found.append({"caption": "", **told})
+    return found
+
+
+def _table(table: Table, shown: Shown) -> dict[str, Any]:
+    rows = []
+    for place, (name, cells) in enumerate(table["rows"]):
+        main = place < table["main"]
+        rows.append({
+            "cells": [shown.say(each) for each in (name, *cells)],
+            "bold": [main, *(main and _is_plain(each) for each in cells)],
+            "colour": _colour(table["of"]) if main else INK,
+            "small": not main,
+        })  # fmt: skip
+    columns = [shown.say(each) for each in table["columns"]]
+    return {"caption": shown.say(table["caption"]), "columns": columns, "rows": rows}
 
 
 def _is_plain(cell: Cell) -> bool:
@@ -138,7 +150,7 @@ def _is_plain(cell: Cell) -> bool:
 
 
 def _colour(route: str) -> str:
-    return EAR_COLOURS.get(route.partition("-")[0], INK)
+    return EAR_COLOURS.get(ear_of(route), INK)
 
 
 def _drawable(told: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[Path]]:

@@ -106,10 +106,11 @@ RENDERERS: Final[dict[str, Callable[[Paper, Shown], str]]] = {
     "pdf": _typst,
     "characters": _characters,
 }
-# What a renderer has no place for: a terminal is not signed, has no pictures, and no title.
+# What a renderer has no place for: a terminal is not signed, has no pictures and no title; what
+# an audiogram on a page is called, the program that draws it says.
 WITHOUT: Final = {
     "html": {"x-label"},
-    "pdf": {f"x-caption-{each}" for each in (*ROUTES, "")},
+    "pdf": set[str](),
     "characters": {"x-whole", "x-label", "x-chart", "x-signed", "x-on"},
 }
 
@@ -169,7 +170,7 @@ def test_on_paper_tables_of_the_same_columns_are_one_and_what_is_certain_stands_
     (block,) = (each for each in told["sections"][1]["blocks"] if each["block"] == "tables")
     (table,) = block["tables"]
     assert [row["cells"][0] for row in table["rows"]] == [
-        f"x-{what}-{route}" for route in ROUTES for what in ("level", "band")
+        name for each in ROUTES for name in (f"x-caption-{each}, x-level-{each}", f"x-band-{each}")
     ]  # fmt: skip
     first, second, *_ = table["rows"]
     assert (first["bold"], first["small"]) == ([True, False, True, False], False)
