@@ -228,7 +228,6 @@ READS: dict[str, str] = {
     "host_tools/commands/export/schema.py": "the program's own",
     "host_tools/devices/board_program.py": "the program's own",
     "host_tools/commands/page/assemble.py": "the program's own",
-    "host_tools/commands/report/norms.py": "the program's own",
     "host_tools/commands/report/page.py": "the program's own",
     "host_tools/commands/sessions/people_page.py": "the program's own",
     "host_tools/drawing_js": "the program's own",

@@ -6,22 +6,19 @@ Whoever tests what all of them have to keep goes over `RENDERERS`.
 import io
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 
 from firmware_py.operator.replies import audiogram_lines, result_words
-from host_tools.commands.report.findings import findings_of
-from host_tools.commands.report.page import page_of
-from host_tools.commands.report.paper import paper_of
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
-from host_tools.recordings.heading import NO_HEADING
+from host_tools.papers.characters import show_paper
 from host_tools.recordings.recorded_session import ReplayedSession
-from tests.host.journals import NoSteps
+from tests.host.reports import page, report_of, typst
 
 WIDE: Final = 200  # characters: nothing is broken into lines
 
@@ -49,14 +46,11 @@ def _live(shown: Shown) -> str:
     return text
 
 
-def _paper(shown: Shown) -> str:
-    paper = paper_of(findings_of(shown.session), shown.session, NO_HEADING)
-    return json.dumps(asdict(paper), ensure_ascii=False)
-
-
-def _page(shown: Shown) -> str:
-    page = page_of(findings_of(shown.session), shown.session, NoSteps())
-    return page.split("<script>")[0]
+def _text(shown: Shown) -> str:
+    screen, report = Console(file=io.StringIO(), width=WIDE), report_of(shown.session)
+    show_paper(screen, report.paper, report.in_characters(), details=True)
+    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
+    return text
 
 
 RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
@@ -64,7 +58,8 @@ RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
     "live": _live,
     "AUD": lambda of: "\n".join(audiogram_lines(of.session.result, of.session.header.calibration)),
     "SESS:RES?": lambda of: result_words(of.session.result, of.session.header, named=True),
-    "page": _page,
-    "paper": _paper,
-    "report JSON": lambda of: json.dumps(findings_of(of.session).as_json()),
+    "page": lambda of: page(report_of(of.session)).split("<script>")[0],
+    "paper": lambda of: typst(report_of(of.session)),
+    "text": _text,
+    "report JSON": lambda of: json.dumps(report_of(of.session).as_json()),
 }

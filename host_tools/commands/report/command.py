@@ -13,23 +13,23 @@ from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.heading import EXAMPLE as HEADING_EXAMPLE
-from host_tools.recordings.heading import Heading, add_heading_argument, read_heading
+from host_tools.recordings.heading import add_heading_argument, read_heading
 from host_tools.recordings.newest import add_journal_argument, journal_or_newest
 from host_tools.recordings.replayed import DAMAGED, DIFFERENT, UNFINISHED, verdict_of
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.procedure.hearing import HearingTest
-    from host_tools.commands.report.findings import Findings
     from host_tools.commands.report.history import History
-    from host_tools.recordings.recorded_session import RecordedSession, Trial, TrialWatcher
+    from host_tools.commands.report.session_report import SessionReport
+    from host_tools.recordings.recorded_session import Trial, TrialWatcher
 
 EXAMPLE = f"""\
 examples:
   gp-pta report
   gp-pta report sessions/session-000001.journal -o session.html
   gp-pta report sessions/session-000001.journal -o session.pdf --heading person.toml --force
-  gp-pta report sessions/session-000001.journal --language nl
+  gp-pta report sessions/session-000001.journal --text --details --language nl
   gp-pta report sessions/session-000001.journal --json
 
 The page (.html) is one file that needs no network, and steps through the session. Paper (.pdf) is
@@ -60,21 +60,28 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     add_journal_argument(p)
     p.add_argument(
         "-o", "--out", type=Path, metavar="FILE",
-        help=f"a name in {', '.join(ENDINGS)} (default, without --json: that of the journal in "
-        f"{PAGE}, here)",
+        help=f"a name in {', '.join(ENDINGS)} (default, without --text and --json: that of the "
+        f"journal in {PAGE}, here)",
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
     add_heading_argument(p)
     add_convention_argument(p)
-    add_language_argument(p, "of the page, the picture, and the sentences in --json")
-    p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
+    add_language_argument(p, "of the page, the picture and --text")
+    p.add_argument(
+        "--details", action="store_true", help="with what a clinic does not file; the page has it"
+    )
+    p.add_argument("--text", action="store_true", help="print the paper in characters")
+    p.add_argument(
+        "--json", action="store_true",
+        help="print the result, and its paper as codes and figures, as one JSON object",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the session and write what was asked for."""
     journal = journal_or_newest(arguments.journal)
     out: Path | None = arguments.out
-    if out is None and not arguments.json:
+    if out is None and not (arguments.text or arguments.json):
         out = Path(journal.stem + PAGE)
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
@@ -82,41 +89,47 @@ def run(arguments: argparse.Namespace) -> int:
             need(f"-o {out}", *NEEDS["-o PICTURE"], use="report -o PICTURE")
     heading = read_heading(arguments.heading)
 
-    from host_tools.commands.report.findings import findings_of
     from host_tools.commands.report.history import History
+    from host_tools.commands.report.session_report import SessionReport
+    from host_tools.papers import Shown
     from host_tools.recordings.recorded_session import read_session, watch_nothing
 
     history = History(arguments.convention)
     page = out is not None and out.suffix == PAGE
     with progress(history if page else watch_nothing) as watch:
         session = read_session(journal, watch)
-        findings = findings_of(session, arguments.language, arguments.convention)
+        heading.check(arguments.heading, session.person, session.header.started)
+        shown = Shown(arguments.language, heading)
+        report = SessionReport.of(session, arguments.convention, shown)
         if out is not None:
-            heading.check(arguments.heading, session.person, session.header.started)
-            _write(out, findings, session, history, heading)
+            _write(out, report, history, details=arguments.details)
     verdict = verdict_of(session)
     if out is not None:
         say_aside(f"{out} written{STATES.get(verdict.code, '')}")
+    if arguments.text:
+        _print(report, details=arguments.details)
     if arguments.json:
-        say(json.dumps(findings.as_json()))
+        say(json.dumps(report.as_json()))
     return verdict.code
 
 
-def _write(
-    out: Path,
-    findings: "Findings",
-    session: "RecordedSession",
-    history: "History",
-    heading: Heading,
-) -> None:
+def _write(out: Path, report: "SessionReport", history: "History", *, details: bool) -> None:
     if out.suffix == PAGE:
         from host_tools.commands.report.page import page_of
 
-        write_text(out, page_of(findings, session, history, heading))
+        write_text(out, page_of(report, history))
     else:
-        from host_tools.commands.report.paper import write_paper
+        from host_tools.papers.pdf import write_paper
 
-        write_paper(findings, session, heading, out)
+        write_paper(report.paper, report.on_paper(), out, details=details)
+
+
+def _print(report: "SessionReport", *, details: bool) -> None:
+    from rich.console import Console
+
+    from host_tools.papers.characters import show_paper
+
+    show_paper(Console(), report.paper, report.in_characters(), details=details)
 
 
 @contextmanager

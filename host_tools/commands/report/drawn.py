@@ -10,19 +10,21 @@ from typing import Any, Final
 import numpy as np
 
 from firmware_py.calibration.in_force import HOLDING
-from firmware_py.findings.norms import norm_of
+from firmware_py.findings.convention import shift_db
+from firmware_py.findings.norms import AgeNorm
+from firmware_py.findings.rows import row
 from firmware_py.inference.kernel import Array
+from firmware_py.paper.head import state_row, verdict_row
+from firmware_py.paper.source import Source
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.reading import read
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.reading import is_wide, read
+from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from firmware_py.procedure.verdicts import has_thresholds, may_conclude
-from host_tools.commands.report.findings import EarFindings, Findings, Threshold
-from host_tools.commands.report.words import Words
+from host_tools.papers import Shown
 from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession, Trial
-from host_tools.recordings.verdicts import verdict_word
 
 POINTS_PER_OCTAVE: Final = 8  # audiogram frequencies of whole octaves are among them
 
@@ -59,56 +61,69 @@ def curve_of(ear: EarTest, above_db: float = 0.0) -> Curve:
 JsonObject = dict[str, Any]
 
 
-def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSession) -> JsonObject:
-    """Return the audiogram of an ear, with what was found of it by bone, if this is by air."""
-    norm = norm_of(session.person) if findings.norm_title and may_conclude(ear) else None
+def audiogram_as_json(
+    ear: EarResult, source: Source, session: RecordedSession, shown: Shown
+) -> JsonObject:
+    """Return the audiogram of an ear, with what was found of it by bone, if this is by air.
+
+    Parameters
+    ----------
+    ear : EarResult
+        One of those that the source draws.
+    source : Source
+    session : RecordedSession
+        The same one.
+    shown : Shown
+        What says the words across it.
+    """
+    norm = source.norm if isinstance(source.norm, AgeNorm) and may_conclude(ear) else None
     around = {
-        "norm": None if norm is None else norm.lines(ear.below_clinical_db),
-        "watermark": watermark(findings, ear),
+        "norm": None if norm is None else norm.lines(source.below_clinical_db(ear)),
+        "watermark": watermark(source, shown, ear),
     }
-    others = [*map(_over_it, findings.besides(ear))]
+    others = [_over_it(each, source) for each in source.besides(ear)]
     if not isinstance(session, ReplayedSession):
-        return {"ears": [_over_it(ear), *others], "limit": None, **around}
+        return {"ears": [_over_it(ear, source), *others], "limit": None, **around}
     tested = session.test.ears[ear.route]
     drawn: JsonObject = {
         **ear.route.parts(),
-        "thresholds": [_threshold_as_json(each) for each in ear.thresholds],
+        "thresholds": _thresholds_as_json(ear, source),
         "asked_hz": [tone.frequency_hz for tone in asked_tones(tested)],
         "tones": [tone_as_json(trial, session) for trial in drawn_tones(ear, session)],
     }
     if any(each.threshold_db_hl is not None for each in ear.thresholds):
-        drawn["curve"] = _curve(tested, ear.above_50_percent_db)
+        drawn["curve"] = _curve(tested, shift_db(ear, source.convention))
     else:
         drawn["curve"] = {"frequencies_hz": [], "low_db_hl": [], "high_db_hl": []}
     return {"ears": [drawn, *others], "limit": limit_as_json(tested), **around}
 
 
-def _over_it(ear: EarFindings) -> JsonObject:
+def _over_it(ear: EarResult, source: Source) -> JsonObject:
     """Return symbols with their bands alone: of an ear by bone, or of one not replayed."""
-    thresholds = []
-    for each in ear.thresholds:
-        reading = read(each)
-        band = {"low_db_hl": reading.low_db_hl, "high_db_hl": reading.high_db_hl}
-        thresholds.append({**_threshold_as_json(each), **band})
+    readings = map(read, ear.thresholds)
+    thresholds = [
+        {**told, "low_db_hl": reading.low_db_hl, "high_db_hl": reading.high_db_hl}
+        for told, reading in zip(_thresholds_as_json(ear, source), readings, strict=True)
+    ]
     return {**ear.route.parts(), "thresholds": thresholds, "asked_hz": [], "tones": []}
 
 
-def watermark(findings: Findings, ear: EarFindings | None = None) -> str:
+def watermark(source: Source, shown: Shown, ear: EarResult | None = None) -> str:
     """Return what stands across an audiogram, "" for nothing.
 
     One word has room: of an ear that could not be tested there is no level that a calibration could
     change, and of a doubtful one nominal levels are the greater doubt.
     """
-    words = Words.of(findings)
-    uncalibrated = findings.calibration_state not in HOLDING
+    state = source.calibration.state
+    uncalibrated = state not in HOLDING
     if ear is not None and not may_conclude(ear) and not (uncalibrated and has_thresholds(ear)):
-        return verdict_word(ear.verdict, words.catalogue).upper()
+        return shown.say(verdict_row(ear.verdict)).upper()
     if uncalibrated:
-        return words.state(findings.calibration_state)
-    return words.say("simulated_mark") if findings.simulated else ""
+        return shown.say(state_row(state))
+    return shown.say(row("simulated-mark")) if source.simulated else ""
 
 
-def drawn_tones(ear: EarFindings, session: ReplayedSession) -> list[Trial]:
+def drawn_tones(ear: EarResult, session: ReplayedSession) -> list[Trial]:
     """Return the tones that are drawn: none where a threshold must not be read off them."""
     return session.trials_of(ear.route) if has_thresholds(ear) else []
 
@@ -129,9 +144,16 @@ def threshold_as_drawn(found: ThresholdResult) -> JsonObject:
     }
 
 
-def _threshold_as_json(found: Threshold) -> JsonObject:
-    again = None if found.confirmed is None else found.confirmed.threshold_db_hl
-    return {**threshold_as_drawn(found), "wide": found.wide, "confirmed_db_hl": again}
+def _thresholds_as_json(ear: EarResult, source: Source) -> list[JsonObject]:
+    again = {each.frequency_hz: each.threshold_db_hl for each in ear.confirmed}
+    return [
+        {
+            **threshold_as_drawn(each),
+            "wide": is_wide(each, source.wanted_db(ear, each)),
+            "confirmed_db_hl": again.get(each.frequency_hz),
+        }
+        for each in ear.thresholds
+    ]
 
 
 def tone_as_json(trial: Trial, session: ReplayedSession) -> JsonObject:

@@ -17,7 +17,7 @@
 
   // A sentence in the page's language, with its places filled in.
   function say(key, parts = {}) {
-    return WORDS[key].replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+    return WORDS[`step-${key}`].replace(/\{(\w+)\}/g, (_, name) => parts[name]);
   }
 
   function number(value, digits) {
@@ -29,7 +29,7 @@
   // What is asked, in the words of the tables: an ear, by bone "right-bone".
   const routeOf = ({ ear, transducer }) => (transducer ? `${ear}-${transducer}` : ear);
 
-  const earOf = (tone) => WORDS[`${routeOf(tone)}_ear`];
+  const earOf = (tone) => WORDS[`ear-${routeOf(tone)}`];
 
   // What was found, in its place above.
 
@@ -65,9 +65,9 @@
     const snapshot = snapshots[last ? last.after : history.first[route]];
     const current = routeUnderTest(step) === route;
     panel.figure.classList.toggle("current", current);
-    const name = WORDS[`${route}_ear`];
+    const name = WORDS[`ear-${route}`];
     const next = nextOf(step);
-    panel.caption.textContent = current && next ? say("under_test", { ear: name }) : name;
+    panel.caption.textContent = current && next ? say("under-test", { ear: name }) : name;
     const drawn = {
       ear,
       transducer,
@@ -139,21 +139,21 @@
     if (tone.frequency_hz === null) return say("silence");
     const parts = { frequency_hz: tone.frequency_hz, level: number(tone.level_db_hl), unit: history.unit };
     if (tone.purpose === "measure") return say("tone", parts);
-    return say("tone_for", { ...parts, purpose: WORDS[`purpose_${tone.purpose}`] });
+    return say("tone-for", { ...parts, purpose: WORDS[`purpose-${tone.purpose}`] });
   }
 
   function answerOf(trial) {
     const catching = trial.frequency_hz === null;
-    if (trial.heard === null) return say(catching ? "catch_unsure" : "unsure");
-    if (catching) return say(trial.heard ? "catch_pressed" : "catch_not_pressed");
-    if (!trial.heard) return say("not_heard");
+    if (trial.heard === null) return say(catching ? "catch-unsure" : "unsure");
+    if (catching) return say(trial.heard ? "catch-pressed" : "catch-not-pressed");
+    if (!trial.heard) return say("not-heard");
     const { response_ms } = trial;
-    return response_ms === null ? say("heard") : say("heard_after", { response_ms });
+    return response_ms === null ? say("heard") : say("heard-after", { response_ms });
   }
 
   function tell(step) {
     const parts = [];
-    if (step === 0) parts.push(say("before_first"));
+    if (step === 0) parts.push(say("before-first"));
     else {
       const trial = trials[step - 1];
       const snapshot = snapshots[trial.after]; // none of an ear that could not be tested
@@ -165,7 +165,7 @@
       }
     }
     const next = nextOf(step);
-    parts.push(next ? say("next", { ear: earOf(next), tone: nameOf(next) }) : say("no_more"));
+    parts.push(next ? say("next", { ear: earOf(next), tone: nameOf(next) }) : say("no-more"));
     return parts.join(" ");
   }
 

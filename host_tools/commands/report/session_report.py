@@ -1,0 +1,74 @@
+"""What a report has of a session: its paper, what that is made from, and what is drawn in it."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from firmware_py.console.audiogram_text import axis_unit, draw_audiogram
+from firmware_py.findings.convention import in_convention
+from firmware_py.findings.finished import result_as_json
+from firmware_py.paper.blocks import Paper
+from firmware_py.paper.session_paper import paper_of
+from firmware_py.paper.source import Source
+from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.verdicts import has_thresholds
+from host_tools import drawing_js
+from host_tools.catalogue import catalogue_of
+from host_tools.commands.report.drawn import audiogram_as_json
+from host_tools.commands.report.legend import draw_mark
+from host_tools.papers import Shown
+from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.source import source_of
+
+
+@dataclass(frozen=True)
+class SessionReport:
+    """A session and its paper."""
+
+    session: RecordedSession
+    source: Source
+    paper: Paper
+    shown: Shown  # in which language, and what was typed
+
+    @classmethod
+    def of(
+        cls, session: RecordedSession, convention: str | None = None, shown: Shown | None = None
+    ) -> Self:
+        """Take a session; its thresholds in a convention, None: that of its settings."""
+        source = source_of(session, convention)
+        return cls(session, source, paper_of(source), shown or Shown())
+
+    @property
+    def drawing_words(self) -> dict[str, str]:
+        """Return what is written on the paper of its audiograms."""
+        catalogue = catalogue_of(self.shown.name)
+        return drawing_js.paper_words(catalogue, nominal=self.source.nominal)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result and the paper, as the device tells them."""
+        source, convention = self.source, self.source.convention
+        told = in_convention(source.result, convention)
+        result = result_as_json(told, source.settings, convention, nominal=source.nominal)
+        return {"result": result, "paper": self.paper}
+
+    def audiogram(self, ear: EarResult) -> dict[str, Any]:
+        """Return the audiogram of an ear, one of those that are drawn, as JSON values."""
+        return audiogram_as_json(ear, self.source, self.session, self.shown)
+
+    def on_paper(self) -> Shown:
+        """Return what is shown with pictures."""
+        drawings = {
+            str(ear.route): drawing_js.svg_for_paper(self.audiogram(ear), self.drawing_words)
+            for ear in self.source.drawn
+        }
+        return replace(self.shown, drawings=drawings, mark=draw_mark)
+
+    def in_characters(self) -> Shown:
+        """Return what is shown with audiograms in characters."""
+        unit = axis_unit(nominal=self.source.nominal)
+        drawings = {}
+        for ear in self.source.drawn:
+            routes = (ear, *self.source.besides(ear))
+            found = {each.route: each.thresholds for each in routes if has_thresholds(each)}
+            drawn = draw_audiogram(found, unit=unit) if found else []
+            drawings[str(ear.route)] = "\n".join(drawn)
+        return replace(self.shown, drawings=drawings)
