@@ -163,6 +163,14 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
 }  # fmt: skip
 
 
+def cut(journal: Path, directory: Path, records: int) -> Path:
+    """Return a copy of a journal that ends after so many records."""
+    short = directory / "session-000001.journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    short.write_bytes(b"".join(lines[:records]))
+    return short
+
+
 @cache
 def session_of(path: Path) -> ReplayedSession:
     """Return a session that is read once for all who ask; none of them may change it."""

@@ -1,4 +1,4 @@
-"""Sessions to report: one of forty tones, and ways to hear with it."""
+"""A session to report, of forty tones."""
 
 from pathlib import Path
 
@@ -7,16 +7,9 @@ import pytest
 from device.simulator.world import World
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
-from tests.firmware.whole_sessions import a_listener, run_session
+from tests.firmware.whole_sessions import a_listener
 
 FORTY_TONES = {"ears": "right", "tones_max": 40, "retest": False, "stop_half_width_db": 1.0}
-
-
-@pytest.fixture(scope="session")
-def clinical(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the journal of a clinical test of a left ear: with catch trials and a retest."""
-    settings = {"ears": "left", "seed": 3, "conduct": "clinical"}
-    return run_session(tmp_path_factory.mktemp("clinical") / "data", a_listener("S2"), settings)
 
 
 @pytest.fixture(scope="session")

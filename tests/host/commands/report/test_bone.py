@@ -1,6 +1,5 @@
 """What a report says of bone conduction: symbols, gaps, type of loss, remarks."""
 
-import html
 import json
 import re
 from dataclasses import replace
@@ -12,24 +11,18 @@ import pytest
 from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.findings.air_bone_gap import TYPE_SOURCE, EarGaps, LossType
+from firmware_py.findings.air_bone_gap import Bound, EarGaps, LossType
+from firmware_py.paper.blocks import Paper
+from firmware_py.paper.follows import gap_remarks, loss_rows
+from firmware_py.paper.source import Source
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome, Verdict
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from host_tools import drawing_js
-from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.report.drawn import audiogram_as_json
-from host_tools.commands.report.ear_sentence import ear_sentence
-from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.history import History
-from host_tools.commands.report.legend import legend_of
 from host_tools.commands.report.page import page_of
-from host_tools.commands.report.paper import paper_of
-from host_tools.commands.report.words import Words
-from host_tools.document import set_document
-from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.budget import quick
 from tests.calibration.calibrations import MADE
@@ -38,7 +31,17 @@ from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.export.sessions import by_bone_of
 from tests.host.commands.report.test_picture import SYMBOL_UNITS
 from tests.host.journals import BOTH
-from tests.host.pdfs import ReadPdf, check_tagged
+from tests.host.pdfs import check_tagged
+from tests.host.reports import (
+    blocks,
+    cells,
+    codes_in,
+    facts,
+    pdf,
+    report_of,
+    rows_of,
+    tables,
+)  # fmt: skip
 
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
@@ -92,18 +95,28 @@ def conductive() -> ReplayedSession:
     return with_bone(session, replace(right, thresholds=thresholds), left)
 
 
-@pytest.fixture
-def findings() -> Findings:
-    return findings_of(conductive())
+@cache
+def paper() -> Paper:
+    return report_of(conductive()).paper
 
 
-def test_an_ear_has_one_audiogram_with_both_routes(findings: Findings) -> None:
-    assert [ear.route for ear in findings.ears] == [
+def source() -> Source:
+    return report_of(conductive()).source
+
+
+def with_gaps(changed: Source, *gaps: EarGaps) -> Source:
+    """Return a source with these gaps."""
+    changed.__dict__["gaps"] = [*gaps]  # it is cached there
+    return changed
+
+
+def test_an_ear_has_one_audiogram_with_both_routes() -> None:
+    report = report_of(conductive())
+    assert [ear.route for ear in report.source.ears] == [
         Route(RIGHT), Route(LEFT), RIGHT_BONE, LEFT_BONE,
     ]  # fmt: skip
-    assert [ear.route for ear in findings.drawn] == [Route(RIGHT), Route(LEFT)]
-    data = audiogram_as_json(findings.drawn[0], findings, conductive())
-    air, bone = data["ears"]
+    assert [each["route"] for each in blocks(paper(), "audiograms")[0]["of"]] == [RIGHT, LEFT]
+    air, bone = report.audiogram(report.source.drawn[0])["ears"]
     assert "transducer" not in air
     assert (bone["ear"], bone["transducer"]) == (RIGHT, BONE)
     assert bone["tones"] == []
@@ -113,31 +126,30 @@ def test_an_ear_has_one_audiogram_with_both_routes(findings: Findings) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_paper_names_the_vibrator_of_a_test_by_bone(language: str) -> None:
-    catalogue = catalogue_of(language)
+def test_the_paper_names_the_vibrator_of_a_test_by_bone() -> None:
     calibration = CalibrationOnFile(of_bone()).judge(MADE)
-    by_bone, by_air = conductive.__wrapped__(), replay_session(BOTH)
     by_bone, by_air = (
-        replace(each, header=replace(each.header, calibration=calibration))
-        for each in (by_bone, by_air)
+        facts(report_of(replace(each, header=replace(each.header, calibration=calibration))).paper)
+        for each in (conductive.__wrapped__(), replay_session(BOTH))
     )
-    facts = dict(Particulars(by_bone, NO_HEADING, catalogue).facts())
-    name = catalogue.say("record", "vibrator")
-    for said in ("Radioear B71, B-1", "IEC 60318-6", "mastoi"):
-        assert said in facts[name].replace("Mastoi", "mastoi").replace("mastoï", "mastoi")
-    assert name not in dict(Particulars(by_air, NO_HEADING, catalogue).facts())
+    told = by_bone["fact-vibrator"]
+    assert (told["name"], told["serial"], told["coupler"][:11]) == (
+        "Radioear B71", "B-1", "IEC 60318-6",
+    )  # fmt: skip
+    assert "fact-vibrator" not in by_air
 
 
-def test_an_ear_by_bone_alone_has_its_own_audiogram(findings: Findings) -> None:
-    alone = replace(findings, ears=[ear for ear in findings.ears if ear.route != Route(RIGHT)])
+def test_an_ear_by_bone_alone_has_its_own_audiogram() -> None:
+    whole = source()
+    ears = tuple(ear for ear in whole.result.ears if ear.route != Route(RIGHT))
+    alone = replace(whole, result=replace(whole.result, ears=ears))
 
     assert [ear.route for ear in alone.drawn] == [Route(LEFT), RIGHT_BONE]
 
 
-def test_bone_stands_beside_the_frequency_without_lines(findings: Findings) -> None:
-    data = audiogram_as_json(findings.drawn[0], findings, conductive())
-    words = drawing_js.paper_words(Words.of(findings).catalogue, nominal=False)
+def test_bone_stands_beside_the_frequency_without_lines() -> None:
+    report = report_of(conductive())
+    data, words = report.audiogram(report.source.drawn[0]), report.drawing_words
     air_alone = {**data, "ears": data["ears"][:1]}
     svg, without = (
         ElementTree.fromstring(drawing_js.svg_for_paper(each, words)) for each in (data, air_alone)
@@ -163,117 +175,96 @@ def test_bone_stands_beside_the_frequency_without_lines(findings: Findings) -> N
     assert len(bars) == 6, "the band of each that was measured"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_type_of_loss_is_said_with_its_gap(language: str) -> None:
-    found = findings_of(conductive(), language)
-    words = Words(catalogue_of(language))
-    right, left = found.gaps
+def test_the_type_of_loss_is_said_with_its_gap() -> None:
+    right, left = rows_of(paper()["sections"], "gap-mean")
 
-    assert (right.ear, left.ear) == (RIGHT, LEFT)
-    assert right.loss in (LossType.CONDUCTIVE, LossType.MIXED)
-    assert left.loss == LossType.SENSORINEURAL
-    said = words.losses(found)
-    assert len(said) == 3
-    assert words.say(f"loss_{right.loss}") in said[0]
-    assert words.say("loss_sensorineural") in said[1]
-    assert f" {words.number(GAP_DB)} dB" in said[0]
-    assert "500 Hz" in said[0], "partly inferred"
-    assert "Mazzoli" in said[2]
-    remarks = words.remarks(found)
-    assert sum("21 CFR 801.420" in each for each in remarks) == 1
-    assert any(
-        each.startswith(words.ear(RIGHT)[:1].upper()) for each in remarks if "801.420" in each
-    )
+    assert (right["ear"], left["ear"]) == (RIGHT, LEFT)
+    assert right["loss"]["code"] in ("loss-conductive", "loss-mixed")
+    assert left["loss"]["code"] == "loss-sensorineural"
+    gap = right["gap"]
+    assert gap["code"] == "mean-inferred"
+    assert gap["mean"]["level"] == GAP_DB
+    assert rows_of(paper()["details"], "gap-rule")[0]["source"].startswith("Mazzoli")
+    (due,) = rows_of(paper()["sections"], "gap-examination")
+    assert (due["ear"], due["source"]) == (RIGHT, "21 CFR 801.420")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_unsure_of_a_type_of_loss_is_said_to_be_probable(language: str) -> None:
-    found, words = findings_of(conductive(), language), Words(catalogue_of(language))
-    right, left = found.gaps
-    assert right.mean is not None
-    assert left.mean is not None
+def test_what_is_unsure_of_a_type_of_loss_is_said_to_be_probable() -> None:
+    right, left = source().gaps
 
-    def loss_words(share: float, of: EarGaps) -> str:
+    def loss(share: float, of: EarGaps) -> list[str]:
         assert of.mean is not None
         unsure = replace(of, mean=replace(of.mean, share=share))
-        return words.losses(replace(found, gaps=[unsure]))[0]
+        (told,) = (r for r in loss_rows(with_gaps(source(), unsure)) if r["code"] == "gap-mean")
+        return codes_in(told["loss"])
 
     for of, sure, unsure in ((right, 0.96, 0.94), (left, 0.04, 0.3)):
-        plain = words.say(f"loss_{of.loss}")
-        probable = words.say("loss_probably", loss=plain)
-        assert probable in loss_words(unsure, of)
-        assert plain in loss_words(sure, of)
-        assert probable not in loss_words(sure, of)
-    unknown = replace(right, loss=LossType.UNKNOWN)
-    assert words.say("loss_probably", loss="") not in loss_words(0.6, unknown)
+        plain = f"loss-{of.loss}"
+        assert loss(unsure, of) == ["loss-probably", plain]
+        assert loss(sure, of) == [plain]
+    assert loss(0.6, replace(right, loss=LossType.UNKNOWN)) == ["loss-unknown"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_an_ear_without_a_gap_is_told_with_the_reason(language: str) -> None:
+def test_an_ear_without_a_gap_is_told_with_the_reason() -> None:
     """Its bone test is doubtful: it was missing without a word; and a table had no column."""
-    found, words = findings_of(conductive(), language), Words(catalogue_of(language))
-    doubtful = [
+    session = conductive()
+    assert session.recorded is not None
+    doubtful = tuple(
         replace(ear, verdict=Verdict.DOUBTFUL) if ear.route == LEFT_BONE else ear
-        for ear in found.ears
-    ]
-    right = replace(found.gaps[0], gaps=(), mean=None, loss=LossType.UNKNOWN)
-    none = replace(found, ears=doubtful, gaps=[right])
-    name = words.ear(LEFT_BONE)
-    why = words.say("gap_missing", ear=name[:1].upper() + name[1:], why=_doubtful_why(language))
-
-    assert words.losses(none)[1:] == [why, words.say("gap_rule", source=TYPE_SOURCE)]
-    assert words.losses(replace(none, gaps=[])) == [why]
-    assert words.losses(replace(none, gaps=[], nominal=True)) == []
-    page = page_of(none, replace(conductive(), trials=[]), History())
-    assert html.escape(why) in page
-    assert words.say("column_gap") not in page
-    assert words.say("column_gap") in page_of(found, replace(conductive(), trials=[]), History())
-    if language == "en":
-        assert words.say("column_gap") not in json.dumps(
-            [*paper_of(none, conductive(), NO_HEADING).blocks]
-        )
+        for ear in session.recorded.ears
+    )
+    report = report_of(replace(session, recorded=replace(session.recorded, ears=doubtful)))
+    (told,) = rows_of(report.paper, "gap-missing")
+    assert (told["ear"], told["why"]["code"]) == ("left-bone", "test-doubtful-why")
+    assert tables(report.paper, "gap-details").keys() == {RIGHT}
+    none = with_gaps(report.source)
+    assert codes_in([*loss_rows(none)]) == codes_in(told)
 
 
-def _doubtful_why(language: str) -> str:
-    return catalogue_of(language).say("verdict", "doubtful_why")
+def test_a_gap_that_cannot_be_is_named() -> None:
+    right, _ = source().gaps
+    too_large = replace(right.gaps[2], low_db=61.0, db=70.0, inferred_hz=())
+
+    (said,) = rows_of([*gap_remarks([replace(right, gaps=(too_large,))])], "gap-impossible")
+    assert (said["ear"], said["frequencies_hz"]) == (RIGHT, [750])
 
 
-def test_a_gap_that_cannot_be_is_named(findings: Findings) -> None:
-    too_large = replace(findings.gaps[0].gaps[2], low_db=61.0, db=70.0, inferred_hz=())
-    gaps = [replace(findings.gaps[0], gaps=(too_large,)), findings.gaps[1]]
-
-    (said,) = (e for e in Words.of(findings).remarks(replace(findings, gaps=gaps)) if "60 dB" in e)
-    assert said.startswith("Right ear: an air-bone gap above 60 dB at 750 Hz")
-
-
-def test_means_grades_and_norms_are_of_air_alone(findings: Findings) -> None:
-    lines = Words.of(findings).grades(findings)
-
-    assert not any("bone" in line for line in lines)
-    assert all(t.norm_db_hl is None for ear in findings.ears[2:] for t in ear.thresholds)
+def test_a_gap_that_is_a_bound_says_so_and_has_no_share() -> None:
+    table = tables(paper(), "gap-details")[RIGHT]
+    gaps, shares = cells(table, "row-gap"), cells(table, "row-called")
+    assert gaps[500]["code"] == "inferred"
+    bounds = [gap.frequencies_hz[0] for gap in source().gaps[0].gaps if gap.bound != Bound.NONE]
+    assert bounds
+    assert {shares[hz]["code"] for hz in bounds} == {"no-value"}
+    assert all(codes_in(gaps[hz])[-1] in ("at-least", "at-most") for hz in bounds)
 
 
-def test_the_legend_draws_the_symbols_of_bone(findings: Findings) -> None:
-    said = [text for _, text in legend_of(findings)]
+def test_means_grades_and_norms_are_of_air_alone() -> None:
+    assert {row["ear"] for row in rows_of(paper(), "pta4")} == {RIGHT, LEFT}
+    assert tables(paper(), "norm").keys() <= {RIGHT, LEFT}
 
-    assert "threshold right by bone" in said
-    assert "threshold right by bone, left masked" in said
-    assert "95 % band by bone" in said
+
+def test_the_legend_has_the_symbols_of_bone() -> None:
+    (legend,) = blocks(paper(), "legend")
+    marks = [mark for mark, _ in legend["entries"]]
+
+    assert ["symbol", "right-bone", "none"] in marks
+    assert ["symbol", "right-bone", "masked"] in marks
+    assert ["bar"] in marks
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
-def test_paper_has_rows_and_gaps_of_bone(language: str) -> None:
-    found, words = findings_of(conductive(), language), Words(catalogue_of(language))
-    document = paper_of(found, conductive(), NO_HEADING)
-    pdf = ReadPdf(set_document(document, ".pdf"))
+def test_paper_has_rows_and_gaps_of_bone_on_two_sheets(language: str) -> None:
+    report = report_of(conductive(), language)
+    read = pdf(report)
 
-    check_tagged(pdf, language)
-    text = without_breaks(pdf.text)
-    assert len(pdf.alternatives) == 2
-    for ear in found.ears:
-        assert without_breaks(ear_sentence(ear, words)) in text
-    for line in (*words.losses(found), words.say("column_gap")):
-        assert without_breaks(line) in text
+    check_tagged(read, language)
+    assert read.pages <= 2
+    text = without_breaks(read.text)
+    assert len(read.alternatives) == 2
+    for code in ("ear-sentence", "gap-mean"):
+        for row in rows_of(paper(), code):
+            assert without_breaks(report.shown.say(row)) in text
 
 
 def without_breaks(text: str) -> str:
@@ -281,39 +272,38 @@ def without_breaks(text: str) -> str:
     return re.sub(r"[-\s]", "", text)
 
 
-def test_a_page_has_a_table_a_route_and_the_gaps(findings: Findings) -> None:
-    page = page_of(findings, replace(conductive(), trials=[]), History())
+def test_a_page_has_a_table_a_route_and_the_gaps() -> None:
+    shown = page_of(report_of(replace(conductive(), trials=[])), History())
 
     for route in (Route(RIGHT), Route(LEFT)):
-        assert f'<svg id="audiogram-{route}">' in page
-    assert "audiogram-right-bone" not in page
-    assert ">right ear by bone</caption>" in page
-    assert "<h3>Air-bone gap and type of loss</h3>" in page
-    told = re.search(r'id="history">(.*?)</script>', page, re.DOTALL)
+        assert f'<svg id="audiogram-{route}">' in shown
+    assert "audiogram-right-bone" not in shown
+    assert '<caption class="right">right ear by bone</caption>' in shown
+    assert '<section id="gaps"' in shown
+    told = re.search(r'id="history">(.*?)</script>', shown, re.DOTALL)
     assert told is not None
     history = json.loads(told[1])
     assert history["ears"] == ["right", "left", "right-bone", "left-bone"]
     assert history["of_route"].keys() == {"right-bone", "left-bone"}
     assert max(history["of_route"]["right-bone"]["grid_hz"]) == 4000.0
-    assert history["words"]["right-bone_ear"] == "right ear by bone"
+    assert history["words"]["ear-right-bone"] == "right ear by bone"
 
 
 @NEEDS_CHROMIUM
-def test_a_browser_draws_all_panels_without_an_error(findings: Findings, browser: Browser) -> None:
-    page = browser.new_page()
+def test_a_browser_draws_all_panels_without_an_error(browser: Browser) -> None:
+    opened = browser.new_page()
     errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.set_content(page_of(findings, replace(conductive(), trials=[]), History()))
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.set_content(page_of(report_of(replace(conductive(), trials=[])), History()))
 
     assert errors == []
-    assert page.locator("#panels figure").count() == 4
-    assert page.locator("#audiogram-right .threshold").count() > 10
-    page.close()
+    assert opened.locator("#panels figure").count() == 4
+    assert opened.locator("#audiogram-right .threshold").count() > 10
+    opened.close()
 
 
-def test_json_has_the_gaps_only_with_bone(findings: Findings) -> None:
-    told = json.loads(json.dumps(findings.as_json()))
+def test_json_has_the_gaps_only_with_bone() -> None:
+    told = json.loads(json.dumps(report_of(conductive()).as_json()))
 
-    assert [each["ear"] for each in told["gaps"]] == [RIGHT, LEFT]
-    assert "gaps" not in findings_of(replay_session(BOTH)).as_json()
-    assert findings.status == SessionOutcome.COMPLETE
+    assert [each["ear"] for each in told["result"]["air_bone_gaps"]] == [RIGHT, LEFT]
+    assert "air_bone_gaps" not in report_of(replay_session(BOTH)).as_json()["result"]

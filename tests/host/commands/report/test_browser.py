@@ -21,7 +21,7 @@ from firmware_py.procedure.route import Route
 from host_tools.main import main
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.browsers import NEEDS_CHROMIUM
-from tests.host.commands.report.test_findings import cut
+from tests.host.journals import cut
 
 SETTLED_MS: Final = 60_000  # on a busy machine
 STANDS_STILL: Final = datetime.datetime(2031, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
@@ -282,7 +282,7 @@ def test_dragging_the_slider_shows_that_answer(page: Page, forty_tones: Path) ->
     page.locator("#step").fill("7")
     check_words(now(page), answered[6])
     assert page.locator("#step").get_attribute("aria-valuetext") == f"7 of {len(answered)} answers"
-    page.locator("summary").click()
+    page.locator("#session summary").click()
     row = page.locator("tr[aria-current=step]")
     assert row.locator("th").inner_text() == str(answered[6].number)
 
@@ -293,34 +293,11 @@ def test_axe_finds_nothing(browser: Browser, html: Path, scheme: Any) -> None:
     page = browser.new_page(color_scheme=scheme, viewport={"width": 1000, "height": 900})
     page.set_default_timeout(SETTLED_MS)
     page.goto(html.as_uri())
-    page.locator("summary").click()
+    for fold in page.locator("summary").all():
+        fold.click()
     results = Axe().run(page)
     page.close()
     assert results.violations_count == 0, results.generate_report()
-
-
-@pytest.mark.thorough
-def test_a_phone_needs_no_scrolling_sideways(browser: Browser, html: Path) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(html.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    page.close()
-
-
-@pytest.mark.thorough
-def test_paper_has_the_result_and_no_controls(browser: Browser, html: Path) -> None:
-    page = browser.new_page()
-    page.goto(html.as_uri())
-    page.emulate_media(media="print", color_scheme="dark")
-    assert not page.locator(".controls").is_visible()
-    assert page.locator(".alarm").first.is_visible()
-    assert page.locator("figure svg").first.is_visible()
-    assert page.locator(".to-sign").last.is_visible()
-    background = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(background) == "rgb(255, 255, 255)"
-    sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
-    page.close()
-    assert 1 <= sheets <= 2
 
 
 @pytest.mark.parametrize("records", [1, pytest.param(60, marks=pytest.mark.thorough)])

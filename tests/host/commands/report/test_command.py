@@ -12,21 +12,24 @@ import pytest
 
 from firmware_py.procedure.reasons import Code, reason
 from host_tools import extras
-from host_tools.commands.report.findings import findings_of
+from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.main import main
+from host_tools.recordings.convention import WORDS
 from host_tools.recordings.recorded_session import replay_session
 from tests.budget import quick
-from tests.host.commands.report.test_findings import cut
 from tests.host.journals import (
+    BOTH,
     GOLDEN,
     LEFT_S2,
     MASKED,
-    NoSteps,
     Refused,
+    cut,
     session_of,
 )
+from tests.host.pdfs import ReadPdf
+from tests.host.reports import codes_in, page, report_of, rows_of
 
 MAGIC: Final = {".html": b"<!doctype html>", ".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 NAMESPACES: Final = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
@@ -52,14 +55,14 @@ def test_force_overwrites_with_the_same_bytes_every_time(ending: str, tmp_path: 
 
 @pytest.mark.parametrize("name", quick(["left-ear-s2", "gp-pta-2015"], "gp-pta-2015"))
 def test_a_page_is_one_small_file_that_names_nothing_outside(name: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    assert report(GOLDEN / f"{name}.journal", "-o", page) == 0
-    text = page.read_text(encoding="utf-8")
+    out = tmp_path / "page.html"
+    assert report(GOLDEN / f"{name}.journal", "-o", out) == 0
+    text = out.read_text(encoding="utf-8")
     state = "UNCALIBRATED" if name == "left-ear-s2" else "CALIBRATED (simulated board)"
     assert state in text
     assert "A program answered in the place of a listener: nobody was tested." in text
 
-    assert page.stat().st_size < 400_000
+    assert out.stat().st_size < 400_000
     assert set(re.findall(r"https?://[^\"'\s<>]+", text)) <= NAMESPACES
     assert "{{" not in text
     references = re.findall(r"(?:href|src)=\"([^\"]*)\"", text) + re.findall(
@@ -77,7 +80,7 @@ def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Pat
         session,
         recorded=replace(session.result, remarks=(reason(Code.TOLD, told="</script><b>loud</b>"),)),
     )
-    text = page_of(findings_of(session), session, history)
+    text = page_of(report_of(session), history)
     assert "<b>loud</b>" not in text
     assert "&lt;b&gt;loud&lt;/b&gt;" in text
     data = text.split('id="history">')[1].split("</script>")[0]
@@ -88,8 +91,7 @@ def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Pat
 @pytest.mark.usefixtures("as_if_calibrated")
 def test_the_page_has_the_noise_of_a_masked_session() -> None:
     session = session_of(MASKED)
-    page = page_of(findings_of(session), session, NoSteps())
-    table = page.split('id="presentations"')[1].split("</table>")[0]
+    table = page(report_of(session)).split('id="presentations"')[1].split("</table>")[0]
     cells = re.findall(r"<td>([^<]*)</td></tr>", table)
 
     assert '<th scope="col">masking noise, dB</th></tr>' in table
@@ -98,15 +100,50 @@ def test_the_page_has_the_noise_of_a_masked_session() -> None:
     assert cells == ["-" if level is None else f"{level:g}" for level in noise_db_hl]
 
 
-def test_json_has_all_the_findings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_result_and_its_paper_as_the_device_tells_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert report(LEFT_S2, "--json") == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
 
-    assert found == json.loads(json.dumps(findings_of(session_of(LEFT_S2)).as_json()))
-    assert found["calibration_state"] == "UNCALIBRATED"
-    assert (found["simulated"], found["speed"]) == (True, 1.0)
-    assert found["nominal"] is True
-    assert found["ears"][0]["pta4"] is found["grade"] is None
+    assert found == json.loads(json.dumps(report_of(session_of(LEFT_S2)).as_json()))
+    assert rows_of(found["paper"], "state-and-why")[0]["state"]["code"] == "state-uncalibrated"
+    assert found["result"]["ears"][0]["pta4"] is found["result"]["grade"] is None
+
+
+@pytest.mark.parametrize("convention", ["50", "clinical"])
+def test_the_option_says_which_thresholds_are_told(
+    convention: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report(BOTH, "--json", "--convention", convention) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["result"]["threshold_convention"] == WORDS[convention]
+    (code,) = {each for each in codes_in(found["paper"]) if each.startswith("convention-")}
+    assert code.startswith(f"convention-{convention}")
+
+
+@pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
+def test_text_is_the_paper_in_characters(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = report_of(session_of(BOTH), language)
+    options = ("--text", "--language", language)
+    assert report(BOTH, *options) == 0
+    text = capsys.readouterr().out
+    assert report(BOTH, *options, "--details") == 0
+    whole = capsys.readouterr().out
+    for row in rows_of(found.paper["sections"], "ear-sentence"):
+        assert found.shown.say(row) in text
+    quality = found.shown.say({"code": "row-response"})
+    assert (quality in text, quality in whole) == (False, True)
+
+
+def test_details_are_on_paper_if_they_are_asked_for(tmp_path: Path) -> None:
+    pages = []
+    for name, options in (("short", ()), ("long", ("--details",))):
+        out = tmp_path / f"{name}.pdf"
+        assert report(BOTH, "-o", out, *options) == 0
+        pages.append(ReadPdf(out.read_bytes()))
+    assert [each.pages for each in pages] == [1, 2]
+    assert ["response time" in each.text for each in pages] == [False, True]
 
 
 @pytest.mark.parametrize(("records", "ending"), [(1, ".pdf"), (60, ".html"), (60, ".png")])
@@ -130,9 +167,26 @@ def test_a_damaged_journal_is_reported_up_to_where_it_is_good(
     damaged.write_bytes(b"".join(lines))
 
     assert report(damaged, "--json") == 4
-    found = json.loads(capsys.readouterr().out)
-    assert found["status"] == "unfinished"
-    assert "the journal is damaged" in found["warnings"][0]
+    paper = json.loads(capsys.readouterr().out)["paper"]
+    assert paper["standing"]["why"]["code"] == "status-unfinished"
+    assert {"damaged", "not-finished"} <= {*codes_in(paper)}
+
+
+def test_a_record_that_comes_out_differently_is_warned_of_and_not_final() -> None:
+    session = replace(session_of(BOTH), differences=1)
+    paper = report_of(session).paper
+    assert "differences-one" in codes_in(paper)
+    assert paper["standing"]["why"]["code"] == "not-as-recorded"
+
+
+@pytest.mark.usefixtures("as_if_real")
+def test_only_a_valid_test_that_came_to_its_own_end_is_final() -> None:
+    session = session_of(BOTH)
+    assert (report_of(session).paper["final"], session.result.outcome) == (True, "complete")
+    for outcome in ("aborted", "failed"):
+        ended = replace(session, recorded=replace(session.result, outcome=outcome))
+        standing = report_of(ended).paper["standing"]
+        assert (standing["code"], standing["why"]["code"]) == ("not-final", f"status-{outcome}")
 
 
 def test_without_matplotlib_it_names_the_extra(
@@ -150,6 +204,6 @@ def test_a_page_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for name in ("matplotlib", "quickjs", "typst"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
-    page = tmp_path / "session.html"
-    assert report(LEFT_S2, "-o", page) == 0
-    assert "<svg" in page.read_text("utf-8") or "<script" in page.read_text("utf-8")
+    out = tmp_path / "session.html"
+    assert report(LEFT_S2, "-o", out) == 0
+    assert "<script" in out.read_text("utf-8")

@@ -5,27 +5,13 @@ from dataclasses import replace
 import pytest
 from scipy.special import ndtri
 
-from firmware_py.findings.beside import beside, norm_beside, without_person
+from firmware_py.findings.beside import NoNorm, norm_beside
 from firmware_py.findings.convention import higher
-from firmware_py.findings.finished import result_as_json
 from firmware_py.findings.norms import TENTH_SDS, AgeNorm, norm_of, spread_until_years
-from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.person import Person, Sex
-from firmware_py.procedure.settings import Settings
-from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
-from host_tools.commands.report.norms import norm_title, why_no_norm
-from tests.host.commands.page.test_by_bone import run
 from tests.host.commands.report.test_referral import ear, session
 
-WORDS = catalogue_of(ENGLISH)
-NOTES = """
-globalThis.document = { documentElement: {} };
-return given.languages.map((language) => {
-  useWords(given.keys, given.words, language);
-  return notesOf(given.told, given.paper, given.whose).at(-1);
-});
-"""
 # From the documentation and the tests of phonometry (J. M. Requena-Plens), which has the tables of
 # the standard: the medians of men of 65 at 125 to 8000 Hz, and others.
 MEDIANS_65_M = [6.6, 7.6, 8.0, 9.0, 10.4, 13.4, 16.3, 21.6, 26.2, 33.7, 39.5]
@@ -95,8 +81,8 @@ def test_at_80_a_man_has_a_median_at_8_khz_and_nothing_else() -> None:
 
 
 def test_what_the_standard_gives_for_information_only_is_named() -> None:
-    assert norm_title(AgeNorm(70, "F"), WORDS) == "otologically normal women of 70 (ISO 7029:2017)"
-    assert norm_title(AgeNorm(71, "M"), WORDS).endswith("above 2000 Hz for information only)")
+    assert AgeNorm(70, "F").informative_above_hz is None
+    assert AgeNorm(71, "M").informative_above_hz == 2000
 
 
 def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
@@ -107,18 +93,17 @@ def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
 @pytest.mark.parametrize(
     ("person", "why"),
     [
-        (Person(), "age and sex were not told"),
-        (Person(40), "sex was not told"),
-        (Person(None, "F"), "age was not told"),
-        (Person(17.9, "F"), "age is 17.9 years; ISO 7029:2017 has 18 to 80"),
-        (Person(81, "M"), "age is 81 years"),
+        (Person(), NoNorm.PERSON),
+        (Person(40), NoNorm.NO_SEX),
+        (Person(None, "F"), NoNorm.NO_AGE),
+        (Person(17.9, "F"), NoNorm.AGE),
+        (Person(81, "M"), NoNorm.AGE),
     ],
 )
-def test_where_there_is_none_it_says_why(person: Person, why: str) -> None:
+def test_where_there_is_none_it_says_why(person: Person, why: NoNorm) -> None:
     assert norm_of(person) is None
     valid = session(ear("right", {}))
-    found = norm_beside(valid, person, nominal=False)
-    assert why in why_no_norm(found, person, WORDS)
+    assert norm_beside(valid, person, nominal=False) == why
 
 
 def test_who_hears_better_is_told_of_no_bound() -> None:
@@ -130,29 +115,3 @@ def test_who_hears_better_is_told_of_no_bound() -> None:
     assert [each is not None and each.share_better is not None for each in shares] == [
         True, False, False,
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("person", [Person(), Person(40), Person(None, "F"), Person(81, "M")])
-def test_the_page_says_as_a_report_why_there_is_none(person: Person) -> None:
-    found = session(ear("right", {}))
-    paper = beside(found, Settings(), AnswersGiven(), person, nominal=False)
-    told = {**result_as_json(found, Settings(), nominal=False), "nominal": False}
-    whose = {"age_years": person.age_years, "sex": person.sex}
-    said = run("result.js", NOTES, languages=[*LANGUAGES], told=told, paper=paper, whose=whose)
-
-    for language, line in zip(LANGUAGES, said, strict=True):
-        words = catalogue_of(language)
-        missing = why_no_norm(norm_beside(found, person, nominal=False), person, words)
-        assert line == words.say("report", "no_norm", why=missing)
-
-
-def test_to_whom_no_person_may_be_told_no_age_norm_is() -> None:
-    found = session(ear("right", {}), ear("left", {}))
-    told = beside(found, Settings(), AnswersGiven(), Person(65, "M"), nominal=False)
-    hidden = without_person(told)
-    assert told["norm"]["age_years"] == 65
-    assert (hidden["norm"], hidden["no_norm"]) == (None, "locked")
-    for name, ears in told["ears"].items():
-        assert ears["norm"]
-        assert ears["usual"]
-        assert (hidden["ears"][name]["norm"], hidden["ears"][name]["usual"]) == (None, [])

@@ -1,26 +1,20 @@
 """An asymmetry is named by the published criteria that it meets, and by what was asked only."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import pytest
 
 from firmware_py.findings.air_bone_gap import LossType, gaps_of
-from firmware_py.findings.asymmetry import asymmetries, differences
+from firmware_py.findings.asymmetry import Asymmetry, asymmetries, differences
+from firmware_py.paper.follows import asymmetry_row, criteria_rows
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.settings import CLINICAL_ASCENDING
-from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.report.norms import asymmetry_words
 
 Levels = dict[int, float]
-WORDS = catalogue_of(ENGLISH)
-OF_SOURCES = (
-    "both sources mean sensorineural loss, which air conduction alone cannot tell from a "
-    "conductive one"
-)
-NICE = "NICE NG98, 2018 (15 dB or more at two neighbours of 0.5, 1, 2, 4 and 8 kHz)"
 
 
 def ear(name: str, levels_db_hl: Levels, sd_db: float = 2.0) -> EarResult:
@@ -39,12 +33,19 @@ def session(*ears: EarResult) -> SessionResult:
     return SessionResult(SessionOutcome.COMPLETE, ears, 60, 0, 400.0, ())
 
 
-def name_asymmetries(found: SessionResult, age_years: float | None = None) -> list[str]:
-    return [asymmetry_words(each, WORDS) for each in asymmetries(found, age_years)]
+def with_left(levels_db_hl: Levels, sd_db: float = 2.0) -> list[Asymmetry]:
+    return asymmetries(session(ear("right", {}), ear("left", levels_db_hl, sd_db)))
 
 
-def with_left(levels_db_hl: Levels, sd_db: float = 2.0) -> list[str]:
-    return name_asymmetries(session(ear("right", {}), ear("left", levels_db_hl, sd_db)))
+def sources(found: Sequence[Asymmetry]) -> list[str]:
+    """Return whose criteria are met, without the year."""
+    told = {criterion.source.split()[0] for each in found for criterion in each.criteria}
+    return sorted(each.strip(",") for each in told)
+
+
+def differs(found: Asymmetry) -> dict[int, tuple[float, bool]]:
+    """Return by how much at each frequency, and whether that is the least it can be."""
+    return {each.frequency_hz: (each.db, each.at_least) for each in found.differences}
 
 
 @pytest.mark.parametrize(
@@ -58,8 +59,8 @@ def with_left(levels_db_hl: Levels, sd_db: float = 2.0) -> list[str]:
         ({3000: 35.0}, ["AAO-HNSF"]),
         ({250: 40.0, 500: 40.0}, ["AAO-HNSF"]),
         ({4000: 35.0, 6000: 35.0}, ["AAO-HNSF"]),
-        ({4000: 35.0, 8000: 35.0}, ["NICE", "AAO-HNSF"]),
-        ({2000: 62.0, 4000: 62.0}, ["NICE", "AAO-HNSF"]),
+        ({4000: 35.0, 8000: 35.0}, ["AAO-HNSF", "NICE"]),
+        ({2000: 62.0, 4000: 62.0}, ["AAO-HNSF", "NICE"]),
     ],
 )
 def test_each_criterion_is_met_from_its_own_difference_on(
@@ -69,34 +70,43 @@ def test_each_criterion_is_met_from_its_own_difference_on(
     assert len(found) == bool(met)
     ears = (ear("right", {}), ear("left", levels_db_hl))
     by_boards = [replace(each, boards=(f"pico {each.route.ear}",)) for each in ears]
-    assert name_asymmetries(session(*by_boards)) == [], "one may be louder than the other"
-    for source in ("NICE", "AAO-HNSF"):
-        assert any(source in line for line in found) == (source in met)
+    assert asymmetries(session(*by_boards)) == [], "one may be louder than the other"
+    assert sources(found) == met
 
 
 def test_a_criterion_is_named_of_people_whom_its_source_is_about() -> None:
     found = session(ear("right", {}), ear("left", {4000: 35.0, 8000: 35.0}))
-    sources = {None: ["NICE", "AAO-HNSF"], 60.0: ["NICE", "AAO-HNSF"], 49.0: ["NICE"], 12.0: []}
-    for age_years, those in sources.items():
-        said = " ".join(name_asymmetries(found, age_years))
-        assert [source for source in ("NICE", "AAO-HNSF") if source in said] == those
+    by_age = {None: ["AAO-HNSF", "NICE"], 60.0: ["AAO-HNSF", "NICE"], 49.0: ["NICE"], 12.0: []}
+    for age_years, those in by_age.items():
+        assert sources(asymmetries(found, age_years)) == those
 
 
-def test_the_sentence_names_ear_difference_band_and_criterion() -> None:
-    assert with_left({1000: 42.0, 500: 36.0}) == [
-        "asymmetry: the left ear is worse by 16 ± 6 dB at 500 Hz, 22 ± 6 dB at 1000 Hz; that meets "
-        f"{NICE}, though no further than the 95 % bands reach; {OF_SOURCES}"
-    ]
+def test_the_row_names_ear_difference_band_and_source() -> None:
+    (found,) = with_left({1000: 42.0, 500: 36.0})
+    assert asymmetry_row(found) == {
+        "code": "asymmetry-doubt",
+        "ear": "left",
+        "differences": {
+            "code": "listed",
+            "of": [
+                {"code": "difference", "level": 16, "frequency_hz": 500, "half": 6},
+                {"code": "difference", "level": 22, "frequency_hz": 1000, "half": 6},
+            ],
+        },
+        "criteria": ["NICE NG98, 2018"],
+        "about": {"code": "asymmetry-by-air"},
+    }
+    (met,) = criteria_rows([found])
+    assert met["of"] == [{"code": "criterion-nice"}]
     (sure,) = with_left({500: 62.0, 1000: 62.0})
-    assert "no further" not in sure
-    assert "42 ± 6 dB at 500 Hz" in sure
+    assert asymmetry_row(sure)["code"] == "asymmetry"
 
 
 def test_the_worse_ear_has_to_be_the_same_at_both_frequencies() -> None:
     crossed = session(ear("right", {1000: 40.0}), ear("left", {500: 40.0}))
-    assert name_asymmetries(crossed) == []
+    assert asymmetries(crossed) == []
     both = session(ear("right", {500: 40.0, 1000: 40.0}), ear("left", {4000: 60.0, 8000: 60.0}))
-    assert [line[15:24] for line in name_asymmetries(both)] == ["left ear ", "right ear"]
+    assert [each.ear for each in asymmetries(both)] == ["left", "right"]
 
 
 def test_what_was_inferred_does_not_count() -> None:
@@ -105,7 +115,7 @@ def test_what_was_inferred_does_not_count() -> None:
         replace(t, mark=Outcome.INFERRED) if t.frequency_hz == 1000 else t for t in left.thresholds
     )
     found = session(ear("right", {}), replace(left, thresholds=inferred))
-    assert name_asymmetries(found) == []
+    assert asymmetries(found) == []
     assert 1000 not in differences(found.by_route[Route("left")], found.by_route[Route("right")])
 
 
@@ -118,16 +128,16 @@ def test_a_limit_counts_as_the_least_difference_there_can_be() -> None:
 
     silent = beyond(ear("left", {}), Outcome.NO_RESPONSE, 100.0)
     hears_all = beyond(ear("right", {}), Outcome.HEARS_ALL, -10.0)
-    (line,) = name_asymmetries(session(ear("right", {}), silent))
-    assert "at least 80 dB at 250 Hz" in line
-    (line,) = name_asymmetries(session(hears_all, ear("left", {})))
-    assert "at least 30 dB at 250 Hz" in line
+    (found,) = asymmetries(session(ear("right", {}), silent))
+    assert differs(found)[250] == (80.0, True)
+    (found,) = asymmetries(session(hears_all, ear("left", {})))
+    assert differs(found)[250] == (30.0, True)
     both_silent = beyond(ear("right", {}), Outcome.NO_RESPONSE, 100.0)
-    assert name_asymmetries(session(both_silent, silent)) == []
+    assert asymmetries(session(both_silent, silent)) == []
 
 
 def test_one_ear_has_no_asymmetry() -> None:
-    assert name_asymmetries(session(ear("left", {500: 90.0}))) == []
+    assert asymmetries(session(ear("left", {500: 90.0}))) == []
 
 
 def test_what_the_better_ear_may_have_heard_for_the_worse_is_a_least_difference() -> None:
@@ -136,9 +146,9 @@ def test_what_the_better_ear_may_have_heard_for_the_worse_is_a_least_difference(
         return replace(found, thresholds=tuple(thresholds))
 
     right, left = ear("right", {}), ear("left", {500: 60.0, 1000: 60.0})
-    (line,) = name_asymmetries(session(right, doubt(left)))
-    assert "at least 40 dB at 500 Hz" in line
-    assert name_asymmetries(session(doubt(right), left)) == [], "it may be no better"
+    (found,) = asymmetries(session(right, doubt(left)))
+    assert differs(found)[500] == (40.0, True)
+    assert asymmetries(session(doubt(right), left)) == [], "it may be no better"
 
 
 def by_bone(name: str, level_db_hl: float) -> EarResult:
@@ -149,8 +159,6 @@ def by_bone(name: str, level_db_hl: float) -> EarResult:
 
 
 EVERYWHERE: Final = AUDIOGRAM_FREQUENCIES_HZ
-MAY = "that may meet"
-BY_BONE = "so the ears are compared by bone conduction at"
 
 
 def with_bone(
@@ -181,9 +189,7 @@ def test_a_mixed_loss_is_compared_by_bone() -> None:
     assert {each.db for each in poorer.differences} == {35.0}, "not 50, by air at 6 and 8 kHz"
     assert poorer.sure, "35 dB by bone, at neighbours"
     assert not poorer.may_be_conductive
-    (words,) = name_asymmetries(with_bone(70.0, 50.0))
-    assert BY_BONE in words
-    assert "that meets" in words
+    assert asymmetry_row(poorer)["about"]["code"] == "asymmetry-by-bone"
     assert poorer.to_record()["bone_hz"] == poorer.bone_hz
 
 
@@ -200,9 +206,7 @@ def test_a_sensorineural_loss_is_compared_by_air() -> None:
     assert found.loss == LossType.SENSORINEURAL
     assert (found.sure, found.may_be_conductive, found.bone_hz) == (True, False, ())
     assert {each.db for each in found.differences} == {40.0}
-    (words,) = name_asymmetries(with_bone(60.0, 55.0))
-    assert words.endswith("as this one is by bone conduction")
-    assert "air conduction alone" not in words
+    assert asymmetry_row(found)["about"]["code"] == "asymmetry-sensorineural"
 
 
 def test_a_conductive_loss_meets_no_criterion_of_a_sensorineural_one() -> None:
@@ -236,8 +240,7 @@ def test_bone_of_the_worse_ear_alone_tells_of_a_sensorineural_loss_only(
 
     assert loss_of(found) == loss
     assert (told.sure, told.may_be_conductive) == (sure, not sure)
-    (words,) = name_asymmetries(found)
-    assert (MAY in words) == (not sure)
+    assert asymmetry_row(told)["code"] == ("asymmetry" if sure else "asymmetry-may")
 
 
 def test_bone_that_was_inferred_does_not_make_it_sure() -> None:
@@ -252,9 +255,9 @@ def test_bone_that_was_inferred_does_not_make_it_sure() -> None:
         (told,) = asymmetries(found)
         assert loss_of(found) == told.loss == loss
         assert (told.sure, told.may_be_conductive, told.bone_hz) == (False, True, ())
-        (words,) = name_asymmetries(found)
-        assert MAY in words
-        assert "as this one is" not in words
+        told_row = asymmetry_row(told)
+        assert told_row["code"] == "asymmetry-may"
+        assert told_row["about"]["code"] != "asymmetry-sensorineural"
 
 
 def test_bone_that_the_better_ear_may_have_heard_leaves_a_doubt() -> None:

@@ -1,0 +1,151 @@
+"""The page in windows of any width, and printed: nothing is cut off, and nothing overlaps."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.route import BY_BONE
+from host_tools.catalogue import LANGUAGES
+from host_tools.commands.report.session_report import SessionReport
+from host_tools.recordings.heading import Heading
+from host_tools.recordings.recorded_session import ReplayedSession
+from tests.budget import quick
+from tests.host.browsers import NEEDS_CHROMIUM
+from tests.host.commands.report.test_bone import conductive
+from tests.host.journals import BOTH, GOLDEN, MASKED, session_of
+from tests.host.judged import NOBODY, a_session
+from tests.host.pdfs import ReadPdf
+from tests.host.reports import page, report_of
+
+WIDTHS_PX: Final = (390, 720, 1024, 1280, 1920)
+HEADINGS: Final = (
+    Heading(name="Maria Jansen", tester="A. Meyer", place="Audiology, room 4"),
+    Heading(name="W" * 200, tester="مريم الأحمد", comments="x" * 200),
+)
+JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
+
+pytestmark = [
+    NEEDS_CHROMIUM,
+    pytest.mark.xdist_group("browser"),  # one browser for all of them
+    pytest.mark.usefixtures("as_if_calibrated"),
+]
+# Each text that is shown: where it ends, and whether it lies in what can be scrolled.
+OUTSIDE: Final = """() => {
+  const wide = document.documentElement.clientWidth;
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const { parentElement: parent, textContent: text } = walk.currentNode;
+    if (!text.trim() || !parent.checkVisibility() || parent.closest(".wide, script, svg")) continue;
+    const range = document.createRange();
+    range.selectNode(walk.currentNode);
+    for (const box of range.getClientRects()) {
+      if (box.right > wide + 0.5 || box.left < -0.5) found.push(text.trim().slice(0, 40));
+    }
+  }
+  return [...new Set(found)];
+}"""
+# What stands beside or below one another: cells of tables, facts, entries of legends, blocks.
+OVERLAP: Final = """() => {
+  const groups = ["td, th, caption", "dt, dd", ".legend li", "main > *, header > *", "figure"];
+  const found = [];
+  for (const names of groups) {
+    const shown = [...document.querySelectorAll(names)].filter(
+      (each) => each.checkVisibility() && each.getBoundingClientRect().width > 0);
+    const boxes = shown.map((each) => {
+      const range = document.createRange();
+      range.selectNodeContents(each);
+      return range.getBoundingClientRect();
+    });
+    for (let i = 0; i < boxes.length; i++) {
+      for (let j = i + 1; j < boxes.length; j++) {
+        const [a, b] = [boxes[i], boxes[j]];
+        const apart = a.right <= b.left + 1 || b.right <= a.left + 1 ||
+          a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+        if (!apart && !shown[i].contains(shown[j]) && !shown[j].contains(shown[i])) {
+          found.push(`${shown[i].innerText} | ${shown[j].innerText}`.slice(0, 90));
+        }
+      }
+    }
+  }
+  return found;
+}"""
+
+
+def of_a_woman_of_60(session: ReplayedSession) -> ReplayedSession:
+    """Return a session with an age norm."""
+    return replace(session, header=replace(session.header, person=Person(60.0, "F", "P-1")))
+
+
+SESSIONS: Final = {
+    "air": lambda: of_a_woman_of_60(session_of(BOTH)),
+    "masked": lambda: session_of(MASKED),
+    "bone": conductive,
+    "nobody": lambda: a_session(NOBODY),
+}
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Page]:
+    window = browser.new_page()
+    yield window
+    window.close()
+
+
+@pytest.mark.parametrize("heading", HEADINGS, ids=["short", "long"])
+@pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
+@pytest.mark.parametrize("name", SESSIONS)
+def test_nothing_is_wider_than_the_window_and_nothing_overlaps(
+    opened: Page, name: str, language: str, heading: Heading
+) -> None:
+    report = report_of(SESSIONS[name](), language, heading=heading)
+    opened.set_content(page(report))
+    assert opened.locator("html").get_attribute("lang") == language
+    opened.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    for width_px in WIDTHS_PX:
+        opened.set_viewport_size({"width": width_px, "height": 900})
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width_px
+        assert opened.evaluate(OUTSIDE) == [], width_px
+        assert opened.evaluate(OVERLAP) == [], width_px
+
+
+def sheets(opened: Page, report: SessionReport) -> ReadPdf:
+    opened.set_content(page(report))
+    return ReadPdf(opened.pdf(prefer_css_page_size=True))
+
+
+@pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
+@pytest.mark.parametrize("path", quick(JOURNALS, MASKED), ids=lambda path: path.stem)
+def test_its_print_is_one_sheet_by_air_and_two_with_bone(
+    opened: Page, path: Path, language: str
+) -> None:
+    report = report_of(session_of(path), language, heading=HEADINGS[0])
+    by_bone = any(ear.route.kind is BY_BONE for ear in report.source.ears)
+    assert sheets(opened, report).pages <= 1 + by_bone
+
+
+def test_its_print_is_light_and_has_no_controls_and_no_details(opened: Page) -> None:
+    report = report_of(session_of(BOTH))
+    text = sheets(opened, report).text
+    for code, shown in (("sign-signature", True), ("row-response", False)):
+        assert (report.shown.say({"code": code}) in text) == shown
+    opened.emulate_media(media="print", color_scheme="dark")
+    assert not opened.locator(".controls").is_visible()
+    assert not opened.locator("summary").first.is_visible()
+    assert opened.locator(".alarm").first.is_visible()
+    assert opened.locator("figure svg").first.is_visible()
+    assert opened.locator(".to-sign").last.is_visible()
+    background = "getComputedStyle(document.body).backgroundColor"
+    assert opened.evaluate(background) == "rgb(255, 255, 255)"
+
+
+def test_what_must_not_be_overlooked_keeps_its_border_in_forced_colours(opened: Page) -> None:
+    opened.emulate_media(forced_colors="active")
+    opened.set_content(page(report_of(session_of(BOTH))))
+    width: Any = opened.locator(".alarm").first.evaluate("(e) => getComputedStyle(e).borderWidth")
+    assert width == "3px"
