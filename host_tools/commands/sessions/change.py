@@ -10,7 +10,8 @@ and an ear changed if |D(f)| >= 10 dB at any frequency that both sessions asked.
 the share of draws from both posteriors, with all that neighbours share, of which that is true. The
 draws are the same every time.
 
-A threshold beyond a limit counts as if it lay at it: the shift is then the least that there was.
+A threshold beyond a limit counts as if it lay at it: the shift is then a bound, and a draw counts
+only if the ear moved so far whatever lies beyond. The probability is the least that it can be.
 
 REFIT is the standard uncertainty of repeated measurements by ISO 8253-1:2010, A.3.2: 2.5 dB up to
 4 kHz, 4 dB above it, for air conduction. The standard itself was not at hand; the figures are those
@@ -25,7 +26,8 @@ from typing import Final, Self
 import numpy as np
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.level import Level
+from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import BRISK, CLINICAL
@@ -35,14 +37,14 @@ from host_tools.recordings.as_recorded import KnownThresholds
 
 SHIFT_DB: Final = 10.0  # that counts
 # From this probability on it is said that an ear changed. By `python -m
-# host_tools.research.changed_ears`, with 100 people a row, that is the threshold at which one in
-# twenty ears that did not change is said to have changed, over both conducts.
+# host_tools.research.changed_ears`, with 100 people a row, one in fifty ears that did not change
+# has more, over both conducts.
 CHANGED: Final = 0.95
 # The same, of other people: of which share of ears it is said, by conduct; if they did not change,
 # and if they became 15 dB worse from 3 kHz on.
-FALSE_ALARMS: Final = {BRISK: 0.045, CLINICAL: 0.060}
-NOTICED: Final = {BRISK: 0.745, CLINICAL: 0.712}
-USUAL: Final = 0.77  # half of the ears that did not change have a higher probability
+FALSE_ALARMS: Final = {BRISK: 0.010, CLINICAL: 0.021}
+NOTICED: Final = {BRISK: 0.674, CLINICAL: 0.628}
+USUAL: Final = 0.70  # half of the ears that did not change have a higher probability
 REFIT_SOURCE: Final = "ISO 8253-1:2010, A.3.2"
 REFIT_LOW_DB: Final = 2.5
 REFIT_HIGH_DB: Final = 4.0
@@ -105,6 +107,12 @@ class EarPosterior:
             self.limit_db_hl[i],
         )
 
+    def beyond(self, frequency_hz: int) -> Level:
+        """Return on which sides its threshold is open, for it lies beyond a limit."""
+        i = self.frequencies_hz.index(frequency_hz)
+        below, above = (bool(np.isfinite(of[i])) for of in (self.floor_db_hl, self.limit_db_hl))
+        return Level.at(0.0, open_below=below, open_above=above)
+
     def draws_db_hl(self, random: np.random.Generator, count: int) -> Array:
         """Return thresholds (count, m) from the mixture, without what lies beyond a limit."""
         share = np.maximum(self.weight, 0.0)
@@ -130,14 +138,14 @@ class Shift:
     # `low_db`, `high_db`: the central 95 % band
     low_db: float
     high_db: float
-    probability: float  # of `SHIFT_DB` or more, either way
+    probability: float  # of `SHIFT_DB` or more, either way; of a bound the least that it can be
 
 
 @dataclass(frozen=True)
 class Change:
     """What came of an ear between two sessions."""
 
-    probability: float  # of `SHIFT_DB` or more, either way, at any of the frequencies
+    probability: float  # the same at any of the frequencies
     shifts: tuple[Shift, ...]
 
     @property
@@ -151,16 +159,30 @@ class Change:
         return max(self.shifts, key=lambda shift: (shift.probability, abs(shift.mean_db)))
 
 
+def bounds_between(first: EarPosterior, last: EarPosterior) -> dict[int, Bound | None]:
+    """Return what each shift is of its number; None: both thresholds lie beyond a limit.
+
+    It is told of the frequencies that were asked both times.
+    """
+    common = [f for f in last.frequencies_hz if f in first.frequencies_hz]
+    return {f: last.beyond(f).minus(first.beyond(f)).bound for f in common}
+
+
 def change_between(first: EarPosterior, last: EarPosterior) -> Change | None:
     """Return what came of an ear; None: no frequency was asked both times."""
-    common = [f for f in last.frequencies_hz if f in first.frequencies_hz]
-    if not common:
+    bounds = bounds_between(first, last)
+    if not bounds:
         return None
+    common = [*bounds]
     random = np.random.Generator(np.random.Philox(SEED))
     before, after = (each.at(common).draws_db_hl(random, DRAWS) for each in (first, last))
     refit_db = np.sqrt(2.0) * np.array([refit_sd_db(f) for f in common])
     shift_db = after - before + refit_db * random.standard_normal(before.shape)
-    large = np.abs(shift_db) >= SHIFT_DB
+    worse, better = (
+        [bound in (Bound.NONE, sure) for bound in bounds.values()]
+        for sure in (Bound.AT_LEAST, Bound.AT_MOST)
+    )
+    large = (shift_db >= SHIFT_DB) & worse | (shift_db <= -SHIFT_DB) & better
     tail = 0.5 * (1.0 - BAND_PROBABILITY)
     low_db, high_db = np.quantile(shift_db, (tail, 1.0 - tail), axis=0)
     shifts = zip(common, shift_db.mean(axis=0), low_db, high_db, large.mean(axis=0), strict=True)
