@@ -1,6 +1,6 @@
 """What stands above every result that a clinic files: whether it is one, who, when, with what."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from firmware_py.calibration.in_force import HOLDING, SIMULATED
@@ -43,9 +43,14 @@ def verdict_row(verdict: str) -> Row:
 
 def short_verdict(ears: Sequence[JudgedEar]) -> Row:
     """Return the verdicts in short: one word if they are the same."""
-    if len({ear.verdict for ear in ears}) == 1:
-        return verdict_row(ears[0].verdict)
-    told = (row("of-ear-short", ear=str(e.route), of=verdict_row(e.verdict)) for e in ears)
+    return verdicts_row({str(ear.route): ear.verdict for ear in ears})
+
+
+def verdicts_row(by_route: Mapping[str, str]) -> Row:
+    """Return verdicts by route in short."""
+    if len({*by_route.values()}) == 1:
+        return verdict_row(next(iter(by_route.values())))
+    told = (row("of-ear-short", ear=ear, of=verdict_row(each)) for ear, each in by_route.items())
     return row("joined", parts=told)
 
 

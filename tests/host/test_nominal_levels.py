@@ -34,7 +34,7 @@ OF_DB_HL: Final = {
     "report": ("overdue_means", "uncalibrated_means", "nominal"),
     "prescription": ("whom_not_judged",),
     "page": ("fault_calibration", "calibration_overdue", "calibration_uncalibrated", "error_104"),
-    "people": ("uncalibrated",),
+    "people": ("people-uncalibrated",),
 }
 CALIBRATED_ALONE: Final = {
     "picture": ("level",),

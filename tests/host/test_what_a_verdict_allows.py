@@ -52,7 +52,7 @@ from host_tools.commands.sessions.change import EarPosterior
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.commands.sessions.people import Person, Visit
 from host_tools.commands.sessions.people_page import people_page
-from host_tools.commands.sessions.people_words import PeopleWords
+from host_tools.commands.sessions.people_paper import history, summary
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
@@ -379,17 +379,19 @@ def test_a_page_of_people_shows_what_is_doubtful_faintly_and_names_it(tmp_path: 
     visit = Visit.of(entry_of(path), a_session(DIFFERENT))
     person = Person("P-17", (visit, visit))
     assert (visit.posteriors, person.comparisons()) == ({}, [])
-    page = people_page([(person, [])], PeopleWords(catalogue_of("en")))
+    page = people_page([(person, [])], "en")
     charts = re.findall(r'<g class="(right|left)">(.*?)</g></svg>', page, re.DOTALL)
     assert [*{ear for ear, drawn in charts if 'class="symbol"' in drawn}] == ["right"]
     assert 'class="doubtful"' in page
     assert 'class="way"' not in page, "nothing joins what is doubtful"
-    rows = re.findall(
-        r'<th scope="row">2 January 2026<br><small>(.*?)</small></th>(.*?)</tr>', page
-    )
-    assert [words for words, _ in rows] == ["doubtful"] * 2 + ["could not be tested"] * 2
-    assert re.sub("<.*?>", "", rows[2][1]) == "-" * len(AUDIOGRAM_FREQUENCIES_HZ)
-    assert "right: doubtful; left: could not be tested" in page
+    right, left = history(1, person, [], nominal=False)["blocks"][-1]["tables"]
+    codes = ("test-doubtful", "test-could-not-be-tested")
+    for table, code in zip((right, left), codes, strict=True):
+        names = [name for name, _ in table["rows"][::2]]
+        assert [name["verdict"]["code"] for name in names] == [code] * 2
+    assert {each["code"] for _, cells in left["rows"] for each in cells} == {"no-value"}
+    visits = summary(1, person, [])["blocks"][-2]["rows"]
+    assert [[ear["of"]["code"] for ear in each["by_ear"]] for each in visits] == [[*codes]] * 2
 
 
 def test_another_model_says_nothing_of_an_ear_that_could_not_be_tested() -> None:
@@ -409,7 +411,7 @@ def test_lists_have_the_verdict_and_no_mean_without_a_valid_test(
         write_judged(tmp_path / f"session-{number:06d}.journal", verdicts)
     _, out, _ = gp_pta("sessions", tmp_path, "--no-index")
     half, nobody = out.splitlines()[1:]
-    assert re.search(r"complete +right valid, left could not be tested +\(?\d+\)? +- ", half)
+    assert re.search(r"right ear: valid; left ear: could not be tested +\(?\d+\)? +- ", half)
     assert re.search(r"complete +could not be tested +- +- ", nobody)
 
 

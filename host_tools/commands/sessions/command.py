@@ -4,13 +4,15 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 from firmware_py.calibration.in_force import STATES
-from firmware_py.console.wording import short_verdict
+from firmware_py.findings.rows import Cell, no_value, row
+from firmware_py.paper.head import verdicts_row
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
-from host_tools.catalogue import add_language_argument, catalogue_of
+from host_tools.catalogue import add_language_argument
 from host_tools.commands.export.command import (
     add_unfinished_argument,
     checked_format,
@@ -24,6 +26,8 @@ from host_tools.commands.sessions.entry import BROKEN, TUNING, Entry
 from host_tools.commands.sessions.index import entries_of
 from host_tools.errors import LEFT_OUT, HostError
 from host_tools.files import check_name, write_text
+from host_tools.papers import Shown
+from host_tools.papers.characters import show_sections
 from host_tools.recordings.convention import add_convention_argument
 from host_tools.terminal import say, say_aside, show_progress
 
@@ -51,6 +55,9 @@ record of the one journal says what no session can have recorded
 NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
 OUTCOMES: Final = (COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
 PAGE: Final = ".html"
+HEADS: Final = (
+    "journal", "started", "ears", "routes", "outcome", "verdict", "pta4-right", "pta4-left",
+)  # fmt: skip
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -80,7 +87,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "-o", "--out", type=Path, metavar="FILE.html",
         help="with --people: write a page with thresholds over the years",
     )  # fmt: skip
-    add_language_argument(p, "of --people")
+    add_language_argument(p, "of the list, and of --people")
     p.add_argument(
         "--export", type=Path, metavar="FILE", help="write the results: .csv, .json or .parquet"
     )
@@ -117,8 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.json:
         say(json.dumps({"directory": str(directory), "sessions": [asdict(e) for e in wanted]}))
     else:
-        devices = len({entry.device for entry in wanted if not entry.broken}) > 1
-        say(_header(devices), *(_line(entry, devices) for entry in wanted))
+        say(*in_columns(list_lines(wanted), Shown(arguments.language)))
     say_aside(_summary(directory, entries, wanted))
     return code
 
@@ -135,66 +141,63 @@ def _check_people(arguments: argparse.Namespace) -> None:
 
 def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.Namespace) -> int:
     """Show sessions by person, or write a page of them, and return the exit code."""
+    from rich.console import Console
+
     from host_tools.commands.sessions.people import people_of
     from host_tools.commands.sessions.people_page import people_page
-    from host_tools.commands.sessions.people_words import PeopleWords
+    from host_tools.commands.sessions.people_paper import summary
 
     people, aside = people_of(directory, entries, show_progress, arguments.convention)
     name_left_out(aside.copies)
     name_left_out(aside.left_out)
     say_aside(*(f"{words}: both count" for words in aside.doubted))
     compared = [(person, person.comparisons()) for person in people]
-    words = PeopleWords(catalogue_of(arguments.language))
     if not compared and (aside.left_out or arguments.out is not None):
         raise HostError(f"no session in {str(directory)!r} is of anybody: nothing was written")
     if arguments.out is not None:
-        write_text(arguments.out, people_page(compared, words))
+        write_text(arguments.out, people_page(compared, arguments.language))
         say_aside(f"{arguments.out} written")
     if arguments.json:
         told = [person.as_json(found) for person, found in compared]
         say(json.dumps({"directory": str(directory), "people": told}))
     elif arguments.out is None:
-        for person, found in compared:
-            say(*words.lines(person, found))
+        sections = [summary(n, *each) for n, each in enumerate(compared, 1)]
+        show_sections(Console(highlight=False), sections, Shown(arguments.language))
     return LEFT_OUT if aside.left_out else 0
 
 
-_COLUMNS: Final = "{:<26}  {:<22}  {:<5}  {:<9}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"
-_DEVICE: Final = "{:<16}  {}"  # before them, if there are several
+def list_lines(entries: Sequence[Entry]) -> list[list[Cell]]:
+    """Return a line a journal; what an option takes stands there as it is typed."""
+    devices = len({entry.device for entry in entries if not entry.broken}) > 1
+    heads: list[Cell] = [row(f"list-{name}") for name in HEADS]
+    heads += [row("fact-calibration"), row("fact-identifier"), row("list-remark")]
+    lines = [heads, *map(_cells, entries)]
+    if not devices:
+        return lines
+    first = (row("fact-device"), *(entry.device or no_value() for entry in entries))
+    return [[device, *line] for device, line in zip(first, lines, strict=True)]
 
 
-def _header(devices: bool) -> str:
-    names = _COLUMNS.format(
-        "journal", "started", "ears", "routes", "outcome", "verdict", "PTA4 R", "PTA4 L",
-        "calibration", "identifier",
-    )  # fmt: skip
-    return _DEVICE.format("device", names) if devices else names
+def in_columns(lines: Sequence[Sequence[Cell]], shown: Shown) -> list[str]:
+    """Return cells in columns; the last of a line is as long as it is."""
+    said = [[shown.say(cell) for cell in line] for line in lines]
+    columns = zip_longest(*(line[:-1] for line in said), fillvalue="")
+    widths = [max(map(len, column)) for column in columns]
+    return ["  ".join(map(str.ljust, line, [*widths, 0])).rstrip() for line in said]
 
 
-def _line(entry: Entry, devices: bool) -> str:
-    clock = "" if entry.broken or clock_was_set(entry) else "  (clock was not set)"
-    by = f"  recorded by {entry.recorded_by}" if entry.recorded_by else ""
-    line = f"{_of_session(entry)}{clock}{by}"
-    return _DEVICE.format(entry.device or "-", line) if devices else line
-
-
-def _of_session(entry: Entry) -> str:
+def _cells(entry: Entry) -> list[Cell]:
     if entry.broken:
-        return f"{entry.name:<26}  {entry.outcome}: {entry.words}"
-    right, left = (_average(entry, ear) for ear in ("right", "left"))
-    return _COLUMNS.format(
-        entry.name, entry.begun, entry.ears, entry.routes,
-        entry.outcome, short_verdict(entry.verdicts) or "-", right, left, entry.calibration,
-        entry.identifier or "-",
-    )  # fmt: skip
-
-
-def _average(entry: Entry, ear: str) -> str:
-    db_hl = entry.pta4_db_hl.get(ear)
-    if db_hl is None:
-        return "-"
-    level = f"{entry.sign_of(ear)}{db_hl:.0f}"
-    return f"({level})" if ear in entry.inferred.split() else level
+        return [entry.name, f"{entry.outcome}: {entry.words}"]
+    remarks = [] if clock_was_set(entry) else [row("clock_not_set")]
+    if entry.recorded_by:
+        remarks.append(row("list-recorded-by", version=entry.recorded_by))
+    return [
+        entry.name, entry.begun, entry.ears, entry.routes, entry.outcome,
+        verdicts_row(entry.verdicts) if entry.verdicts else no_value(),
+        entry.mean_of("right"), entry.mean_of("left"), entry.calibration,
+        entry.identifier or no_value(), row("joined", parts=remarks) if remarks else "",
+    ]  # fmt: skip
 
 
 def _summary(directory: Path, entries: Sequence[Entry], wanted: Sequence[Entry]) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from firmware_py.findings.rows import Row, level_row, no_value
 from firmware_py.findings.statements import as_told
 from firmware_py.journal import (
     JournalDamagedError,
@@ -15,6 +16,7 @@ from firmware_py.journal import (
 )
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.outcomes import Bound
+from firmware_py.procedure.reading import Kind, Reading
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from firmware_py.sessions.archive import DAMAGED, NEWER, UNFINISHED, Ends
 from firmware_py.sessions.session_course import inputs_and_outputs, result_in
@@ -133,17 +135,25 @@ class Entry:
         }
         return {route: verdict for route, verdict in told.items() if verdict}
 
-    def sign_of(self, ear: str) -> str:
-        """Return what stands before the average of an ear."""
-        if ear in self.at_least.split():
-            return ">"
-        return "≤" if ear in self.at_most.split() else ""
+    def mean_of(self, ear: str) -> Row:
+        """Return the average of an ear."""
+        db_hl = self.pta4_db_hl.get(ear)
+        if db_hl is None:
+            return no_value()
+        bound = Bound.AT_MOST if ear in self.at_most.split() else Bound.NONE
+        bound = Bound.AT_LEAST if ear in self.at_least.split() else bound
+        return mean_row(db_hl, bound, ear in self.inferred.split())
 
     @property
     def pta4_db_hl(self) -> dict[str, float]:
         """Return the averages that are known, by ear."""
         known = {RIGHT: self.pta4_right_db_hl, LEFT: self.pta4_left_db_hl}
         return {ear: db_hl for ear, db_hl in known.items() if db_hl is not None}
+
+
+def mean_row(db_hl: float, bound: Bound, inferred: bool) -> Row:
+    """Return the mean threshold of an ear; `inferred`: a number in it was not measured."""
+    return level_row(Reading(Kind.INFERRED if inferred else Kind.MEASURED, db_hl, limit=bound))
 
 
 def entry_of(path: Path) -> Entry:

@@ -10,6 +10,7 @@ from unicodedata import category, normalize
 from firmware_py.calibration.in_force import DB_HL, NOMINAL_UNIT, OVERDUE, UNCALIBRATED
 from firmware_py.findings.convention import ear_in_convention
 from firmware_py.journal.records import LineError
+from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.reading import threshold_as_json
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.route import LEFT, RIGHT
@@ -17,7 +18,12 @@ from firmware_py.procedure.settings import FIFTY_PERCENT
 from firmware_py.sessions.archive import UNFINISHED, read_ends
 from firmware_py.sessions.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.sessions.session_record import SessionHeader, SessionRecordError
-from host_tools.commands.sessions.change import Change, EarPosterior, change_between
+from host_tools.commands.sessions.change import (
+    Change,
+    EarPosterior,
+    bounds_between,
+    change_between,
+)
 from host_tools.commands.sessions.choice import (
     Contradiction,
     Placed,
@@ -131,6 +137,11 @@ class Comparison:
         return [name for name in MAY_BE_UNKNOWN if None in (getattr(one, name) for one in pair)]
 
     @property
+    def bounds(self) -> dict[int, Bound | None]:
+        """Return what each shift is of its number, by frequency; None: nothing follows from it."""
+        return bounds_between(*(each.posteriors[self.ear] for each in (self.first, self.last)))
+
+    @property
     def overdue(self) -> bool:
         return OVERDUE in (self.first.entry.calibration, self.last.entry.calibration)
 
@@ -160,6 +171,10 @@ class Person:
                 if each.rule == Rule.ASKED:
                     found.setdefault(each.field, each)
         return [*found.values()]
+
+    def visits_by(self, nominal: bool) -> list[Visit]:
+        """Return the sessions that found something, in one unit."""
+        return [visit for visit in self.visits if visit.nominal == nominal and visit.ears]
 
     @property
     def uncalibrated(self) -> bool:

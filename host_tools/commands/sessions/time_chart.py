@@ -1,14 +1,11 @@
 """Thresholds of one frequency over time, as the inside of an SVG: both ears with their bands."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.verdicts import Judged, may_conclude
-from host_tools.commands.report.page import escape
+from firmware_py.procedure.reading import Kind, Reading
 from host_tools.drawings.symbols import symbol_table
+from host_tools.papers.html import escape
 
 LEFT: Final = 30.0
 RIGHT: Final = 162.0
@@ -20,28 +17,8 @@ SYMBOL: Final = 4.0  # half of its width
 TICKS_DB_HL: Final = (0, 20, 40, 60, 80, 100, 120)
 
 
-@dataclass(frozen=True)
-class Point:
-    """A threshold at a time."""
-
-    when: float
-    level_db_hl: float
-    low_db_hl: float | None
-    high_db_hl: float | None
-    kind: Kind
-    masked: bool
-    valid: bool  # the test that it is of
-
-
-def point_of(when: float, found: ThresholdResult, ear: Judged) -> Point | None:
-    """Return a threshold as it is drawn; None: nothing of it is."""
-    reading = read(found)
-    if reading.level_db_hl is None:
-        return None
-    return Point(
-        when, reading.level_db_hl, reading.low_db_hl, reading.high_db_hl, reading.kind,
-        reading.masked, may_conclude(ear),
-    )  # fmt: skip
+# When; a reading that has a level; and whether the test that it is of is valid.
+Point = tuple[float, Reading, bool]
 
 
 def chart(
@@ -60,9 +37,9 @@ def chart(
     parts = [_paper(ends)]
     for ear, points in lines.items():
         side = symbol_table()["ears"][ear]["side"]
-        at = [(_x(point.when, first, last) + side * ASIDE, point) for point in points]
+        at = [(_x(when, first, last) + side * ASIDE, *told) for when, *told in points]
         parts.append(
-            f'<g class="{ear}">{_line(at)}{"".join(_draw_point(ear, x, p) for x, p in at)}</g>'
+            f'<g class="{ear}">{_line(at)}{"".join(_draw_point(ear, *point) for point in at)}</g>'
         )
     return "".join(parts)
 
@@ -96,24 +73,23 @@ def _paper(ends: tuple[str, str]) -> str:
     )
 
 
-def _line(at: Sequence[tuple[float, Point]]) -> str:
+def _line(at: Sequence[Point]) -> str:
     """Join what was measured in valid tests; what was inferred is no part of it."""
-    way = [(x, point) for x, point in at if point.kind == Kind.MEASURED and point.valid]
+    way = [(x, _y(each.measured_db_hl)) for x, each, valid in at
+           if each.measured_db_hl is not None and valid]  # fmt: skip
     if len(way) < 2:
         return ""
-    return (
-        f'<path class="way" d="M{"L".join(f"{x:.1f} {_y(p.level_db_hl):.1f}" for x, p in way)}"/>'
-    )
+    return f'<path class="way" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in way)}"/>'
 
 
-def _draw_point(ear: str, x: float, point: Point) -> str:
+def _draw_point(ear: str, x: float, point: Reading, valid: bool) -> str:
     inferred = point.kind == Kind.INFERRED
     drawn = ""
     if point.low_db_hl is not None and point.high_db_hl is not None:
         name = "band inferred" if inferred else "band"
         ends = f"M{x:.1f} {_y(point.low_db_hl):.1f}V{_y(point.high_db_hl):.1f}"
         drawn = f'<path class="{name}" d="{ends}"/>'
-    if inferred:
+    if inferred or point.level_db_hl is None:
         return drawn
     symbols, arrows = symbol_table()["symbols"][ear], symbol_table()["arrows"]
     place = f"translate({x:.1f} {_y(point.level_db_hl):.1f})"
@@ -123,4 +99,4 @@ def _draw_point(ear: str, x: float, point: Point) -> str:
         side, way = symbol_table()["ears"][ear]["side"], arrows[point.kind]["way"]
         turned = f"{place} scale({SYMBOL * side:g} {SYMBOL * way:g})"
         drawn += f'<path class="symbol" transform="{turned}" d="{arrows["path"]}"/>'
-    return drawn if point.valid else f'<g class="doubtful">{drawn}</g>'
+    return drawn if valid else f'<g class="doubtful">{drawn}</g>'

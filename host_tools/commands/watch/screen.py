@@ -12,7 +12,7 @@ from firmware_py.console.audiogram_text import axis_unit
 from firmware_py.console.wording import readable
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
-from firmware_py.procedure.words import say
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -101,7 +101,7 @@ def _information(view: View) -> Text:
 
 
 def _status(view: View) -> Text:
-    text = Text()
+    text, say = Text(), language_of(ENGLISH).say
     tones = sum(answer.purpose != Purpose.CATCH for answer in view.answers)
     text.append(f"{tones} tones in {_minutes(view.elapsed_s)}")
     if view.seconds_to_go is not None:
@@ -111,9 +111,9 @@ def _status(view: View) -> Text:
     for ear in view.ears:
         if ear.why:
             text.append(f"\n{ear.route.words} {ear.outcome}", EAR_STYLES[ear.route.ear])
-            text.append(f": {readable(say(ear.why))}")
+            text.append(f": {say(ear.why)}")
     for remark in view.result.remarks if view.result else ():
-        text.append(f"\nremark: {readable(say(remark))}", style="yellow")
+        text.append(f"\nremark: {say(remark)}", style="yellow")
     return text
 
 

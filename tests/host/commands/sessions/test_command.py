@@ -12,7 +12,9 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.journal import is_unbroken, read_journal
+from firmware_py.paper.head import verdicts_row
 from firmware_py.sessions.archive import recorded_result
+from host_tools.catalogue import language_of
 from host_tools.commands.sessions import index
 from host_tools.commands.sessions.choice import Choice, choose, contradictions, in_order
 from host_tools.commands.sessions.entry import Entry, entry_of
@@ -95,8 +97,11 @@ def test_a_doubtful_test_by_bone_is_listed_as_doubtful(tmp_path: Path, gp_pta: G
     of_bone |= {"verdict": "doubtful", "reasons": []}
     write_again(tmp_path / "session-000001.journal", dict(header), records)
 
+    (entry,) = entries_of(tmp_path, watch_nothing, use_index=False)
+    verdicts = {"right": "valid", "left": "valid", "right-bone": "doubtful", "left-bone": "valid"}
+    assert entry.verdicts == verdicts
     _, out, _ = gp_pta("sessions", tmp_path, "--no-index")
-    assert "right valid, left valid, right-bone doubtful, left-bone valid" in out
+    assert language_of("en").say(verdicts_row(verdicts)) in out
 
 
 @pytest.mark.usefixtures("as_if_calibrated")

@@ -35,7 +35,7 @@ def test_a_directory_of_several_formats_is_listed(directory: Path, gp_pta: GpPta
     code, out, err = gp_pta("sessions", directory, "--no-index")
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert (code, err.count("1 foreign, 2 newer, 2 tuning")) == (0, 1)
-    assert lines["session-001001.journal"].endswith("P-17  recorded by 0.1.0 (format 1)")
+    assert lines["session-001001.journal"].endswith("  recorded by 0.1.0 (format 1)")
     assert " complete " in lines["session-001001.journal"]
     assert " unfinished " in lines["session-001003.journal"]
     assert lines["session-002001.journal"].endswith("P-17")

@@ -11,12 +11,11 @@ from rich.console import Console
 
 from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.console.pin import PinHash
-from firmware_py.console.wording import readable
 from firmware_py.installation.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.words import say
+from host_tools.catalogue import language_of
 from host_tools.commands.console.command import Talk
 from host_tools.commands.watch import port as port_module
 from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch, view_of
@@ -96,7 +95,7 @@ def test_the_screen_shows_thresholds_answers_and_calibration(
 
     assert "session-000001.journal: complete   UNCALIBRATED: levels are nominal" in out
     assert "X left" in out
-    assert f"left ear measured: {readable(say(ear.why))}" in out
+    assert f"left ear measured: {language_of('en').say(ear.why)}" in out
     assert f"{ear.tones} tones in" in out
     assert all(len(line) <= 140 for line in out.splitlines())
 
