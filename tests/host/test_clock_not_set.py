@@ -14,10 +14,10 @@ from host_tools.commands.export.bundle import NO_CLOCK
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.recordings.heading import Heading, read_heading
-from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import read_session
 from tests.host.javascript import compute
 from tests.host.journals import LEFT_S2, GpPta, on_day, write_again
+from tests.host.reports import facts, report_of
 
 UNSET: Final = "1970-01-01"
 NAME: Final = "session-000001.journal"
@@ -65,12 +65,12 @@ def test_a_report_says_it(journal: Path, gp_pta: GpPta) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_paper_says_it_and_no_age(journal: Path, language: str, tmp_path: Path) -> None:
     (tmp_path / "heading.toml").write_text("birth_date = 1957-03-08")
-    heading, catalogue = read_heading(tmp_path / "heading.toml"), catalogue_of(language)
-    particulars = Particulars(read_session(journal), heading, catalogue)
-    facts, words = dict(particulars.facts()), catalogue.say("people", "clock_not_set")
-    assert facts[particulars.say("tested")].endswith(f"({words})")
-    assert particulars.day.endswith(f"({words})")
-    assert facts[particulars.say("age_sex")] == particulars.say("not_told")
+    heading, words = read_heading(tmp_path / "heading.toml"), catalogue_of(language)
+    report = report_of(read_session(journal), language, heading=heading)
+    told, unset = facts(report.paper), words.say("people", "clock_not_set")
+    assert report.shown.say(told["fact-tested"]).endswith(f"({unset})")
+    assert report.shown.say(report.paper["title"]).endswith(f"({unset})")
+    assert "fact-age-sex" not in told
     assert heading.age_years("2026-03-08T09:30:00+00:00") == 69
 
 

@@ -9,29 +9,23 @@ import html
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
-from firmware_py.findings.air_bone_gap import EXAMINATION_SOURCE, TYPE_HZ, LossType
+from firmware_py.findings.air_bone_gap import TYPE_HZ, LossType
 from firmware_py.findings.beside import gaps_beside
 from firmware_py.findings.convention import higher
 from firmware_py.findings.finished import result_as_json
 from firmware_py.procedure.outcomes import Bound, MaskingMark
 from firmware_py.procedure.results import EarResult, MeanThreshold, SessionResult
 from firmware_py.procedure.route import BONE, BY_AIR, RIGHT, Route
-from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
+from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.export.cells import Spelling
 from host_tools.commands.export.examination import Examination
 from host_tools.commands.export.gaps import loss_notes
-from host_tools.commands.report.findings import findings_of
-from host_tools.commands.report.page import page_of
-from host_tools.commands.report.paper import paper_of
-from host_tools.commands.report.words import Words
-from host_tools.document import set_document
-from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import ReplayedSession
 from tests.host.commands.export.sessions import (
     as_fhir,
@@ -41,10 +35,8 @@ from tests.host.commands.export.sessions import (
     session_with_bone,
     with_vibrator,
 )
-from tests.host.commands.page.test_by_bone import SAID, run
 from tests.host.commands.report.test_bone import conductive
-from tests.host.journals import NoSteps
-from tests.host.pdfs import ReadPdf
+from tests.host.reports import codes_in, page, pdf, report_of, rows_of, section
 
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 Change = Callable[[SessionResult], SessionResult]
@@ -117,18 +109,6 @@ def of_the_device(session: ReplayedSession) -> dict[str, Any]:
     return found
 
 
-def of_the_page(session: ReplayedSession) -> Iterator[tuple[str, list[str]]]:
-    said = run("result.js", SAID, languages=[*LANGUAGES], told=of_the_device(session))
-    for language, (losses, remarks, means, _) in zip(LANGUAGES, said, strict=True):
-        yield language, [*losses, *remarks, *means]
-
-
-def of_the_report(session: ReplayedSession, language: str) -> list[str]:
-    findings = findings_of(session, language)
-    words = Words.of(findings)
-    return [*words.losses(findings), *words.remarks(findings), *words.grades(findings)]
-
-
 def text_of(page: str) -> str:
     shown = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", shown)).replace("\u00a0", " ")
@@ -140,23 +120,22 @@ def percents(text: str) -> set[str]:
 
 def test_no_form_tells_a_probability_of_a_bound() -> None:
     session, examination = session_with(least), examination_with(least)
-    findings = findings_of(session)
-    for found in findings.gaps:
+    report = report_of(session)
+    for found in report.source.gaps:
         assert found.mean is not None
         assert found.mean.bound == Bound.AT_LEAST
-    assert any(gap.mean and gap.mean.is_called for gap in findings.gaps)
+    assert any(gap.mean and gap.mean.is_called for gap in report.source.gaps)
 
-    paper = paper_of(findings, session, NO_HEADING)
     forms = {
-        "html": text_of(page_of(findings, session, NoSteps(), NO_HEADING)),
-        "pdf": "\n".join(ReadPdf(set_document(paper, ".pdf")).lines),
+        "html": text_of(page(report)),
+        "pdf": "\n".join(pdf(report, details=True).lines),
         "demo": "\n".join(
             loss_notes(each.to_record() for each in gaps_beside(session.result, nominal=False))
         ),
         "fhir": as_fhir([examination]).decode(),
-        **{f"page, {language}": "\n".join(lines) for language, lines in of_the_page(session)},
     }
     assert {name: percents(text) for name, text in forms.items() if percents(text)} == {}
+    assert not [code for code in codes_in(report.paper) if code.startswith("percent")]
 
 
 def test_no_number_that_a_program_reads_is_a_probability_of_a_bound() -> None:
@@ -175,68 +154,34 @@ def test_no_number_that_a_program_reads_is_a_probability_of_a_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pta4", "said"),
-    [(COMPLETE, "complete"), (OPEN, "grade not known"), (SEVERE, "at least moderately severe")],
-)
-def test_the_grade_of_a_bound_is_the_one_that_is_sure(pta4: MeanThreshold, said: str) -> None:
-    session = session_with(lambda result: least(result, pta4))
-
-    lines = of_the_report(session, ENGLISH)
-
-    assert len([line for line in lines if line.endswith(f"; {said}")]) == len(
-        by_air(session.result)
-    )
-    for language, told in of_the_page(session):
-        assert told[-3:] == of_the_report(session, language)[-3:]
-    table = text_of(page_of(findings_of(session), session, NoSteps(), NO_HEADING))
-    assert catalogue_of(ENGLISH).say("report", "grade_caption") not in table
-
-
-def test_a_grade_that_is_no_bound_keeps_its_column_beside_one_that_is() -> None:
-    """As in `gp-pta demo --audiogram N1,N7`."""
-
-    def right_only(result: SessionResult) -> SessionResult:
-        return replace(
-            result,
-            ears=tuple(
-                replace(ear, pta4=COMPLETE) if ear.route.ear == RIGHT and ear.pta4 else ear
-                for ear in result.ears
-            ),
-        )
-
-    session = session_with(right_only)
-    page = page_of(findings_of(session), session, NoSteps(), NO_HEADING)
-    caption = catalogue_of(ENGLISH).say("report", "grade_caption")
-    (table,) = re.findall(rf"<caption>{caption}</caption>.*?</table>", page, re.DOTALL)
-
-    columns = re.findall(r'<th scope="col">(.*?)</th>', table)
-    assert columns == ["grade", "left ear", "person (better ear)"]
-    shares = re.findall(r"--share: ([\d.]+)%", table)
-    assert sum(map(float, shares[::2])) == pytest.approx(100.0, abs=1.0)
+    ("pta4", "codes"),
+    [(COMPLETE, ["grade-complete"]), (OPEN, ["grade-open"]),
+     (SEVERE, ["grade-at-least", "grade-moderately-severe"])],
+)  # fmt: skip
+def test_the_grade_of_a_bound_is_the_one_that_is_sure(
+    pta4: MeanThreshold, codes: list[str]
+) -> None:
+    paper = report_of(session_with(lambda result: least(result, pta4))).paper
+    told = rows_of(paper, "pta4")
+    assert [codes_in(row["grades"]) for row in told] == [codes] * 2
+    assert section(paper, "grades") is None
 
 
 @pytest.mark.parametrize(
-    ("change", "key"), [(either, "gap_either"), (impossible, "gap_impossible")]
+    ("change", "code"), [(either, "gap-either"), (impossible, "gap-impossible")]
 )
-def test_what_gaps_want_is_one_statement_in_every_form(change: Change, key: str) -> None:
+def test_what_gaps_want_is_one_statement_in_every_form(change: Change, code: str) -> None:
     session, examination = session_with(change), examination_with(change)
-    assert {gap.loss for gap in findings_of(session).gaps} >= {LossType.UNKNOWN}
+    report = report_of(session)
+    assert {gap.loss for gap in report.source.gaps} >= {LossType.UNKNOWN}
+    (row, *_) = rows_of(report.paper, code)
 
-    def statement(language: str) -> str:
-        parts = {"frequencies_hz": "|", "source": EXAMINATION_SOURCE, "ear": "|"}
-        return max(catalogue_of(language).say("report", key, **parts).split("|"), key=len)
-
-    for language, lines in of_the_page(session):
-        report = of_the_report(session, language)
-        assert [line for line in lines if statement(language) in line]
-        assert {*lines} <= {*report}
-    english = statement(ENGLISH)
-    assert english in text_of(page_of(findings_of(session), session, NoSteps(), NO_HEADING))
-    assert english in "\n".join(
-        loss_notes(each.to_record() for each in gaps_beside(session.result, nominal=False))
-    )
-    fhir = as_fhir([examination]).decode()
-    assert english in fhir
+    sentences = {language: language_of(language).say(row) for language in LANGUAGES}
+    assert len({*sentences.values()}) == len(LANGUAGES)
+    english = sentences["en"].rpartition(" Hz ")[2]
+    notes = loss_notes(each.to_record() for each in gaps_beside(session.result, nominal=False))
+    for text in (text_of(page(report)), "\n".join(notes), as_fhir([examination]).decode()):
+        assert english in text
 
 
 def test_a_type_of_loss_by_an_impossible_gap_is_unknown_in_every_form() -> None:
@@ -249,9 +194,13 @@ def test_a_type_of_loss_by_an_impossible_gap_is_unknown_in_every_form() -> None:
         None,
     )
     assert {*TYPE_HZ} & {*told["impossible_hz"]}
-    line = of_the_report(session, ENGLISH)[0]
-    assert line.startswith("Right ear: type of loss not known; mean air-bone gap")
-    assert percents(line) == set()
+    report = report_of(session)
+    (line, *_) = [
+        each for each in rows_of(report.paper, "gap-mean") + rows_of(report.paper, "gap-mean-bound")
+        if each["ear"] == RIGHT
+    ]  # fmt: skip
+    assert line["loss"] == {"code": "loss-unknown"}
+    assert not [code for code in codes_in(line) if code.startswith("percent")]
     (row, *_) = [
         row
         for row in csv.DictReader(io.StringIO(as_tidy_csv([examination], Spelling()).decode()))

@@ -32,6 +32,7 @@ from tests.host.renderers import RENDERERS, Shown
 # of a calibrated device alone. All others have a unit to be filled in.
 OF_DB_HL: Final = {
     "report": ("overdue_means", "uncalibrated_means", "nominal"),
+    "paper": ("state-overdue-means", "state-uncalibrated-means", "no-mean-nominal"),
     "prescription": ("whom_not_judged",),
     "page": ("fault_calibration", "calibration_overdue", "calibration_uncalibrated", "error_104"),
     "people": ("people-uncalibrated",),
@@ -39,9 +40,10 @@ OF_DB_HL: Final = {
 CALIBRATED_ALONE: Final = {
     "picture": ("level",),
     "report": ("mean", "mean_at_least", "mean_at_most", "grade_below", "gap_rule"),
+    "paper": ("mean", "mean-at-least", "mean-at-most", "grade-below", "gap-rule"),
     "record": ("level_of",),
     "prescription": ("whom_normal", "whom_normal_doubt"),
-    "remarks": ("unit_db_hl",),
+    "remarks": ("unit-db-hl",),
 }
 
 

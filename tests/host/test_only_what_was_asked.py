@@ -30,28 +30,18 @@ from firmware_py.operator.replies import result_words
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
 from firmware_py.procedure.route import BY_AIR, Route
-from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.export.csv_table import code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.page.assemble import function_of, modules
-from host_tools.commands.page.knowledge import knowledge
-from host_tools.commands.report.findings import Findings, findings_of
-from host_tools.commands.report.notes import notes_of
-from host_tools.commands.report.page import page_of
-from host_tools.commands.report.paper import paper_of
-from host_tools.commands.report.words import Words
+from host_tools.commands.report.session_report import SessionReport
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
-from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.promises import check_not_claimed
 from tests.host.commands.export.sessions import as_csv, as_fhir, as_json, as_nhanes_csv
-from tests.host.javascript import compute
-from tests.host.journals import NoSteps
+from tests.host.reports import cells, codes_in, page, report_of, tables
 
-WORDS: Final = Words(catalogue_of(ENGLISH))
 ODD_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
 ODD_DB_HL: Final = {
     "noise notch": (10.0, 10.0, 5.0, 15.0, 45.0, 65.0, 50.0, 20.0),
@@ -94,7 +84,7 @@ class Person:
     names: tuple[str, str]  # of the right and the left ear
     journal: Path
     session: ReplayedSession
-    findings: Findings
+    report: SessionReport
     examination: Examination
 
     def tones_near(self, ear: str, frequency_hz: float) -> list[tuple[float, bool | None]]:
@@ -137,7 +127,7 @@ def _record(directory: Path, names: tuple[str, str]) -> Person:
     )  # fmt: skip
     journal = World(directory, listener).live({"ears": "both" if left else "right"})
     session = replay_session(journal)
-    return Person(names, journal, session, findings_of(session), read_examination(journal))
+    return Person(names, journal, session, report_of(session), read_examination(journal))
 
 
 def test_there_is_something_in_every_session_that_was_not_asked(people: Sequence[Person]) -> None:
@@ -173,8 +163,7 @@ def test_every_form_of_an_export_has_no_number_there_where_measured_ones_stand(
 def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -> None:
     for person in people:
         (session,) = json.loads(as_json([person.examination]))["sessions"]
-        report = json.loads(json.dumps(person.findings.as_json()))
-        for document in (session, report):
+        for document in (session, person.report.as_json()["result"]):
             ears = {ear["ear"]: ear for ear in document["ears"]}
             for ear, found in person.thresholds_without_tone():
                 (told,) = [
@@ -182,45 +171,34 @@ def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -
                 ]
                 assert [told[name] for name in (*NUMBERS, "limit_db_hl", "masking")] == [None] * 6
                 assert told["inferred"]["db_hl"] == read(found).inferred_db_hl
-                assert told.get("norm_share_better") is None
 
 
-def test_the_reports_page_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
+def test_the_reports_page_has_no_symbol_there(people: Sequence[Person]) -> None:
     for person in (person for person in people if person.names in ON_A_PAGE):
-        page = page_of(person.findings, person.session, NoSteps())
-        tables = dict(
-            re.findall(r'<table><caption class="(left|right)">(.*?)</table>', page, re.DOTALL)
-        )
+        shown = page(person.report)
         for ear, found in person.thresholds_without_tone():
-            assert drawn_kinds(page, ear)[found.frequency_hz] == "inferred"
-            row = re.search(
-                rf'<th scope="row">{found.frequency_hz}</th><td>([^<]*)</td><td>([^<]*)</td>',
-                tables[ear],
-            )
-            assert row is not None
-            assert all(re.fullmatch(r"\(.*\)", cell) for cell in row.groups())
+            assert drawn_kinds(shown, ear)[found.frequency_hz] == "inferred"
 
 
-def drawn_kinds(page: str, ear: str) -> dict[int, str]:
+def drawn_kinds(shown: str, ear: str) -> dict[int, str]:
     """Return as what the page's program is told to draw each frequency of an ear."""
-    history = json.loads(page.split('id="history">')[1].split("</script>", maxsplit=1)[0])
+    history = json.loads(shown.split('id="history">')[1].split("</script>", maxsplit=1)[0])
     (drawn,) = [each["data"]["ears"][0] for each in history["audiograms"] if each["ear"] == ear]
     return {each["frequency_hz"]: each["kind"] for each in drawn["thresholds"]}
 
 
-def test_the_reports_paper_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
-    for person in (person for person in people if person.names not in ON_A_PAGE):
-        paper = paper_of(person.findings, person.session, NO_HEADING)
-        (numbers,) = [b for b in paper.blocks if b["kind"] == "numbers" and b["columns"][0] == "Hz"]
-        (drawn,) = [b for b in paper.blocks if b["kind"] == "figures"]
-        rows = {row["cells"][0]: row["cells"] for row in numbers["rows"]}
-        svgs = dict(
-            zip([each.route.ear for each in person.findings.ears], drawn["figures"], strict=True)
-        )
+def test_a_paper_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
+    for person in people:
+        svgs = person.report.on_paper().drawings if person.names not in ON_A_PAGE else {}
+        found_tables = tables(person.report.paper, "thresholds")
+        norms = tables(person.report.paper, "norm")
         for ear, found in person.thresholds_without_tone():
-            assert f'"threshold-{ear}-{found.frequency_hz}"' not in svgs[ear]["svg"]
-            cell = rows[f"{ear} ear, dB HL"][numbers["columns"].index(str(found.frequency_hz))]
-            assert re.fullmatch(r"\(.*\)", cell)
+            assert f'"threshold-{ear}-{found.frequency_hz}"' not in svgs.get(ear, "")
+            for code in ("row-level", "row-band"):
+                cell = cells(found_tables[ear], code)[found.frequency_hz]
+                assert cell["code"] in ("inferred", "no-value")
+            if ear in norms:
+                assert cells(norms[ear], "row-peers")[found.frequency_hz]["code"] == "no-value"
 
 
 def test_the_audiogram_in_characters_has_no_ordinary_symbol_there(
@@ -272,18 +250,16 @@ def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person
             assert not known.keys() & {frequency_hz for _, frequency_hz in unasked}
 
 
-def sign_of(reading: dict[str, Any]) -> str:
-    return f"{reading['sign']} ".lstrip()
-
-
-def level_told(reading: dict[str, Any]) -> str:
-    """Return a level as a paper has it, by what the device tells of it."""
+def codes_told(reading: dict[str, Any]) -> list[str]:
+    """Return the codes of a level on paper, by what the device tells of it."""
     if reading["level_db_hl"] is None:
-        return "-"
-    level = f"{sign_of(reading)}{WORDS.number(reading['level_db_hl'])}"
+        return ["no-value"]
+    signs = {"": "level", ">": "level-above", "≤": "level-at-most", "<=": "level-at-most",
+             "?": "level-perhaps-above"}  # fmt: skip
+    code = signs[reading["sign"]]
     if reading["kind"] == "inferred":
-        return f"({level})"
-    return f"{'~ ' * reading['wide']}{level}{'*' * (reading['symbol'] == 'uncertain')}"
+        return ["inferred", code]
+    return ["wide"] * reading["wide"] + ["doubtful"] * (reading["symbol"] == "uncertain") + [code]
 
 
 def fhir_told(reading: dict[str, Any]) -> tuple[str | None, float] | None:
@@ -302,27 +278,20 @@ def test_device_paper_and_exports_say_the_same_and_nothing_outside_the_limits(
         session = person.session
         told = json.loads(result_words(session.result, session.header, named=False))
         (exported,) = json.loads(as_json([person.examination]))["sessions"]
-        report = json.loads(json.dumps(person.findings.as_json()))
+        report = json.loads(json.dumps(person.report.as_json()["result"]))
         assert (told["ears"], told["grade"]) == (exported["ears"], exported["grade"])
-        assert report["grade"] == told["grade"]
-        of_report = {ear["ear"]: ear for ear in report["ears"]}
+        assert (told["ears"], told["grade"]) == (report["ears"], report["grade"])
         (row,) = csv.DictReader(io.StringIO(as_csv([person.examination]).decode()))
         (coded,) = csv.DictReader(io.StringIO(as_nhanes_csv([person.examination]).decode()))
         fhir = [entry["resource"] for entry in json.loads(as_fhir([person.examination]))["entry"]]
         by_code = {each["code"]["coding"][0]["code"]: each for each in fhir[1:]}
-        shown = {ear.route.ear: ear.thresholds for ear in person.findings.ears}
+        shown = tables(person.report.paper, "thresholds")
         for ear in told["ears"]:
-            assert of_report[ear["ear"]]["pta4"] == ear["pta4"]
-            for paper, one, each in zip(
-                shown[ear["ear"]],
-                of_report[ear["ear"]]["thresholds"],
-                ear["thresholds"],
-                strict=True,
-            ):
+            for each in ear["thresholds"]:
                 reading = each["reading"]
                 kinds.add((reading["kind"], reading["sign"]))
-                assert each.items() <= one.items()
-                assert WORDS.threshold(paper) == level_told(reading)
+                level = cells(shown[ear["ear"]], "row-level")[each["frequency_hz"]]
+                assert codes_in(level) == codes_told(reading)
                 levels = [reading[f"{name}_db_hl"] for name in ("low", "level", "high")]
                 if None not in levels:
                     assert sorted(levels) == levels, "the band has its level in it"
@@ -348,16 +317,3 @@ def csv_told(reading: dict[str, Any]) -> str:
             return ""
         case kind:
             return str(nhanes.NO_RESPONSE if kind == "above" else nhanes.COULD_NOT_OBTAIN)
-
-
-def test_the_page_says_the_same_means_and_grades_as_the_paper(people: Sequence[Person]) -> None:
-    own = "\n".join(function_of(each) for each in modules("means.js").values())
-    told = [
-        json.loads(result_words(p.session.result, p.session.header, named=False)) for p in people
-    ]
-    knows = {name: knowledge()[name] for name in ("keys", "words")}
-    program = own + 'useWords(given.keys, given.words, "en"); return given.told.map(meanLines);'
-    program = program.replace("(meanLines)", "((t) => [...meanLines(t), ...conventionLines(t)])")
-    lines = compute("globalThis.document = { documentElement: {} };" + program, told=told, **knows)
-    assert lines == [[*WORDS.grades(p.findings), *notes_of(p.findings, WORDS)[:-1]] for p in people]
-    assert any("at least" in line for each in lines for line in each)

@@ -22,13 +22,14 @@ from firmware_py.findings import beside
 from firmware_py.findings.norms import AgeNorm
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import result_words
+from firmware_py.paper.head import short_verdict
 from firmware_py.procedure import reasons
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
-from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.catalogue import LANGUAGES, catalogue_of, language_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.schema import schema_text
 from host_tools.commands.page.assemble import function_of, modules
@@ -42,12 +43,8 @@ from host_tools.commands.prescribe.source import NothingToPrescribeError
 from host_tools.commands.prescribe.words import remarks as prescription_remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.commands.report import drawn
-from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
-from host_tools.commands.report.paper import paper_of
-from host_tools.commands.report.words import Words
 from host_tools.commands.sessions.change import EarPosterior
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.commands.sessions.people import Person, Visit
@@ -59,7 +56,6 @@ from host_tools.devices.live import show_result
 from host_tools.errors import HostError
 from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import Trial, replay_session
-from host_tools.recordings.verdicts import short_verdict, told_verdicts
 from tests.host.commands.export.sessions import as_fhir, as_json, as_nhanes_csv, as_parquet
 from tests.host.commands.export.test_bundle import resources_of
 from tests.host.javascript import compute
@@ -76,10 +72,10 @@ from tests.host.judged import (
     write_judged,
 )
 from tests.host.renderers import RENDERERS, Shown
+from tests.host.reports import blocks, codes_in, report_of, rows_of, sentence, tables
 
 EARS: Final = ("right", "left")
 LEVELS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl")
-WORDS: Final = Words(catalogue_of("en"))
 
 # They read the same sessions, once.
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
@@ -115,10 +111,10 @@ def test_json_has_verdict_and_reasons_and_fits_its_schema(tmp_path: Path) -> Non
     ears = {ear["ear"]: ear for ear in session["ears"]}
     assert session["verdict"] == "could-not-be-tested"
     assert [ears[e]["verdict"] for e in EARS] == ["doubtful", "could-not-be-tested"]
-    report = findings_of(a_session(DIFFERENT)).as_json()
-    assert report["verdict"] == session["verdict"]
+    report = report_of(a_session(DIFFERENT)).as_json()["result"]
     told = reasons.as_json([[AWAY], [SILENT, AWAY]])
-    assert [ears[e]["reasons"] for e in EARS] == [e["reasons"] for e in report["ears"]] == told
+    by_ear = {ear["ear"]: ear["reasons"] for ear in report["ears"]}
+    assert [ears[e]["reasons"] for e in EARS] == [by_ear[e] for e in EARS] == told
     assert [ears[e]["pta4"] for e in EARS] == [None, None]
     for found in ears["left"]["thresholds"]:
         assert {found[name] for name in (*LEVELS, "inferred")} == {None}
@@ -210,77 +206,69 @@ def test_what_an_ear_that_could_not_be_tested_has_recorded_shows_nowhere(
 @pytest.fixture
 def norms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it that a man of 65 was tested."""
-    for module in (beside, drawn):
-        monkeypatch.setattr(module, "norm_of", lambda _: AgeNorm(65, "M"))
+    monkeypatch.setattr(beside, "norm_of", lambda _: AgeNorm(65, "M"))
 
 
 @pytest.mark.parametrize(
     ("verdicts", "numbers"),
-    [(DIFFERENT, {"right": True, "left": False}), (NOBODY, {"right": False, "left": False})],
+    [(DIFFERENT, {"right"}), (NOBODY, set())],
     ids=["they differ", "nobody"],
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("norms")
 def test_a_report_draws_no_conclusion_without_a_valid_test(
-    verdicts: Verdicts, numbers: dict[str, bool]
+    verdicts: Verdicts, numbers: set[str]
 ) -> None:
-    found = findings_of(a_session(verdicts))
-    assert (found.grade, found.asymmetries, found.norm_title) == (None, [], "")
-    assert found.norm_missing == "no ear has a valid test"
-    for ear in found.ears:
-        assert ear.pta4 is None
-        assert ear.pta4_missing.startswith(("its test ", "it could not"))
-        assert all(t.norm_db_hl is None and t.norm_share_better is None for t in ear.thresholds)
-        assert any(t.threshold_db_hl is not None for t in ear.thresholds) is numbers[ear.route.ear]
-    for line in WORDS.grades(found):
-        assert not re.search("%|mild|moderate|dB", line)
+    paper = report_of(a_session(verdicts)).paper
+    told = codes_in(paper)
+    follows = ("asymmetry", "grade-", "pta4", "person-", "gap", "row-usual")
+    assert {*filter(lambda code: code.startswith(follows), told)} == {"pta4-none", "pta4-and-grade"}
+    assert rows_of(paper, "no-norm")[0]["why"]["code"] == "no-valid-test"
+    for row in rows_of(paper, "pta4-none"):
+        assert re.match("test-(doubtful|could-not-be-tested)-why", row["why"]["code"])
+    assert tables(paper, "thresholds").keys() == numbers
+    assert tables(paper, "norm") == {}
 
 
 @pytest.mark.usefixtures("norms")
 def test_one_valid_ear_keeps_all_that_is_said_of_it_alone() -> None:
-    right, left = findings_of(a_session(HALF)).ears
-    assert right.pta4 is not None
-    assert any(t.norm_share_better is not None for t in right.thresholds)
-    assert left.pta4 is None
-    found = findings_of(a_session(HALF))
-    assert found.grade is None
-    assert WORDS.grades(found)[-1].endswith("the grade needs both")
+    paper = report_of(a_session(HALF)).paper
+    assert [row["ear"] for row in rows_of(paper, "pta4")] == ["right"]
+    assert [row["ear"] for row in rows_of(paper, "pta4-none")] == ["left"]
+    assert tables(paper, "norm").keys() == {"right"}
+    assert "person-one-ear" in codes_in(paper)
 
 
 def test_the_paper_has_the_verdicts_at_its_head_and_is_not_final() -> None:
-    session = a_session(DIFFERENT)
-    paper = paper_of(findings_of(session), session, NO_HEADING)
-    assert paper.standing == "NOT FINAL: right: doubtful; left: could not be tested"
-    right, left, facts, *_ = paper.blocks
-    assert (right["kind"], left["kind"], facts["kind"]) == ("alarm", "alarm", "facts")
-    assert right["headline"] == "Verdict on the test, right ear: DOUBTFUL"
-    assert right["text"].startswith("3 of 14 clearly audible tones were missed. Thresholds are ")
-    assert left["headline"] == "Verdict on the test, left ear: COULD NOT BE TESTED"
-    assert left["text"].startswith("No tone was ever answered: check earphones and button. 3 of ")
-    rows = next(b for b in paper.blocks if b["kind"] == "numbers")["rows"]
-    assert [row["cells"][0] for row in rows if row["bold"]] == ["right ear, dB HL"]
-    (drawings,) = [b["figures"] for b in paper.blocks if b["kind"] == "figures"]
-    assert 'class="threshold"' in drawings[0]["svg"]
-    assert not re.search('class="(threshold|edge|band|tone|confirmed)\\b', drawings[1]["svg"])
-    assert drawings[0]["sentence"].startswith("Right ear: doubtful; measured at ")
-    assert drawings[1]["sentence"] == f"Left ear: could not be tested; {say((SILENT, AWAY))}."
+    report = report_of(a_session(DIFFERENT))
+    paper = report.paper
+    right, left = blocks(paper, "alarm")[:2]
+    assert paper["sections"][0]["blocks"] == [right, left]
+    assert (right["calm"], left["calm"], paper["final"]) == (False, False, False)
+    told = rows_of(paper["standing"], "of-ear-short")
+    assert [row["of"]["code"] for row in told] == ["test-doubtful", "test-could-not-be-tested"]
+    assert codes_in(right["headline"]) == ["verdict-ear-not", "test-doubtful"]
+    assert [row["of"] for row in rows_of(right["rows"], "sentence")] == [AWAY.to_record()]
+    assert codes_in(left["headline"]) == ["verdict-ear-not", "test-could-not-be-tested"]
+    assert [row["of"]["code"] for row in rows_of(left["rows"], "sentence")] == [
+        SILENT.code.word, AWAY.code.word,
+    ]  # fmt: skip
+    assert tables(paper, "thresholds").keys() == {"right"}
+    drawings = report.on_paper().drawings
+    assert 'class="threshold"' in drawings["right"]
+    assert not re.search('class="(threshold|edge|band|tone|confirmed)\\b', drawings["left"])
+    assert codes_in(sentence(paper, "right"))[:2] == ["ear-sentence", "test-doubtful"]
+    assert codes_in(sentence(paper, "left")) == [
+        "ear-sentence", "test-could-not-be-tested", SILENT.code.word, AWAY.code.word,
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("as_if_real")
 def test_the_paper_of_a_valid_test_is_final_and_says_so_once() -> None:
-    valid: Verdicts = dict.fromkeys(EARS, (Verdict.VALID, []))
-    session = a_session(valid)
-    paper = paper_of(findings_of(session), session, NO_HEADING)
-    assert (paper.standing, paper.final) == ("FINAL", True)
-    first = {"kind": "verdict", "headline": "Verdict on the test: valid", "text": ""}
-    assert paper.blocks[0] == first
-
-
-def test_a_paper_without_any_test_has_no_table_of_thresholds() -> None:
-    session = a_session(NOBODY)
-    paper = paper_of(findings_of(session), session, NO_HEADING)
-    assert paper.blocks[0]["headline"] == "Verdict on the test: COULD NOT BE TESTED"
-    tables = [b for b in paper.blocks if b["kind"] == "numbers"]
-    assert [each["columns"][0] for each in tables] == ["Quality of the test"]
+    paper = report_of(a_session(dict.fromkeys(EARS, (Verdict.VALID, [])))).paper
+    assert (paper["standing"], paper["final"]) == ({"code": "final"}, True)
+    (first, *_) = blocks(paper, "alarm")
+    assert (codes_in(first["headline"]), first["rows"]) == (["verdict", "test-valid"], [])
+    assert first["calm"]
 
 
 class FewSteps(History):
@@ -298,7 +286,7 @@ def test_the_page_has_them_too_and_steps_through_tones_alone() -> None:
     session = a_session(DIFFERENT)
     history = FewSteps()
     replay_session(BOTH, history)
-    page = page_of(findings_of(session), session, history)
+    page = page_of(report_of(session), history)
     head = page.split("<main>")[1].split('<dl class="facts">')[0]
     assert re.findall("<h2>(.*?)</h2>", head) == [
         "Verdict on the test, right ear: DOUBTFUL",
@@ -316,20 +304,13 @@ def test_the_page_has_them_too_and_steps_through_tones_alone() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_verdict_is_said_in_the_language(language: str) -> None:
-    catalogue = catalogue_of(language)
-    ears = findings_of(a_session(DIFFERENT), language).ears
-    right, left = told_verdicts(ears, catalogue)
-    words = [catalogue.say("verdict", key) for key in ("doubtful", "could_not_be_tested")]
-    assert right.headline.endswith(f": {words[0].upper()}")
-    assert left.headline.endswith(f": {words[1].upper()}")
-    assert catalogue.say("remarks", "never_answered")[1:] in left.text
-    bone = {str(Route("left", BONE)): ears[1].verdict}
-    with_bone = short_verdict({"left": ears[0].verdict, **bone}, catalogue)
-    assert with_bone.count(",") == 0 < with_bone.count(";"), "no ear is torn in two"
-    short = short_verdict({ear.route.ear: ear.verdict for ear in ears}, catalogue)
-    assert short == "; ".join(
-        f"{catalogue.say('report', ear)}: {word}" for ear, word in zip(EARS, words, strict=True)
-    )
+    said = language_of(language)
+    right, left = blocks(report_of(a_session(DIFFERENT)).paper, "alarm")[:2]
+    for block, code in ((right, "test-doubtful"), (left, "test-could-not-be-tested")):
+        assert said.say(block["headline"]).endswith(said.sentences[code].upper())
+    bone = replace(report_of(a_session(DIFFERENT)).source.ears[1], route=Route("left", BONE))
+    short = said.say(short_verdict([*report_of(a_session(DIFFERENT)).source.ears, bone]))
+    assert short.count(",") == 0 < short.count(";"), "no ear is torn in two"
 
 
 # Prescriptions, changes, other models
@@ -451,7 +432,6 @@ def test_the_operators_page_says_as_much(verdicts: Verdicts) -> None:
     told = compute(program, result=result, **knows)
     kinds = [verdicts[ear.route.ear][0] for ear in session.result.ears]
     assert told["words"] == [kind.replace("-", " ") for kind in kinds]
-    assert told["means"] == WORDS.grades(findings_of(session))
     for line, kind in zip(told["means"], kinds, strict=False):
         why = catalogue_of("en").tables["verdict"].get(f"{kind.replace('-', '_')}_why")
         assert why is None or line.endswith(f": none, {why}")

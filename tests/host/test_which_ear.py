@@ -13,20 +13,13 @@ from device.simulator.listener import EARS
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.reasons import Code, as_json, reason
-from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.devices.simulation import add_board_arguments, listener_of
-from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import ReplayedSession
 from tests.host.journals import BOTH, LEFT_S2, session_of, write_again
 from tests.host.renderers import RENDERERS, Shown
+from tests.host.reports import facts, report_of
 
-TOLD = {
-    WhichEar.NOT_ASKED: "not asked",
-    WhichEar.CONFIRMED: "confirmed by the listener",
-    WhichEar.NOT_CONFIRMED: "not confirmed by the listener",
-    WhichEar.CONTRADICTED: "the listener named the other ear",
-}
 UNSURE = (WhichEar.NOT_CONFIRMED, WhichEar.CONTRADICTED)
 
 
@@ -37,13 +30,10 @@ def a_session(found: WhichEar, path: Path = BOTH) -> ReplayedSession:
     return replace(session, recorded=result)
 
 
-def facts(session: ReplayedSession, language: str) -> dict[str, str]:
-    return dict(Particulars(session, NO_HEADING, catalogue_of(language)).facts())
-
-
 @pytest.mark.parametrize("found", WhichEar)
 def test_the_paper_says_it(found: WhichEar) -> None:
-    assert facts(a_session(found), "en")["which ear is which"] == TOLD[found]
+    told = facts(report_of(a_session(found)).paper)
+    assert told["fact-which-ear"] == {"code": f"which-ear-{found}"}
 
 
 @pytest.mark.parametrize("name", RENDERERS)
@@ -64,22 +54,19 @@ def test_every_page_paper_and_answer_says_it_or_that_it_was_not_confirmed(
         assert of.recorded is not None
         told = replace(of.recorded, remarks=(*of.recorded.remarks, *doubt))
         said.append(RENDERERS[name](Shown(replace(of, recorded=told), path)))
-    # A screen, and who reads the report by program, see the remark alone.
-    by_remark = name in ("watch", "live", "report JSON")
+    by_remark = name in ("watch", "live")  # a screen shows the remark alone
     assert len({*said}) == (2 if by_remark else len(WhichEar))
     assert said[0] != said[2], "it is told where it was not confirmed"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_its_own_words_for_each(language: str) -> None:
-    said = {facts(a_session(found), language).popitem() for found in WhichEar}
-
-    assert len({name for name, _ in said}) == 1
-    assert len(said) == len(WhichEar)
+    said = language_of(language).sentences
+    assert len({said[f"which-ear-{found}"] for found in WhichEar}) == len(WhichEar)
 
 
 def test_a_paper_of_one_ear_says_nothing_of_it() -> None:
-    assert "which ear is which" not in facts(session_of(LEFT_S2), "en")
+    assert "fact-which-ear" not in facts(report_of(session_of(LEFT_S2)).paper)
 
 
 @pytest.mark.parametrize(("way", "swapped"), [("right", False), ("swapped", True)])

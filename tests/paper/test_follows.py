@@ -35,8 +35,8 @@ def grades(paper: Paper) -> list[dict[str, Any]]:
     """Return the rows of means and grades: of the right ear, the left one, and the person."""
     found = section(paper, "grade")
     assert found is not None
-    told: list[dict[str, Any]] = found["blocks"][0]["rows"]
-    return told
+    told = found["blocks"][0]["rows"]
+    return [row["of"] if row["code"] == "remark" else row for row in told]
 
 
 # Means and grades

@@ -12,12 +12,8 @@ from firmware_py.journal import read_journal
 from firmware_py.platform.version import full_version
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.route import Route
-from host_tools.commands.report.findings import findings_of
-from host_tools.commands.report.words import Words
 from host_tools.errors import HostError, NonsenseError
 from host_tools.recordings.as_recorded import Mixture, RecordedThresholds
-from host_tools.recordings.heading import NO_HEADING
-from host_tools.recordings.particulars import Particulars
 from host_tools.recordings.recorded_session import (
     RecordedSession,
     ReplayedSession,
@@ -29,6 +25,7 @@ from host_tools.recordings.recorded_session import (
 from tests.firmware.whole_sessions import records_of
 from tests.formats import journals_of
 from tests.host.journals import GOLDEN, LEFT_S2, GpPta, write_again
+from tests.host.reports import report_of, rows_of
 
 
 def test_the_trials_are_those_that_the_result_counts() -> None:
@@ -163,13 +160,12 @@ def test_a_report_of_it_says_so_and_is_not_final(tmp_path: Path, gp_pta: GpPta) 
     """A difference may be the version's, and may be a forger's: nobody is told that it is none."""
     path = recorded_elsewhere(tmp_path / "elsewhere.journal", "0.0.9")
     code, out, _ = gp_pta("report", path, "--json")
-    found = json.loads(out)
-    assert (code, found["differences"], found["replayed"]) == (1, 1, False)
-    assert "1 output of this record comes out differently" in found["warnings"][0]
-    findings = findings_of(read_session(path))
-    words = Words.of(findings)
-    assert "told as gp-pta 0.0.9 (journal format 2) recorded it, for" in words.remarks(findings)[0]
-    assert not Particulars(read_session(path), NO_HEADING, words.catalogue).final
+    found = json.loads(out)["paper"]
+    assert (code, len(rows_of(found, "differences-one"))) == (1, 1)
+    paper = report_of(read_session(path)).paper
+    (told,) = rows_of(paper, "as-recorded-differs")
+    assert (told["version"], told["format"]) == ("0.0.9", 2)
+    assert not paper["final"]
     code, out, _ = gp_pta("replay", path)
     assert (code, "it was recorded by 0.0.9 (format 2), and replays there" in out) == (1, True)
 

@@ -170,7 +170,7 @@ def test_a_heading_goes_on_paper_and_on_the_page(tmp_path: Path) -> None:
 
 def test_remarks_of_any_number_have_room() -> None:
     session = session_of(BOTH)
-    remarks = [f"remark {n}: something that makes the result less sure" for n in range(80)]
+    remarks = [f"Remark {n}: something that makes the result less sure" for n in range(80)]
     told = tuple(reason(Code.TOLD, told=remark) for remark in remarks)
     read = pdf(report_of(replace(session, recorded=replace(session.result, remarks=told))))
     assert all(remark in read.text for remark in remarks)
