@@ -216,7 +216,7 @@ REASONS: Final = ("why", "doubt", "ago", "differs", "signs", "limits", "by_ear")
 # Of several each, and what stands between two of these.
 SEVERAL: Final[Mapping[str, str]] = {
     "frequencies_hz": ", ", "boards": ", ", "signs": ", ", "limits": ", ", "by_ear": "; ",
-    "parts": "; ", "begun_at": "; ",  # of rows alone
+    "parts": "; ", "begun_at": "; ", "criteria": "; ",  # of rows alone
 }  # fmt: skip
 
 Part = Any  # a number, a text, a reason, or a tuple of these
