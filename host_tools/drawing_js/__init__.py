@@ -1,8 +1,8 @@
 """The one drawing of an audiogram, in JavaScript: for pages as a script, for paper as an SVG.
 
-`audiogram.js` is an ES module beside `symbols.json`. A page of one file cannot import either, so
-`inline_script` has both, and gives its names to the script that follows in the same element. Paper
-has no browser: QuickJS runs the same script, with the little of a browser that it uses.
+`audiogram.js` and `marks.js` are ES modules beside `symbols.json`. A page of one file cannot import
+any, so `inline_script` has all, and gives its names to the script that follows in the same element.
+Paper has no browser: QuickJS runs the same script, with the little of a browser that it uses.
 """
 
 import re
@@ -15,8 +15,9 @@ from host_tools.drawings.drawing import FONT
 from host_tools.drawings.symbols import ear_colour, table_as_json
 
 HERE: Final = files("host_tools.drawing_js")
-NAMES: Final = ("drawAudiogram", "xOf", "yOf")
-_IMPORT: Final = re.compile(r'^import TABLE from "[^"]*" with \{ type: "json" \};$', re.MULTILINE)
+NAMES: Final = ("drawAudiogram", "drawMark", "xOf", "yOf")
+SCRIPTS: Final = ("audiogram.js", "marks.js")
+_IMPORT: Final = re.compile(r'^import [^"]*"[^"]*"[^;\n]*;$', re.MULTILINE)
 _COLOUR: Final = re.compile(r"--(\w+): (#\w+);")
 _USE: Final = re.compile(r"var\(--(\w+)\)")
 
@@ -64,8 +65,9 @@ def _content(name: str) -> str:
 
 
 def _script() -> str:
-    source = _IMPORT.sub(lambda _: f"const TABLE = {table_as_json()};", _content("audiogram.js"))
-    return re.sub(r"^export ", "", source, flags=re.MULTILINE)
+    source = _IMPORT.sub("", "".join(map(_content, SCRIPTS)))
+    bare = re.sub(r"^export ", "", source, flags=re.MULTILINE)
+    return f"const TABLE = {table_as_json()};\n{bare}"
 
 
 def _style_for_paper(ear: str) -> str:

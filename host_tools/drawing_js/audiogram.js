@@ -12,8 +12,8 @@ const UNITS_PER_OCTAVE = PAPER.db_per_octave * UNITS_PER_DB;
 const [LEFT, TOP, RIGHT, BOTTOM] = [40, 8, 8, 40];
 const WIDTH = (PAPER.octaves + 2 * PAPER.margin_octaves) * UNITS_PER_OCTAVE;
 const HEIGHT = (PAPER.bottom_db_hl - PAPER.top_db_hl) * UNITS_PER_DB;
-const SYMBOL_UNITS = 7.5;
-const TONE_UNITS = 4;
+export const SYMBOL_UNITS = 7.5;
+export const TONE_UNITS = 4;
 const ROUNDING = 10; // places are drawn to a tenth of a unit
 
 let drawings = 0; // each has names of its own for what it refers to
@@ -30,21 +30,21 @@ export const yOf = (levelDbHl) => rounded(TOP + (levelDbHl - PAPER.top_db_hl) * 
 const onPaper = (levelDbHl) =>
   Math.min(Math.max(levelDbHl, PAPER.top_db_hl), PAPER.bottom_db_hl);
 
-function element(name, attributes, parent) {
+export function element(name, attributes, parent) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   parent.append(made);
   return made;
 }
 
-function write(text, at, attributes, parent) {
+export function write(text, at, attributes, parent) {
   const made = element("text", { x: at[0], y: at[1], ...attributes }, parent);
   made.textContent = text; // never as markup: it may have come from a file
   return made;
 }
 
 // A path of the table, larger: its numbers are x and y by turns. Strokes keep their width.
-const scaled = (path, x, y = x) => {
+export const scaled = (path, x, y = x) => {
   let across = false;
   return path.replace(/-?[\d.]+/g, (number) => {
     across = !across;
@@ -95,11 +95,7 @@ export function drawAudiogram(svg, data, words) {
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", words.label);
   }
-  element("rect", { class: "sheet", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
-  if (data.watermark) drawWatermark(svg, data.watermark);
-  if (data.limit) drawHatch(svg, data.limit, name);
-  drawGrid(svg, words);
-  if (data.limit) element("path", { class: "limit", d: line(edgeOf(data.limit)) }, svg);
+  drawSheet(svg, data, words, name);
   const clip = element("clipPath", { id: `${name}-paper` }, element("defs", {}, svg));
   element("rect", { x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, clip);
   const curves = element("g", { "clip-path": `url(#${name}-paper)` }, svg);
@@ -108,13 +104,19 @@ export function drawAudiogram(svg, data, words) {
   for (const ear of data.earlier || []) drawEarlier(curves, ear);
   for (const ear of data.ears) drawBand(curves, ear, `${name}-${classOf(ear)}`);
   // Symbols last, each on an edge of paper: no tone and no line lies over one.
-  for (const ear of data.ears) drawTones(svg, ear);
-  for (const ear of data.ears) drawLines(curves, ear);
-  for (const ear of data.ears) drawSymbols(svg, ear);
-  for (const ear of data.ears) drawRings(svg, ear);
+  const layers = [[drawTones, svg], [drawLines, curves], [drawSymbols, svg], [drawRings, svg]];
+  for (const [draw, place] of layers) data.ears.forEach((ear) => draw(place, ear));
 }
 
 // The paper.
+
+function drawSheet(svg, data, words, name) {
+  element("rect", { class: "sheet", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
+  if (data.watermark) drawWatermark(svg, data.watermark);
+  if (data.limit) drawHatch(svg, data.limit, name);
+  drawGrid(svg, words);
+  if (data.limit) element("path", { class: "limit", d: line(edgeOf(data.limit)) }, svg);
+}
 
 function drawWatermark(svg, text) {
   const [x, y] = [LEFT + WIDTH / 2, TOP + HEIGHT / 2];
@@ -252,9 +254,9 @@ function placeOfTone(tone, symbols, ear) {
   return [(hit ? hit[0] + outward * reach : x) + shiftOf(ear), y];
 }
 
-const shiftOf = (ear) => (isByBone(ear) ? TABLE.ears[ear.ear].side * BESIDE_UNITS : 0);
+export const shiftOf = (ear) => (isByBone(ear) ? TABLE.ears[ear.ear].side * BESIDE_UNITS : 0);
 
-function toneInto(mark, answer, counts) {
+export function toneInto(mark, answer, counts) {
   const shape = counts ? "counts" : "beside";
   const drawn = (name) => scaled(TABLE.tones[name], TONE_UNITS);
   element("path", { d: drawn(shape) }, mark);
@@ -325,7 +327,7 @@ function drawOne(group, ear, each, inGrey) {
 const routeOf = ({ ear, transducer, measured }) =>
   [ear, transducer, measured].filter(Boolean).join("-");
 
-function symbolInto(mark, ear, symbol, kind) {
+export function symbolInto(mark, ear, symbol, kind) {
   const [way, side] = [TABLE.arrows[kind]?.way, TABLE.ears[ear.ear].side];
   const paths = [
     ear.supposed // its corners stick out below the other
