@@ -99,7 +99,7 @@ def test_fhir_has_no_date_and_says_why(journal: Path, gp_pta: GpPta) -> None:
 
 PAGE: Final = """
 globalThis.document = { documentElement: {} };
-useWords(given.keys, given.words, "en");
+useWords(given, "en");
 return given.starts.map((started) => samePerson({ started, age_years: 64, typed: {} }).birth_year);
 """
 
@@ -107,7 +107,7 @@ return given.starts.map((started) => samePerson({ started, age_years: 64, typed:
 def test_the_page_takes_no_year_of_birth_from_it() -> None:
     """An age of 64 became a birth in 1906 and, of the next test, an age of 120."""
     own = "\n".join(function_of(each) for each in modules("person.js").values())
-    knows = {key: knowledge()[key] for key in ("keys", "words")}
+    knows = {key: knowledge()[key] for key in ("codes", "words", "figures")}
     starts = [f"{UNSET}T09:30:00+00:00", "2026-03-08T09:30:00+00:00"]
     assert compute(own + PAGE, **knows, starts=starts) == [None, 1962]
 

@@ -18,8 +18,9 @@ from host_tools.commands.page.knowledge import knowledge
 
 ASSETS: Final = files("host_tools.commands.page") / "assets"
 MAIN: Final = "main.js"
-DRAWING: Final = "../../../drawing_js/audiogram.js"  # which comes as a script of its own
-PAGE_BYTES_MAX: Final = 220_000
+DRAWING: Final = "../../../drawing_js/"  # which comes as a script of its own
+IN_HTML: Final = str.maketrans("<{", ",.")  # signs of base 85 that mean something there
+PAGE_BYTES_MAX: Final = 180_000
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _WAITS: Final = re.compile(r"^export const \w+ = await ", re.MULTILINE)
@@ -81,7 +82,7 @@ def exports_of(source: str) -> list[str]:
 def _add(name: str, found: dict[str, str]) -> None:
     source = _asset(name)
     for _, imported in _IMPORT.findall(source):
-        if imported != DRAWING and imported.removeprefix("./") not in found:
+        if not imported.startswith(DRAWING) and imported.removeprefix("./") not in found:
             _add(imported.removeprefix("./"), found)
     found[name] = source
 
@@ -129,9 +130,10 @@ def _digest(text: str) -> str:
 
 
 def _pack(value: Any) -> str:
-    """Return JSON as gzip has it, in base64: the sentences of all languages fill a third then."""
+    """Return JSON as gzip has it, in letters: the sentences of all languages fill a third then."""
     told = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(told.encode(), mtime=0)).decode("ascii")
+    packed = base64.b85encode(gzip.compress(told.encode(), mtime=0)).decode("ascii")
+    return packed.translate(IN_HTML)
 
 
 def _asset(name: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.serve import stop_by_signals
+from host_tools.catalogue import LANGUAGES
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
@@ -47,11 +48,15 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, or serve it until interrupted."""
     from host_tools.commands.page.assemble import page  # with the firmware's table of commands
+    from host_tools.commands.page.knowledge import lacking
 
     if (arguments.port is None) == (arguments.out is None):
         raise HostError("either PORT or -o FILE.html is wanted; gp-pta page --help shows both")
     if arguments.out is not None:
         check_name(arguments.out, "-o", (ENDING,), arguments.force)
+        for language in LANGUAGES:
+            if missing := ", ".join(lacking(language)):
+                say_aside(f"{language}.toml lacks {missing}: the page says it in English")
         write_text(arguments.out, page(), for_all=True)
         return 0
     if not 0 <= arguments.listen <= LISTEN_MAX:

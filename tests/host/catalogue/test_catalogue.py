@@ -54,7 +54,9 @@ def test_no_sentence_is_missing_and_none_is_left_over_and_the_order_is_that_of_e
 def test_every_sentence_has_the_places_of_the_english_one(language: str) -> None:
     english = _sentences(ENGLISH)
     for name, text in _sentences(language).items():
-        assert sorted(PLACES.findall(text)) == sorted(PLACES.findall(english[name])), name
+        # Where it begins with a capital is the language's own matter.
+        said, meant = (each.lower() for each in (text, english[name]))
+        assert sorted(PLACES.findall(said)) == sorted(PLACES.findall(meant)), name
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -8,7 +8,7 @@ import { bindTyped, differencesOf, fillPerson, forgetTyped, personTyped } from "
 import { plain } from "./problems.js";
 import { NotAllowed } from "./table.js";
 import { Refused } from "./talk.js";
-import { dateAndTime, number, say, unitOf } from "./words.js";
+import { dateAndTime, number, own, say, unitOf } from "./words.js";
 
 const LISTED_MAX = 50; // sessions that are looked through for an identifier
 const OF_PERSON = ["sex", "born_year"]; // what one identifier has to agree in
@@ -55,7 +55,7 @@ export class Preparation {
       // Others are words of one language.
       const shown = () => (name.endsWith("_db_hl") ? unitOf() : unit.startsWith("dB") ? unit : "");
       tell(at(`${name}-allowed`), () =>
-        say("allowed", { low: number(low), high: number(high), unit: shown }).trim(),
+        say("allowed", { low, high, unit: shown() }).trim(),
       );
     }
     for (const name of TEXTS) {
@@ -154,7 +154,7 @@ export class Preparation {
     };
     const spoken = this.#knows.instruction
       .filter((key) => isSaid[key] ?? true)
-      .map((key) => make("p", {}, say(`instruction_${key}`)));
+      .map((key) => make("p", {}, say({ code: `instruction-${key}` })));
     fill(at("instruction"), ...spoken);
   }
 
@@ -205,7 +205,7 @@ export class Preparation {
     const age = typed.birth_year ? ageOf(typed.birth_year) : null;
     const now = { started: new Date().toISOString(), age_years: age, sex: typed.sex };
     const rules = Object.fromEntries(OF_PERSON.map((field) => [field, this.#knows.visits[field]]));
-    const differs = differencesOf(rules, before, now).map(differsWords).join("; ");
+    const differs = say(differencesOf(rules, before, now).map(differenceOf));
     const words = () => say("ask_same", { number: session, when: dateAndTime(known.started), differs });
     if (!differs || (await askOperator(words(), "same_person", "ask_other")) === "yes") {
       return true;
@@ -234,7 +234,7 @@ export class Preparation {
       const isThere = value !== "";
       if (!isThere || Number(value) < low || Number(value) > high) {
         const key = isThere ? "value_bounds" : "value_missing";
-        throw new NotAllowed(key, { name: () => say(name), value, low, high, unit }, name);
+        throw new NotAllowed(key, { name: own(name), value, least: low, most: high, unit }, name);
       }
     }
     if (!at("loud").hidden && !at("loud_confirmed").checked) {
@@ -246,7 +246,7 @@ export class Preparation {
     const form = at("start-form").elements;
     const { birth_year: year, sex, identifier } = typed;
     if (/[\s,]/.test(identifier)) {
-      throw new NotAllowed("value_word", { name: () => say("about_identifier"), value: identifier }, "identifier");
+      throw new NotAllowed("value_word", { name: own("about_identifier"), value: identifier }, "identifier");
     }
     return {
       EAR: form.ears.value,
@@ -304,15 +304,15 @@ function choiceWords(name, choice) {
   return say(`${name}_${choice.replaceAll(/[-, ]+/g, "_")}`);
 }
 
-/** Say in what two sessions differ. */
-export function differsWords({ field, one, other }) {
-  const [a, b] = [one, other].map((each) => (field === "sex" ? say(`sex_${each.toLowerCase()}`) : each === "none" ? say("remark_nothing") : plain(each)));
-  return say("remark_differs", { field: say(`remark_field_${field}`), one: a, other: b });
+/** Return in what two sessions differ, as a row. */
+export function differenceOf({ field, one, other }) {
+  const wordOf = (value) => (field === "sex" ? own(`sex_${value.toLowerCase()}`) : value === "none" ? "" : value);
+  return { code: "differs", field: field.replace("_", "-"), one: wordOf(one), other: wordOf(other) };
 }
 
 function valueWords(name, value) {
   if (typeof value === "number") {
-    return number(value, 2);
+    return number(value);
   }
   return typeof value === "boolean" ? say(value ? "yes" : "no") : choiceWords(name, value);
 }

@@ -1,6 +1,7 @@
 // What went wrong, in an operator's words and with what to do; the device's own words beside it.
 
 import { Misfit, NotEntered } from "./device.js";
+import { make } from "./dom.js";
 import { NotAllowed } from "./table.js";
 import { Refused } from "./talk.js";
 import { Lost } from "./ways.js";
@@ -16,6 +17,11 @@ export function plain(text) {
 
 function spelt(letter) {
   return `\\u{${letter.codePointAt(0).toString(16)}}`;
+}
+
+/** Return what a device said in its own words as an element. */
+export function asItSaid(words) {
+  return make("span", { lang: "en" }, plain(words));
 }
 
 /** Return the sentence for an error, and the words of the device that it rests on. */

@@ -1,28 +1,23 @@
-// What a test found: drawn, in tables, beside earlier sessions of this person, printed and saved.
+// What a test found: its paper, beside earlier sessions of this person, printed and saved.
 
-import { asymmetryLines, bandOf, columnsOf, gapLines, lossLines, normMark, notesOf } from "./beside.js";
-import { at, fill, make, onClick, save, show, table, tell } from "./dom.js";
+import { Misfit } from "./device.js";
+import { at, fill, make, onClick, save, show, tell } from "./dom.js";
+import { drawEar, drawnEar } from "./draw.js";
 import { sessionsOf, shareOf } from "./lines.js";
-import { drawEars, drawnEar, outcomeWords } from "./live.js";
-import { meanLines } from "./means.js";
-import {
-  alarmsOf, capital, courseOf, earSentence, factsOf, onPaper, qualityOf, signatureOf, standingOf,
-} from "./paper.js";
+import { sectionsOf } from "./paper.js";
 import { differencesOf, whoseIs } from "./person.js";
-import { differsWords } from "./prepare.js";
-import { asTold } from "./remarks.js";
-import { shortVerdict, verdictsOf, verdictWord } from "./verdict.js";
-import { dateAndTime, earName, number, oneDecimal, routeOf, say, unitOf } from "./words.js";
+import { differenceOf } from "./prepare.js";
+import { dateAndTime, own, routeOf, say } from "./words.js";
 
 const LISTED_MAX = 50;
-const ORDER = ["right", "left", "right-bone", "left-bone"]; // as on paper, whichever was tested first
+const FINISHED = ["complete", "aborted"];
 
 export class Result {
   #device;
   #knows;
   #problem;
   #result = null;
-  #paper = null; // how the device says that it was made
+  #told = null; // what SESS:PAP? answered: the paper, and how it was made
   #whose = null; // what the device tells of the session, and what was typed for it
   #earlier = new Map(); // results of earlier sessions that are shown, by number
 
@@ -43,17 +38,20 @@ export class Result {
 
   /** Show the result of the last test; `answer` is that of SESS:RES?. Return whether it still is. */
   async showLast(answer) {
-    const told = JSON.parse(await this.#device.ask("SESS:IDEN?"));
-    const paper = JSON.parse(await this.#device.ask("SESS:PAP?"));
-    if (told.session !== answer.session || paper.session !== answer.session) {
+    const identity = JSON.parse(await this.#device.ask("SESS:IDEN?"));
+    const told = JSON.parse(await this.#device.ask("SESS:PAP?"));
+    if (identity.session !== answer.session || told.session !== answer.session) {
       return false; // meanwhile another test has begun
     }
-    const { device, boards, transducer, vibrator, calibration_digest } = told;
+    if (!told.paper) {
+      throw new Misfit(this.#device.identity, ["SESSion:PAPer?"]); // it made no papers yet
+    }
+    const { device, boards, transducer, vibrator, calibration_digest } = identity;
     const made = { device, boards, transducer, vibrator, calibration_digest };
     const whose = { ...made, ...whoseIs(this.#device.serial, answer) };
     // All at once: what is saved in the meantime is whole.
     this.#result = answer;
-    this.#paper = paper;
+    this.#told = told;
     this.#whose = whose;
     this.#earlier.clear();
     show(at("earlier-list"), false);
@@ -69,38 +67,18 @@ export class Result {
   }
 
   #draw() {
-    const told = this.#result.ears.map((ear) => ({ ...ear, norm: this.#paper.ears[routeOf(ear)].norm }));
-    const ears = told.toSorted((one, other) => ORDER.indexOf(routeOf(one)) - ORDER.indexOf(routeOf(other)));
-    const result = { ...this.#result, ears };
-    const isFinal = result.final;
-    const isValid = result.ears.every((ear) => ear.may_conclude);
-    const doubt = result.nominal ? say("uncalibrated") : onPaper("simulated_mark");
-    const why = isValid ? doubt : shortVerdict(ears);
-    fill(at("result-outcome"), standingOf(result, isFinal ? "" : why));
-    fill(at("result-verdicts"), ...verdictsOf(result.ears));
-    at("result").classList.toggle("not-final", !isFinal);
-    const paper = this.#paper;
-    fill(at("result-about"), ...factsOf(result, this.#whose, paper));
-    fill(at("result-alarms"), ...alarmsOf(result, paper.calibration));
-    drawEars(at("result-ears"), result, [], null, [...this.#earlier.values()].flat());
-    for (const figure of at("result-ears").children) {
-      const ears = result.ears.filter((each) => each.ear === figure.dataset.ear);
-      const sentence = figure.querySelector("p") ?? figure.appendChild(make("p"));
-      fill(sentence, ears.map(earSentence).join(" "));
-    }
-    fill(at("result-norm"), normMark(paper));
-    const tables = result.ears.filter((ear) => ear.has_thresholds);
-    fill(at("result-tables"), ...tables.map((ear) => thresholdTable(ear, unitOf(result), columnsOf(ear, paper))));
-    fill(at("result-means"), ...meanLines(result).map((line) => make("li", {}, line)));
-    const losses = lossLines(result);
-    show(at("result-gaps"), losses.length > 0);
-    fill(at("result-losses"), ...losses.map((line) => make("li", {}, line)));
-    fill(at("result-meant"), ...notesOf(result, paper, this.#whose).map((line) => make("li", {}, line)));
-    fill(at("result-quality"), qualityOf(result, paper));
-    fill(at("result-sign"), ...signatureOf(this.#whose));
-    fill(at("result-footer"), onPaper("footer", { version: paper.firmware }));
-    const said = [...result.remarks.map((each) => asTold([each])), ...asymmetryLines(paper), ...gapLines(result)];
-    fill(at("result-remarks"), ...[...courseOf(result, paper), ...said].map((each) => make("li", {}, each)));
+    const { headline, standing, final, footer, sections, details } = this.#told.paper;
+    const { birth_year: birth_date, ...typed } = this.#whose.typed;
+    const earlier = [...this.#earlier.values()].flat();
+    const ears = this.#result.ears.map((ear) => ({ ...ear, norm: this.#told.norm[routeOf(ear)] }));
+    const draw = (figure, label) => drawEar(figure, { ...this.#result, ears }, label, { earlier });
+    const shown = { typed: { ...typed, birth_date }, draw };
+    fill(at("result-heading"), say(headline));
+    fill(at("result-outcome"), say(standing));
+    at("result").classList.toggle("not-final", !final);
+    fill(at("result-paper"), ...sectionsOf(sections, shown));
+    fill(at("result-details"), ...sectionsOf(details, shown));
+    fill(at("result-footer"), say(footer));
   }
 
   async #findEarlier() {
@@ -108,8 +86,7 @@ export class Result {
     const answer = await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX });
     const share = shareOf(answer);
     const isEarlier = (each) => each.number < session && identifier && each.identifier === identifier;
-    const isDone = (each) => ["complete", "aborted"].includes(each.outcome);
-    const same = sessionsOf(answer).filter((each) => isEarlier(each) && isDone(each));
+    const same = sessionsOf(answer).filter((each) => isEarlier(each) && FINISHED.includes(each.outcome));
     const lines = same.map((each) => this.#choice(each));
     if (!identifier) {
       lines.push(lineOf("earlier_nobody"));
@@ -142,21 +119,19 @@ export class Result {
     const { number: earlier } = session;
     const told = JSON.parse(await this.#device.askOperator("SESS:IDEN?", { number: earlier }));
     const differs = differencesOf(this.#knows.visits, told, this.#whose);
-    const why = differs.map((each) => () => {
-      const words = differsWords(each);
-      return each.rule === "said" ? words : say(`earlier_${each.rule}`, { differs: words });
+    const why = differs.map((each) => {
+      const row = differenceOf(each);
+      return each.rule === "said" ? row : own(`earlier_${each.rule}`, { differs: row });
     });
     if (differs.some((each) => each.rule === "refused")) {
       box.checked = false;
     } else {
-      const answer = await this.#device.askOperator("SESS:RES?", { number: earlier });
-      const { ears } = JSON.parse(answer);
+      const { ears } = JSON.parse(await this.#device.askOperator("SESS:RES?", { number: earlier }));
       // Only what was a valid test is laid beside another one.
       this.#earlier.set(earlier, ears.filter((ear) => ear.may_conclude).map((ear) => drawnEar(ear)));
-      const others = ears.filter((ear) => !ear.may_conclude);
-      why.push(...others.map((ear) => () => `${earName(ear)}: ${verdictWord(ear)}`));
+      why.push(...ears.filter((ear) => !ear.may_conclude).map(verdictOf));
     }
-    tell(box.parentElement.lastChild, () => why.map((each) => ` · ${each()}`));
+    tell(box.parentElement.lastChild, () => why.map((each) => ` · ${say(each)}`));
     this.#draw();
   }
 
@@ -171,7 +146,7 @@ export class Result {
     const { nominal, final, ...found } = rest;
     const { identifier = null, age_years = null, sex = null } = this.#whose;
     const { calibration_digest: digest, transducer, vibrator } = this.#whose;
-    const { about } = this.#paper.calibration;
+    const { about } = this.#told.calibration;
     return {
       format: this.#knows.json_format,
       sessions: [
@@ -179,17 +154,17 @@ export class Result {
           journal: `session-${String(session).padStart(6, "0")}.journal`,
           session,
           started,
-          firmware: this.#paper.firmware,
+          firmware: this.#told.firmware,
           device: this.#whose.device || null,
-          breaks: this.#paper.breaks,
-          waits: this.#paper.waits,
-          ended: this.#paper.ended,
+          breaks: this.#told.breaks,
+          waits: this.#told.waits,
+          ended: this.#told.ended,
           outcome: outcome || "unfinished",
           verdict,
           person: { identifier, age_years, sex },
           calibration: { state: calibration, words, about, digest, transducer, vibrator },
-          settings: this.#paper.settings,
-          prior: this.#paper.prior || null,
+          settings: this.#told.settings,
+          prior: this.#told.prior || null,
           ...found,
         },
       ],
@@ -197,46 +172,9 @@ export class Result {
   }
 }
 
-function levelWords({ reading }) {
-  if (reading.level_db_hl === null) {
-    return "–";
-  }
-  const words = `${reading.sign} ${number(reading.level_db_hl)}`.trim();
-  const doubt = reading.symbol === "uncertain" ? "*" : "";
-  return reading.kind === "inferred" ? `(${words})` : `${reading.wide ? "~ " : ""}${words}${doubt}`;
-}
-
-function bandWords({ reading }) {
-  if (reading.low_db_hl === null) {
-    return "–";
-  }
-  const words = bandOf(reading);
-  return reading.kind === "inferred" ? `(${words})` : words;
-}
-
-function spreadWords({ sd_db: sd, inferred }) {
-  if (inferred) {
-    return `(${oneDecimal(inferred.sd_db)})`;
-  }
-  return sd === null ? "–" : oneDecimal(sd);
-}
-
-/** Return the table of an ear; `others`: columns beside its own. */
-function thresholdTable(ear, unit, others) {
-  const doubt = ear.may_conclude ? "" : `${verdictWord(ear)}, `;
-  const caption = `${capital(earName(ear))}: ${doubt}${outcomeWords(ear)}`;
-  const isConfirmed = ear.confirmed.length > 0;
-  const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each]));
-  const confirmed = [say("column_confirmed"), (hz) => confirmedWords(again.get(hz))];
-  const more = [...others, ...(isConfirmed ? [confirmed] : [])];
-  const columns = ["Hz", unit, say("column_band"), onPaper("column_sd"), ...more.map(([name]) => name)];
-  const rows = ear.thresholds.map((found) => {
-    const row = [number(found.frequency_hz), levelWords(found), bandWords(found), spreadWords(found)];
-    return [...row, ...more.map(([, cellOf]) => cellOf(found.frequency_hz))];
-  });
-  const made = table(caption, columns, rows);
-  made.classList.add(ear.ear);
-  return made;
+/** Return the verdict on an ear that is not laid over, as a row. */
+function verdictOf(ear) {
+  return { code: "of-ear-short", ear: routeOf(ear), of: { code: `test-${ear.verdict}` } };
 }
 
 /** Return a line of a list whose sentence follows the language. */
@@ -244,12 +182,4 @@ function lineOf(key, values) {
   const line = make("li");
   tell(line, () => say(key, values));
   return line;
-}
-
-function confirmedWords(again) {
-  if (!again) {
-    return "–";
-  }
-  const level = again.threshold_db_hl;
-  return level === null ? say(`outcome_${again.mark.replaceAll("-", "_")}`) : number(level);
 }

@@ -74,26 +74,32 @@ function headerOf({ usage }) {
 
 function checked(argument, text) {
   if (argument.choices) {
-    const word = text.toUpperCase();
-    if (!argument.choices.includes(word)) {
-      const allowed = argument.choices.join(", ");
-      throw new NotAllowed("value_choice", { name: argument.name, value: text, allowed });
-    }
-    return word;
+    return checkedChoice(argument, text);
   }
   if (argument.number) {
-    const value = Number(text);
-    const { low, high, whole, unit } = argument;
-    if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
-      throw new NotAllowed("value_number", { name: argument.name, value: text });
-    }
-    if (low !== undefined && (value < low || value > high)) {
-      throw new NotAllowed("value_bounds", { name: argument.name, value: text, low, high, unit });
-    }
-    return String(value);
+    return checkedNumber(argument, text);
   }
   if (/[\s,]/.test(text) || [...text].some((each) => each < " ")) {
     throw new NotAllowed("value_word", { name: argument.name, value: text });
   }
   return text;
+}
+
+function checkedChoice({ name, choices }, text) {
+  const word = text.toUpperCase();
+  if (!choices.includes(word)) {
+    throw new NotAllowed("value_choice", { name, value: text, allowed: choices.join(", ") });
+  }
+  return word;
+}
+
+function checkedNumber({ name, low, high, whole, unit }, text) {
+  const value = Number(text);
+  if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
+    throw new NotAllowed("value_number", { name, value: text });
+  }
+  if (low !== undefined && (value < low || value > high)) {
+    throw new NotAllowed("value_bounds", { name, value: text, least: low, most: high, unit });
+  }
+  return String(value);
 }

@@ -4,7 +4,7 @@ import { at, onClick, tell } from "./dom.js";
 import { mendAll } from "./field.js";
 import { limitsOf } from "./lines.js";
 import { NotAllowed } from "./table.js";
-import { number, say, unitOf } from "./words.js";
+import { own, say } from "./words.js";
 
 export class HandTone {
   #device;
@@ -40,7 +40,7 @@ export class HandTone {
   #showLimit() {
     if (this.#limits) {
       const { low, high } = this.#bounds;
-      tell(at("tone-limit"), () => say("tone_limit", { low: number(low), high: number(high) }));
+      tell(at("tone-limit"), () => say("tone_limit", { low, high }));
     }
   }
 
@@ -50,8 +50,8 @@ export class HandTone {
     const { low, high } = this.#bounds;
     if (value === "" || Number(value) < low || Number(value) > high) {
       const key = value === "" ? "value_missing" : "value_bounds";
-      const name = () => say("tone_level");
-      throw new NotAllowed(key, { name, value, low, high, unit: unitOf() }, "tone-level");
+      const name = own("tone_level");
+      throw new NotAllowed(key, { name, value, least: low, most: high }, "tone-level");
     }
     this.#isTold = false;
     await this.#device.ask("TONE", {

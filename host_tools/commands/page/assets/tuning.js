@@ -3,26 +3,28 @@
 import { at, fill, make, onClick, show, table, tell } from "./dom.js";
 import { pairs } from "./lines.js";
 import { personTyped } from "./person.js";
-import { asTold } from "./remarks.js";
-import { rounded } from "./rounding.js";
-import { number, say } from "./words.js";
+import { number, own, say } from "./words.js";
 
 const OVER = ["idle", "finished"];
 const STATES = [...OVER, "paused", "waiting"]; // of which something is said; else it is under way
 const DIMENSIONS = ["overall_db", "tilt_db", "mid_db", "soft_db"];
 const NOTES_MAX = 20;
 
-/** Return a difference as it is written with its sign; there is no -0. */
+/** Return a difference as it is written with its sign. */
 function signed(value_db) {
-  return `${rounded(value_db, 1) > 0 ? "+" : ""}${number(value_db, 1)}`;
+  return number(value_db, 1, true);
 }
 
 export class Tuning {
   #device;
   #problem;
+  #call;
+  #isPausedHere = false; // by the operator
+  #isWaiting = false;
 
-  constructor(device, onProblem) {
+  constructor(device, call, onProblem) {
     this.#device = device;
+    this.#call = call;
     this.#problem = onProblem;
     at("tune-form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -34,6 +36,7 @@ export class Tuning {
     }
     onClick("tune-pause", () => {
       const isPaused = at("tune-pause").getAttribute("aria-pressed") === "true";
+      this.#isPausedHere = !isPaused;
       this.#do(isPaused ? "TUNE:CONT" : "TUNE:PAUS");
     });
     onClick("tune-abort", () => this.#do("TUNE:ABOR"));
@@ -59,6 +62,7 @@ export class Tuning {
   }
 
   #found(found) {
+    const { comparisons, same, silent } = found;
     const isNone = found.finding === "none"; // what was not found has no figure
     const rows = DIMENSIONS.map((name, i) => [
       say(`tune_${name}`),
@@ -67,11 +71,11 @@ export class Tuning {
       isNone ? "-" : say("from_to", { low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
     ]);
     const columns = ["", say("tune_setting"), say("tune_wish"), say("column_band")];
-    const remarks = found.remarks.map((each) => make("p", {}, asTold([each])));
+    const remarks = found.remarks.map((each) => make("p", {}, say(each)));
     const isWish = found.finding === "wish";
     return [
       make("div", { class: "scroll" }, table(say("tune_caption"), columns, rows)),
-      make("p", {}, say("tune_counts", found)),
+      make("p", {}, say("tune_counts", { comparisons, same, silent })),
       isWish ? make("p", {}, say("tune_found_wish")) : null,
       ...remarks,
     ];
@@ -92,15 +96,13 @@ export class Tuning {
     fill(at("tune-fit"), say(about.aid === "ready" ? "tune_aid_ready" : "tune_aid_lost", { fit: about.fit }));
     fill(at("tune-pause"), say(isPaused ? "continue" : "pause"));
     at("tune-pause").setAttribute("aria-pressed", String(isPaused));
-    const done = { done: about.comparisons ?? 0, of: about.of ?? 0 };
-    const regret = about.expected_regret && number(Number(about.expected_regret), 2);
-    const words = [say(`tune_${STATES.includes(about.state) ? about.state : "under_way"}`)];
-    words.push(isUnderWay ? say("tune_done", done) : null);
-    words.push(isUnderWay && regret ? say("tune_regret", { regret }) : null);
-    fill(at("tune-state"), words.filter(Boolean).join(" "));
+    fill(at("tune-state"), stateWords(about, isUnderWay));
     if (!isUnderWay || isPaused) {
       fill(at("tune-now"));
     }
+    this.#isPausedHere &&= isPaused;
+    this.#isWaiting = about.state === "waiting" || (isPaused && !this.#isPausedHere);
+    this.callOperator();
   }
 
   /** Show what an unasked line of a tuning tells. */
@@ -108,12 +110,24 @@ export class Tuning {
     if (what === "speech") {
       tell(at("tune-now"), () => say(`tune_sounds_${about.place}`, about));
     } else if (what === "comparison") {
-      this.#note(() => say("tune_answered", { ...about, answer: say(`tune_${about.answer}`) }));
+      this.#note(() => say("tune_answered", { ...about, answer: own(`tune_${about.answer}`) }));
     } else if (what === "again" || what === "nobody-answers") {
       this.#note(() => say(what === "again" ? "tune_again" : "tune_nobody", about));
     } else if (what === "tuning") {
       fill(at("tune-told"));
       fill(at("tune-found"));
+    }
+  }
+
+  /** Call the operator, where they see the tuning, while it waits, but not for their own pause. */
+  callOperator() {
+    if (at("view-prepare").hidden) {
+      return;
+    }
+    if (this.#isWaiting) {
+      this.#call.to("tuning", () => at("tune-state").textContent, true);
+    } else {
+      this.#call.end();
     }
   }
 
@@ -123,4 +137,15 @@ export class Tuning {
     at("tune-told").prepend(item);
     at("tune-told").children[NOTES_MAX]?.remove();
   }
+}
+
+/** Say where a tuning is, and what it may still bring. */
+function stateWords(about, isUnderWay) {
+  const words = [say(`tune_${STATES.includes(about.state) ? about.state : "under_way"}`)];
+  if (isUnderWay) {
+    words.push(say("tune_done", { done: about.comparisons ?? 0, of: about.of ?? 0 }));
+    const { expected_regret: regret } = about;
+    words.push(...(regret ? [say("tune_regret", { regret: number(Number(regret), 2) })] : []));
+  }
+  return words.join(" ");
 }

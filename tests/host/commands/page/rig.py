@@ -78,13 +78,12 @@ class Cable:
                 far(data)
 
 
-class NeverSet:
-    """A cable to a device whose clock was never set: its lines are changed to what it says then."""
+class Retold:
+    """A cable on which what the firmware says is changed, line by line."""
 
-    TIME: Final = datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
-
-    def __init__(self, cable: Cable) -> None:
+    def __init__(self, cable: Cable, retell: Callable[[bytes], bytes]) -> None:
         self._cable = cable
+        self._retell = retell
         self._half = b""
         self.type = cable.type
 
@@ -93,14 +92,19 @@ class NeverSet:
 
     def _retold(self, data: bytes) -> bytes:
         *lines, self._half = (self._half + data).split(b"\n")
-        return b"".join(self._replace_clock(line) + b"\n" for line in lines)
+        return b"".join(self._retell(line) + b"\n" for line in lines)
 
-    def _replace_clock(self, line: bytes) -> bytes:
-        part = clock_part(self.TIME)
-        assert not part.works
-        told = answer_as_json([part])[1:-1].encode()
-        line = re.sub(rb'\{"name": "clock", [^{}]*\{[^{}]*\}[^{}]*\}', told, line)
-        return re.sub(rb"^\d{4}-\d\d-\d\dT\S*$", self.TIME.isoformat().encode(), line.strip())
+
+NEVER_SET: Final = datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
+
+
+def of_a_clock_never_set(line: bytes) -> bytes:
+    """Return a line as a device says it whose clock was never set."""
+    part = clock_part(NEVER_SET)
+    assert not part.works
+    told = answer_as_json([part])[1:-1].encode()
+    line = re.sub(rb'\{"name": "clock", [^{}]*\{[^{}]*\}[^{}]*\}', told, line)
+    return re.sub(rb"^\d{4}-\d\d-\d\dT\S*$", NEVER_SET.isoformat().encode(), line.strip())
 
 
 class Held:

@@ -93,7 +93,7 @@ def test_the_page_prints_what_was_found_and_no_buttons(page: Page, device: Devic
     device.until_over()
     expect_result(page)
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.locator("#result-ears svg").first.is_visible()
+    assert page.locator("#result-thresholds svg").first.is_visible()
     for hidden in ("header", "#print", "#next-person", "footer"):
         assert not page.locator(hidden).first.is_visible()
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -1,8 +1,11 @@
 """Whoever is to do or say something is called: by the tab's title and icon, and by a sound."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from device.simulator.aid import SimulatedAid
 from tests.firmware.whole_sessions import Leaves, a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
@@ -23,8 +26,8 @@ COUNTS = """{
 """
 
 
-def open_page(device: Device, operator: Operator) -> Page:
-    device.start()
+def open_page(device: Device, operator: Operator, aid: SimulatedAid | None = None) -> Page:
+    device.start(aid=aid)
     page = operator.open(device.stand_in(), before=COUNTS)
     page.click("#choose")
     expect(page.locator("#view-prepare")).to_be_visible()
@@ -116,3 +119,21 @@ def test_nobody_is_called_for_a_pause_of_their_own_but_for_one_of_the_device(
     device.until_told("! board-lost")
     expect(page).to_have_title("● The tone generator is lost. The test waits for it.")
     assert page.evaluate("sounded") > 0
+
+
+def test_a_tuning_that_waits_calls_but_for_no_pause_of_their_own(
+    device: Device, operator: Operator
+) -> None:
+    page = open_page(device, operator, SimulatedAid())
+    page.click("#tune-form button")
+    pause, state = page.locator("#tune-pause"), page.locator("#tune-state")
+    pause.click()
+    expect(state).to_contain_text("The tuning is paused.")
+    assert page.title() == TITLE
+    pause.click()
+    expect(state).to_contain_text("The tuning is under way.")
+    device.until_told("! nobody-answers")
+    expect(page).to_have_title(re.compile("^● The tuning is paused."))
+    assert page.evaluate("sounded") > 0
+    pause.click()
+    expect(page).to_have_title(TITLE)

@@ -53,8 +53,8 @@ def test_the_result_of_the_format_before_is_shown_and_saved(
     take(device, FORMATS / "2" / FINISHED)
     page = operator.join(device)
     expect_result(page)
-    expect(page.locator("#result-verdicts")).to_have_text("Verdict on the test: valid")
-    expect(page.locator("#result-tables table")).to_have_count(2)
+    expect(page.locator("#result-verdict")).to_have_text("Verdict on the test: valid")
+    expect(page.locator("#result-thresholds table")).to_have_count(2)
     assert save(page, "#save-json")["sessions"][0]["session"] == 1
 
 
@@ -73,4 +73,4 @@ def test_an_earlier_session_of_another_calibration_is_not_laid_over(
     page.locator("#earlier-list input").click()
     expect(page.locator("#earlier-list")).to_contain_text("cannot be compared")
     expect(page.locator("#earlier-list input")).not_to_be_checked()
-    assert page.locator("#result-ears .earlier").count() == 0
+    assert page.locator("#result-paper .earlier").count() == 0

@@ -17,7 +17,7 @@ from firmware_py.procedure.tuning import tells as of_tuning
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import PAGE_BYTES_MAX, exports_of, modules, page
 from host_tools.commands.page.bridge import BUSY, NO_PORT, UNPLUGGED
-from host_tools.commands.page.knowledge import OF_EVERY_DEVICE, knowledge, words_of
+from host_tools.commands.page.knowledge import OF_EVERY_DEVICE, knowledge, sentences_of
 from tests.firmware.rig import REPO
 from tests.host.journals import BOTH, GpPta
 
@@ -82,26 +82,29 @@ def test_the_page_listens_for_what_the_firmware_tells() -> None:
         if isinstance(each, type) and issubclass(each, tells.Tell) and each is not tells.Tell
     }
     told |= {"tuning", "tuning-over", "tuning-resumed", "hearing-aid"} | TOLD_BY_THE_LOOP
-    main = modules()["main.js"]
-    lists = re.findall(r"const (?:AFFECTS_STATE|OF_TUNING|OF_HAND) = \[(.*?)\]", main, re.DOTALL)
+    text = modules()["tidings.js"]
+    lists = re.findall(r"const (?:AFFECTS_STATE|OF_TUNING|OF_HAND) = \[(.*?)\]", text, re.DOTALL)
     heard = {word for each in lists for word in re.findall(r'"([\w-]+)"', each)}
-    heard |= set(re.findall(r'what === "([\w-]+)"', main))
+    heard |= set(re.findall(r'what === "([\w-]+)"', text))
     assert heard <= told
     assert len(heard) > 20
+
+
+def known_keys() -> set[str]:
+    return {*catalogue_of(ENGLISH).tables["page"]}
 
 
 def keys_of_the_page() -> Iterator[str]:
     """Yield the keys of the sentences that the page names in whole."""
     html = (ROOT / "page.html").read_text("utf-8")
     yield from re.findall(r'data-say="(\w+)"', html)
-    yield from re.findall(r'\bsay\(\s*"(\w+)"', scripts())
+    yield from re.findall(r'\b(?:say|own)\(\s*"(\w+)"', scripts())
     yield from re.findall(r'new NotAllowed\(\s*"(\w+)"', scripts())
     yield from (f"status_{key}" for key in re.findall(r'status\(\s*"(\w+)"', scripts()))
 
 
 def test_every_sentence_that_the_page_names_is_in_the_catalogue() -> None:
-    known = words_of(ENGLISH)
-    assert sorted(set(keys_of_the_page()) - set(known)) == []
+    assert sorted(set(keys_of_the_page()) - known_keys()) == []
 
 
 def made_keys() -> set[str]:
@@ -125,7 +128,7 @@ def made_keys() -> set[str]:
 
 
 def test_every_sentence_that_is_named_by_a_word_of_the_firmware_is_there() -> None:
-    assert sorted(made_keys() - set(words_of(ENGLISH))) == []
+    assert sorted(made_keys() - known_keys()) == []
 
 
 def test_every_error_of_the_console_has_an_operators_sentence() -> None:
@@ -134,7 +137,7 @@ def test_every_error_of_the_console_has_an_operators_sentence() -> None:
     assert len(numbers) > 15
     keys = {f"refused_{-n}" if n < 0 else f"error_{n}" for n in numbers if n < 0 or n > 100}
     keys.discard("error_200")  # how long a line may be, which is no error
-    assert sorted(keys - set(words_of(ENGLISH))) == []
+    assert sorted(keys - known_keys()) == []
 
 
 def test_no_sentence_of_the_page_is_left_over() -> None:
@@ -149,8 +152,8 @@ def test_no_sentence_of_the_page_is_left_over() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_has_each_language(language: str) -> None:
-    words, english = words_of(language), words_of(ENGLISH)
-    assert [*words] == [*english] == knowledge()["keys"]
+    words = sentences_of(language)
+    assert [*words] == [*sentences_of(ENGLISH)] == knowledge()["codes"]
     assert [*words.values()] == knowledge()["words"][language]
 
 
@@ -178,7 +181,7 @@ def test_the_page_says_the_command_that_makes_another_format_of_what_it_saves(
 ) -> None:
     saved, out = tmp_path / "saved.json", tmp_path / "out.json"
     assert gp_pta("export", BOTH, "-o", saved)[0] == 0
-    _, line = words_of(language)["save_note"].split(": gp-pta ")
+    _, line = catalogue_of(language).tables["page"]["save_note"].split(": gp-pta ")
     command, _, *options, _ = line.split()
     assert gp_pta(command, saved, *options, out) == (0, "", "")
     assert json.loads(out.read_text())["resourceType"] == "Bundle"

@@ -115,5 +115,5 @@ def test_the_operator_says_who_hears_the_tones(
     result = recorded_result(device.journal()).result
     heard = [say(each) for each in result.remarks if each.code == Code.EQUIPMENT_HEARD]
     assert heard == ([remark] if remark else [])
-    shown = page.locator("#result-verdicts").inner_text()
+    shown = page.locator("#result-verdict").inner_text()
     assert ("COULD NOT BE TESTED" in shown) == (remark is None)

@@ -81,6 +81,9 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
         expect(page.locator("#now-state")).to_contain_text("ear by bone")
         counted = re.compile(r"by bone ([2-9]|\d\d+) tones")
         expect(page.locator("#live-ears")).to_contain_text(counted)
+        if len(asked) == len(PLACES):  # it stays in sight, in grey, when the page is loaded again
+            page.reload()
+            expect(page.locator("#live-ears .threshold.grey")).not_to_have_count(0)
     expect(page.locator("#view-result")).to_be_visible()
 
     assert len(asked) == len(PLACES)
@@ -88,17 +91,11 @@ def test_bone_is_chosen_placed_drawn_and_told(device: Device, operator: Operator
     assert all(place in words for place, words in zip(PLACES, map(str.lower, asked), strict=True))
     ears = {str(ear.route): ear for ear in recorded_result(device.journal()).result.ears}
     assert len(ears) == 4
-    captions = page.locator("#result-ears figcaption").all_inner_texts()
-    for ear, caption in zip(("right", "left"), captions, strict=True):
-        air, bone = ears[ear], ears[f"{ear}-bone"]
-        assert caption.endswith(
-            f" · {air.tones} tones, {air.tones_heard} heard"
-            f" · by bone {bone.tones} tones, {bone.tones_heard} heard"
-        )
-    expect(page.locator("#result-losses")).to_contain_text("Right ear: conductive loss")
-    expect(page.locator("#result-means")).not_to_contain_text("conductive")
+    expect(page.locator("#result-thresholds table")).to_have_count(4)
+    expect(page.locator("#result-gaps")).to_contain_text("Right ear: conductive loss")
+    expect(page.locator("#result-grade")).not_to_contain_text("conductive")
 
 
 def test_without_bone_nothing_is_said_of_gaps_and_no_part_has_a_fault(page: Page) -> None:
     expect(page.locator("#check-words")).to_have_text("no fault found")
-    expect(page.locator("#result-gaps")).to_be_hidden()
+    expect(page.locator("#result-gaps")).to_have_count(0)

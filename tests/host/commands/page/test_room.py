@@ -20,6 +20,7 @@ from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 
 pytestmark = pytest.mark.xdist_group("page-words")
+TABLES: Final = "#result-thresholds table"
 WIDTHS_PX: Final = (390, 720, 1024, 1280, 1920)
 TWO_COLUMNS_PX: Final = 1024  # from here on
 HEIGHT_PX: Final = 900
@@ -68,8 +69,9 @@ def show_both_routes(device: Device, operator: Operator, journal: Path) -> Page:
     device.directory.mkdir(exist_ok=True)
     shutil.copy(journal, device.journal())
     page = operator.join(device)
-    expect(page.locator("#result-tables table")).to_have_count(4)
-    assert page.locator("#result-tables table").first.locator("thead th").count() == 7
+    expect(page.locator(TABLES)).to_have_count(4)
+    assert page.locator(TABLES).first.locator("thead th").count() == 4
+    page.locator("#result-fold summary").click()
     return page
 
 
@@ -92,9 +94,7 @@ def test_the_right_ear_is_left_of_the_left_one_and_bone_below_air(
     page = show_both_routes(device, operator, both_routes)
     page.set_viewport_size({"width": width, "height": HEIGHT_PX})
     rectangles = "each => each.map((e) => e.getBoundingClientRect().toJSON())"
-    right, left, right_bone, left_bone = page.locator("#result-tables table").evaluate_all(
-        rectangles
-    )
+    right, left, right_bone, left_bone = page.locator(TABLES).evaluate_all(rectangles)
     if width < TWO_COLUMNS_PX:
         assert right["y"] < left["y"] < right_bone["y"] < left_bone["y"]
         return

@@ -29,7 +29,7 @@ def test_a_number_is_allowed_up_to_its_bounds_and_not_beyond() -> None:
             if low is None or high > EXACT_MAX or "optional" not in argument:
                 continue
             word = f"{name}=" if "named" in command else ""
-            bounds = {"low": low, "high": high, "unit": argument["unit"]}
+            bounds = {"least": low, "most": high, "unit": argument["unit"]}
             for value in (int(low), int(high)):
                 tried.append((header, {name: value}))
                 expected.append(f"{header} {word}{value}")

@@ -82,7 +82,7 @@ def test_the_question_does_not_say_which_ear_it_could_be(
     expect(page.locator(SHOWN)).to_be_hidden()
     device.until_over()
     expect(page.locator("#view-result")).to_be_visible()
-    expect(page.locator("#result-about")).to_contain_text(told)
+    expect(page.locator("#result-facts")).to_contain_text(told)
     assert recorded_result(device.journal()).result.which_ear == "confirmed"
 
 

@@ -9,17 +9,20 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.procedure.reading import Kind, is_wide, read
+from firmware_py.findings.rows import level_row, row
+from firmware_py.procedure.reading import is_wide, read
+from firmware_py.procedure.reasons import NOMINAL_DB
 from firmware_py.procedure.route import BY_AIR
 from firmware_py.sessions.archive import Found, recorded_result
-from host_tools.catalogue import catalogue_of
+from host_tools.catalogue import language_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn
 
 pytestmark = pytest.mark.xdist_group("page")
 
 
-WORDS = catalogue_of("en")
+WORDS = language_of("en")
+TABLES = "#result-thresholds table"
 
 
 def type_person(page: Page) -> None:
@@ -43,34 +46,22 @@ def await_answers(page: Page, device: Device, count: int, before: int = 0) -> No
 def shown_levels(page: Page) -> dict[str, list[str]]:
     """Return the levels of the result's tables by ear, as they are written."""
     return {
-        ear: page.locator(f"#result-tables table.{ear} tbody tr td:nth-child(2)").all_inner_texts()
+        ear: page.locator(f"{TABLES}.{ear} tbody tr td:nth-child(2)").all_inner_texts()
         for ear in ("right", "left")
-        if page.locator(f"#result-tables table.{ear}").count()
+        if page.locator(f"{TABLES}.{ear}").count()
     }
-
-
-def level_words(level_db_hl: float) -> str:
-    """Return a level as a browser rounds it: halves away from zero."""
-    whole = int(abs(level_db_hl) + 0.5)
-    return f"−{whole}" if level_db_hl < 0 and whole else str(whole)
 
 
 def recorded_levels(recorded: Found) -> dict[str, list[str]]:
     """Return the same of the journal's result."""
-    found: dict[str, list[str]] = {}
     wanted_db = partial(recorded.header.settings.wanted_half_width_db, BY_AIR)
-    for ear in recorded.result.ears:
-        words = found.setdefault(ear.route.ear, [])
-        for threshold in ear.thresholds:
-            reading = read(threshold)
-            if reading.level_db_hl is None:
-                words.append("–")
-                continue
-            level = f"{reading.sign} {level_words(reading.level_db_hl)}".strip()
-            wide = "~ " * is_wide(threshold, wanted_db(threshold.frequency_hz))
-            inferred = reading.kind == Kind.INFERRED
-            words.append(f"({level})" if inferred else f"{wide}{level}{'*' * reading.doubtful}")
-    return found
+    return {
+        ear.route.ear: [
+            WORDS.say(level_row(read(t), wide=is_wide(t, wanted_db(t.frequency_hz))))
+            for t in ear.thresholds
+        ]
+        for ear in recorded.result.ears
+    }
 
 
 def run_whole_test(
@@ -110,8 +101,8 @@ def run_whole_test(
 
 
 def check_result(page: Page, journal: Path) -> None:
-    ears = page.locator("#result-ears figcaption").all_inner_texts()
-    assert [each.split(" · ")[0] for each in ears] == ["Right ear", "Left ear"]
+    ears = page.locator("#result-thresholds figcaption").all_inner_texts()
+    assert ears == ["right ear", "left ear"]
     recorded = recorded_result(journal)
     assert recorded.result.outcome == "complete"
     assert [ear.route.ear for ear in recorded.result.ears] != []
@@ -119,7 +110,7 @@ def check_result(page: Page, journal: Path) -> None:
     assert shown_levels(page) == recorded_levels(recorded)
     assert recorded.header.person.identifier == "P-17"
     assert recorded.header.person.sex == "F"
-    about = page.locator("#result-about").inner_text()
+    about = page.locator("#result-facts").inner_text()
     assert "Zoë <b>Bold</b>" in about
     assert "P-17" in about
     stray = recorded.result.stray_presses
@@ -142,21 +133,19 @@ def test_a_whole_test_by_clicks_over_web_serial(
     run_whole_test(page, device, end, replug)
     check_result(page, device.journal())
     assert page.evaluate("navigator.serial.asked") == 0, "nobody chose the port again"
-    columns = page.locator("#result-tables table.right th[scope=col]")
-    assert columns.all_inner_texts()[1] == "dB HL"
-    assert page.locator("#result-means li").count() == 3, "of each ear, and of the person"
-    meant = page.locator("#result-meant li")
-    assert meant.count() == 3, "which thresholds, of the grades, and of the age norm"
+    columns = page.locator(f"{TABLES}.right th[scope=col]")
+    assert columns.all_inner_texts()[1] == WORDS.say(row("row-level", ear="right"))
+    assert page.locator("#result-grade li").count() == 3, "of each ear, and of the person"
 
     # The same without a calibration: nothing follows that needs dB HL.
     monkeypatch.setattr(CalibrationInForce, "nominal", True)
     page.reload()
     expect(page.locator("#result-outcome")).to_have_text("NOT FINAL: UNCALIBRATED")
-    assert columns.all_inner_texts()[1] == "dB (not calibrated)"
-    assert page.locator("#result-means li").all_inner_texts() == [WORDS.say("report", "nominal")]
-    none = WORDS.say("report", "no_norm", why=WORDS.say("report", "nominal_why"))
-    assert meant.all_inner_texts()[1:] == [none], "and no word of grades"
-    assert "nominal dB" in page.locator("#result-ears svg").first.inner_html()
+    nominal = row("row-level", ear="right", unit=NOMINAL_DB)
+    assert columns.all_inner_texts()[1] == WORDS.say(nominal)
+    assert page.locator("#result-grade p").all_inner_texts() == [WORDS.say(row("no-mean-nominal"))]
+    unit = WORDS.say(row("unit-nominal-db"))
+    assert unit in page.locator("#result-thresholds svg").first.inner_html()
     assert shown_levels(page) == recorded_levels(recorded_result(device.journal()))
 
 

@@ -36,7 +36,7 @@ def type_b(page: Page) -> None:
 
 def is_of_a(page: Page, name: str) -> None:
     """Expect that all of the result is of the first person, who has this name."""
-    about = page.locator("#result-about")
+    about = page.locator("#result-facts")
     expect(about).to_contain_text("P-A")
     expect(about).to_contain_text("1958" if name else "age")
     assert ("Anna" in about.inner_text()) == bool(name)

@@ -1,0 +1,217 @@
+// Where the test of the device is, and the view that belongs to that.
+
+import { note, problem } from "./alerts.js";
+import { questionOf } from "./check.js";
+import { at, show } from "./dom.js";
+import { isBoardLost, pairs } from "./lines.js";
+import { Live } from "./live.js";
+import { whoseIs } from "./person.js";
+import { Refused } from "./talk.js";
+import { Lost } from "./ways.js";
+import { say } from "./words.js";
+
+const REFRESH_MS = 250;
+const QUIET_MS = 6000; // then it is asked whether the device is still there
+const PIN_NEEDED = -203;
+const NOT_NOW = -221;
+
+export class Follower {
+  #device;
+  #screen;
+  #call;
+  #prepare;
+  #result;
+  #refreshing = null;
+  #isStale = false;
+  #isResultLocked = false;
+  #sawBegin = false;
+  #begun = 0; // tests, since this page was loaded
+  #resultOf = null; // how many had begun when the result was asked for that is shown
+
+  /** `onIdle` prepares a test; `result` shows one. */
+  constructor(device, screen, call, onIdle, result) {
+    this.#device = device;
+    this.#screen = screen;
+    this.#call = call;
+    this.#prepare = onIdle;
+    this.#result = result;
+    this.live = new Live(() => device.serial);
+    this.about = {}; // what SESS:STAT? told last
+    this.isPausedHere = false; // by the operator, who is not called for that
+  }
+
+  begin() {
+    setInterval(() => this.#lookAround(), QUIET_MS / 2);
+    document.addEventListener("visibilitychange", () => this.#lookAround());
+  }
+
+  /** Ask, when nothing was heard for long, whether the device is still there. */
+  #lookAround() {
+    const isQuiet = performance.now() - this.#device.heardAt > QUIET_MS;
+    if (this.#device.isThere && isQuiet) {
+      this.refresh();
+    }
+  }
+
+  /** Take that a test has begun. */
+  hasBegun() {
+    this.#isResultLocked = this.isPausedHere = false;
+    this.#sawBegin = true;
+    this.#begun += 1;
+    this.live.begin();
+  }
+
+  /** Take that nothing is known of a test that begins from now on, or ends. */
+  loseSight() {
+    this.#sawBegin = false;
+  }
+
+  /** Ask for the result again, whether it was locked or is shown. */
+  async lookAgain() {
+    this.#isResultLocked = false;
+    if (this.#screen.shown === "result") {
+      this.#screen.leave();
+    }
+    await this.refresh();
+  }
+
+  /** Ask where the test is, once at a time, and once more if something has happened meanwhile. */
+  refresh() {
+    this.#isStale = true;
+    this.#refreshing ??= this.#keepFresh().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #keepFresh() {
+    try {
+      while (this.#isStale && this.#device.isThere) {
+        this.#isStale = false;
+        await this.#look();
+        await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+      }
+    } catch (error) {
+      if (!(error instanceof Lost)) {
+        problem(error); // what is lost was told already
+      }
+    }
+  }
+
+  async #look() {
+    const begun = this.#begun;
+    this.about = pairs(await this.#device.ask("SESS:STAT?"));
+    const { state } = this.about;
+    this.#screen.board(isBoardLost(this.about));
+    if (state !== "idle" && state !== "finished") {
+      await this.#lookAtTest();
+      return;
+    }
+    const { shown } = this.#screen;
+    // A test that began and ended between two looks was not live.
+    const wasTest = shown === "live" || this.#sawBegin;
+    if (state === "finished" && (wasTest || shown !== "prepare")) {
+      await this.#lookAtResult(begun);
+    } else if (shown !== "prepare") {
+      await this.#prepare();
+    }
+  }
+
+  async #lookAtTest() {
+    if (this.#screen.shown !== "live" && !this.#sawBegin) {
+      this.live.begin();
+      this.live.takenUp();
+    }
+    const result = await this.#resultSoFar();
+    const session = Number(this.about.session);
+    if (result && result.session !== session) {
+      this.#isStale = true; // meanwhile another test has begun
+      return;
+    }
+    // Before the PIN only the number is told.
+    const whose = result ? whoseIs(this.#device.serial, result) : { session, typed: {} };
+    this.#screen.view("live");
+    this.live.state(this.about, result, whose);
+    this.#screen.status(statusOf(this.about));
+    this.#callFor(this.about);
+  }
+
+  /** Call the operator, unless nothing is asked, or the operator had the test paused. */
+  #callFor(about) {
+    const { check = "", ear = "", reasons = "", state } = about;
+    const isPaused = state === "paused";
+    if (isBoardLost(about)) {
+      this.#call.to("board", () => say("status_board_lost"), true);
+    } else if (check || (isPaused && !this.isPausedHere)) {
+      this.#call.to(`${check} ${ear} ${reasons}`, () => questionOf(check, ear), isPaused);
+    } else {
+      this.#call.end();
+    }
+  }
+
+  /** Show the last test, of so many that began, once: what is laid over it by hand stays. */
+  async #lookAtResult(begun) {
+    const before = this.#screen.shown;
+    const result = await this.#resultSoFar();
+    if (result && (before !== "result" || this.#resultOf !== begun)) {
+      if (!(await this.#result.showLast(result))) {
+        this.#isStale = true;
+        return;
+      }
+      this.#resultOf = begun;
+    }
+    if (this.#screen.shown !== before) {
+      return; // meanwhile the operator went on to the next test
+    }
+    this.live.end();
+    show(at("result-locked"), result === null);
+    show(at("result-body"), result !== null);
+    show(at("same-person"), result !== null);
+    this.#screen.view("result");
+    this.#screen.status("finished");
+  }
+
+  async #resultSoFar() {
+    if (this.#isResultLocked) {
+      return null;
+    }
+    try {
+      return JSON.parse(await this.#device.ask("SESS:RES?"));
+    } catch (error) {
+      if (error instanceof Refused && error.number === PIN_NEEDED) {
+        this.#isResultLocked = true; // each refusal would be one more error in the device's queue
+        return null;
+      }
+      throw error;
+    }
+  }
+
+  /** Show the last result, or say why there is none: no test, or one of an earlier format. */
+  async showResult() {
+    this.#screen.leave();
+    this.#isResultLocked = false;
+    await this.refresh();
+    if (this.about.state !== "idle") {
+      return;
+    }
+    try {
+      const { session: number } = JSON.parse(await this.#device.askOperator("SESS:RES?"));
+      note(() => say("earlier_format", { number }));
+    } catch (error) {
+      if (error.number === NOT_NOW) {
+        note(() => say("no_result"));
+      } else {
+        problem(error);
+      }
+    }
+  }
+}
+
+/** Return what is under way, as a screen reader hears it. */
+function statusOf(about) {
+  const asked = { ear: "asking", placing: "placing" }[about.check];
+  if (asked || about.state === "paused") {
+    return asked ?? "paused";
+  }
+  return about.check ? "checking" : isBoardLost(about) ? "board_lost" : "under_way";
+}
