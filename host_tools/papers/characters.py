@@ -90,7 +90,7 @@ def _table(screen: "Console", table: Table, shown: Shown) -> None:
 
     _line(screen, shown.say(table["caption"]), _colour(table["of"]))
     head, *columns = table["columns"]
-    drawn = Drawn(box=None, pad_edge=False, header_style=TITLE)
+    drawn = Drawn(box=None, pad_edge=False, collapse_padding=True, header_style=TITLE)
     drawn.add_column(text(head))
     for each in columns:
         drawn.add_column(text(each), justify="right")
