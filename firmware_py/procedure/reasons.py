@@ -184,10 +184,10 @@ DECIMALS: Final[Mapping[str, int]] = {
     # of rows alone
     "level": 0, "low": 0, "high": 0, "mean_level": 1, "offset_db": 1, "sd_db": 1, "most_db": 1,
     "retest_db": 1, "minutes": 1, "trial_s": 1, "percent": 0, "ms": 0, "half": 0, "shift": 0,
-    "rate": 1,
+    "rate": 1, "ratio": 1, "change_db": 1,
 }  # fmt: skip
 HUNDREDTHS: Final = 2
-SIGNED: Final = ("difference_db", "retest_db", "shift")  # written with a plus too
+SIGNED: Final = ("difference_db", "retest_db", "shift", "change_db")  # written with a plus too
 
 # Of the levels in a reason. Without it they are dB HL; no journal has it, see `in_nominal_db`.
 UNIT: Final = "unit"
@@ -216,7 +216,7 @@ REASONS: Final = ("why", "doubt", "ago", "differs", "signs", "limits", "by_ear")
 # Of several each, and what stands between two of these.
 SEVERAL: Final[Mapping[str, str]] = {
     "frequencies_hz": ", ", "boards": ", ", "signs": ", ", "limits": ", ", "by_ear": "; ",
-    "parts": "; ", "begun_at": "; ", "criteria": "; ",  # of rows alone
+    "parts": "; ", "begun_at": "; ", "criteria": "; ", "findings": " ",  # of rows alone
 }  # fmt: skip
 
 Part = Any  # a number, a text, a reason, or a tuple of these

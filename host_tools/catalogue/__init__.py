@@ -28,7 +28,8 @@ ENGLISH: Final = "en"
 MINUS: Final = "−"  # as wide as a plus
 REASONS: Final = "remarks"  # the table of the firmware's reasons
 PERCENT: Final = "percent"  # so the codes of percentages begin
-SAID: Final = (REASONS, "paper", "steps", "people")  # tables of reasons and rows, by codes
+# Tables of reasons and rows, by codes.
+SAID: Final = (REASONS, "paper", "steps", "people", "prescription")
 
 _FILES: Final = files("host_tools.catalogue")
 

@@ -20,14 +20,14 @@ from firmware_py.procedure.tuning.tells import SpeechTold
 from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
 from host_tools.commands.prescribe.from_session import Waived
-from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.tuned import TunedPaper
+from host_tools.commands.prescribe.paper import Sheet
+from host_tools.commands.prescribe.tuned import Tuned
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal
 from host_tools.commands.replay.tuning_picture import draw_tuning
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import show_verdict, teller
 from host_tools.devices.simulation import start_devices
-from host_tools.devices.tuning import FINDINGS, Person, setting_of, show_result, tune
+from host_tools.devices.tuning import Person, finding_words, setting_of, show_result, tune
 from host_tools.errors import HostError
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.newest import TUNINGS, newest_in
@@ -88,8 +88,7 @@ def fit_and_tune(
         raise HostError("--fit: an aid has two ears, and one of them has no thresholds to fit")
     fit = fit_of_ears(ears)
     write_fit(data / "aid.fit", fit)
-    prescription = PrescriptionPaper(session, ears, fit, None, SIMULATED, ENGLISH)
-    prescription.write(data / "fit.svg")
+    Sheet(session, ears, fit).write(data / "fit.svg", SIMULATED, ENGLISH)
     screen.print()
     if why := why_not_played():
         words = f"{RULE.upper()} prescribes; in {data}: aid.fit, fit.svg; nobody tunes it: {why}"
@@ -108,11 +107,10 @@ def fit_and_tune(
     verdict = replay_tuning_journal(newest_in(data, TUNINGS))
     show_result(screen, result, wish_db)
     show_verdict(screen, verdict)
-    header = verdict.header
-    tuned = TunedPaper(session, ears, fit, header, result, SIMULATED, ENGLISH)
+    tuned = Tuned(fit, verdict.header, result)
     write_fit(data / "tuned.fit", tuned.fit)
-    tuned.write(data / "tuned.svg")
-    title = f"a simulated wearer tunes: {FINDINGS[result.finding]}"
+    Sheet(session, ears, fit, tuned=tuned).write(data / "tuned.svg", SIMULATED, ENGLISH)
+    title = f"a simulated wearer tunes: {finding_words(result)}"
     draw_tuning(verdict.steps, data / "tuning.svg", title, wish_db)
     show(
         screen,

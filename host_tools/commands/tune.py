@@ -20,11 +20,12 @@ from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.sessions.identity import Identity, Meeting, differences
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.exports import AID_ENDINGS
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.live import data_directory, show_verdict, teller
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess
-from host_tools.devices.tuning import FINDINGS, show_result, tune
+from host_tools.devices.tuning import finding_words, show_result, tune
 from host_tools.devices.unfinished import check_tuning
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -131,18 +132,21 @@ def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "Tuni
     from device.hearing_aid.fit_file import read_fit
     from firmware_py.procedure.tuning.space import Setting
     from host_tools.commands.prescribe.exports import fit_as
-    from host_tools.commands.prescribe.words import fit_words
+    from host_tools.commands.prescribe.remarks import fit_rows
 
     tuned = read_fit(arguments.fit).tune(Setting.of(result.setting_db))
     if tuned.of.person is None:
         tuned = replace(tuned, of=replace(tuned.of, person=verdict.header.identifier))
     for path in arguments.write:
-        said = [f"{arguments.fit.name} as it was tuned: {verdict.journal.name}", *fit_words(tuned)]
+        said = [
+            f"{arguments.fit.name} as it was tuned: {verdict.journal.name}",
+            *map(language_of(ENGLISH).say, fit_rows(tuned)),
+        ]
         write_text(path, fit_as(_aid_ending(path), tuned, said))
     if arguments.picture is not None:
         from host_tools.commands.replay.tuning_picture import draw_tuning
 
-        title = f"{arguments.fit.name}, tuned: {FINDINGS[result.finding]}"
+        title = f"{arguments.fit.name}, tuned: {finding_words(result)}"
         draw_tuning(verdict.steps, arguments.picture, title)
 
 
@@ -171,10 +175,10 @@ def _whose(arguments: argparse.Namespace) -> Identity:
 
 def _tell_for_whom(arguments: argparse.Namespace, screen: "Console") -> None:
     from device.hearing_aid.fit_file import read_fit
-    from host_tools.commands.prescribe.words import fit_words
+    from host_tools.commands.prescribe.remarks import fit_rows
 
-    for line in fit_words(read_fit(arguments.fit)):
-        show(screen, line, "yellow", soft_wrap=True)
+    for row in fit_rows(read_fit(arguments.fit)):
+        show(screen, language_of(ENGLISH).say(row), "yellow", soft_wrap=True)
 
 
 def _aid_ending(path: Path) -> str:

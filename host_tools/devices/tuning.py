@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.findings.rows import row
 from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tells import BoardLostTold, ErrorTold, PauseTold, Tell
 from firmware_py.procedure.tuning import tells
@@ -11,6 +12,7 @@ from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import say
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.devices.hearing_aid import HearingAidProcess
 from host_tools.devices.patience import Wait
 from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
@@ -29,13 +31,13 @@ WORDS: Final[Mapping[str, str]] = {
     "second": "the second is better",
     "same": "no difference",
 }
-FINDINGS: Final[Mapping[str, str]] = {
-    Finding.WISH: "a wish was found",
-    Finding.UNSURE: "a wish was found, less surely than it should be",
-    Finding.NONE: "no wish shows: the prescription stays",
-}
 # Takes the name of what is told unasked, and what it tells; returns a line to type, or "".
 Person = Callable[[str, Tell | None], str]
+
+
+def finding_words(result: TuningResult) -> str:
+    """Return what a tuning found, in English."""
+    return language_of(ENGLISH).say(row(f"finding-{result.finding}"))
 
 
 def nobody(_what: str, _told: Tell | None) -> str:
@@ -219,7 +221,7 @@ def show_result(
     off = f"; the setting is {off_words(result.expected_regret)}" if found else ""
     screen.print(
         f"{result.comparisons} comparisons, {result.same} without a difference; "
-        f"{FINDINGS[result.finding]}{off}"
+        f"{finding_words(result)}{off}"
     )
     for remark in result.remarks:
         show(screen, f"remark: {say(remark)}", "yellow")

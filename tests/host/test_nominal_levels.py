@@ -1,8 +1,6 @@
 """Without a calibration no form says dB HL of a level: screens, console, paper, pages, exports."""
 
-import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -10,18 +8,17 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import pairs
+from firmware_py.paper.blocks import Paper
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.export.examination import read_examination
-from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
-from host_tools.commands.prescribe.from_session import Waived
-from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.screen import print_prescription
-from host_tools.commands.prescribe.words import remarks
+from host_tools.commands.prescribe.from_session import Waived, source_of_session
+from host_tools.commands.prescribe.paper import Sheet
+from host_tools.commands.prescribe.prescription import Prescription
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.document import Document
-from host_tools.recordings.heading import NO_HEADING
+from host_tools.papers import Shown as InLanguage
+from host_tools.papers.html import sections_as_html
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.commands.export.every_form import FORMS, leaves_of
 from tests.host.commands.export.sessions import write
@@ -33,7 +30,7 @@ from tests.host.renderers import RENDERERS, Shown
 OF_DB_HL: Final = {
     "report": ("overdue_means", "uncalibrated_means", "nominal"),
     "paper": ("state-overdue-means", "state-uncalibrated-means", "no-mean-nominal"),
-    "prescription": ("whom_not_judged",),
+    "prescription": ("whom-not-judged", "uncalibrated-fit", "fit-uncalibrated"),
     "page": ("fault_calibration", "calibration_overdue", "calibration_uncalibrated", "error_104"),
     "people": ("people-uncalibrated",),
 }
@@ -42,7 +39,7 @@ CALIBRATED_ALONE: Final = {
     "report": ("mean", "mean_at_least", "mean_at_most", "grade_below", "gap_rule"),
     "paper": ("mean", "mean-at-least", "mean-at-most", "grade-below", "gap-rule"),
     "record": ("level_of",),
-    "prescription": ("whom_normal", "whom_normal_doubt"),
+    "prescription": ("whom-normal", "whom-normal-doubt"),
     "remarks": ("unit-db-hl",),
 }
 
@@ -59,12 +56,11 @@ def test_no_other_sentence_names_db_hl(language: str) -> None:
     assert named == {(p, key) for each in places for p, keys in each.items() for key in keys}
 
 
-def of_levels(told: str | Document) -> str:
-    """Return a text or paper without what speaks of dB HL itself."""
-    text = told if isinstance(told, str) else json.dumps(asdict(told), ensure_ascii=False)
+def of_levels(text: str) -> str:
+    """Return a text without what speaks of dB HL itself."""
     tables = catalogue_of(ENGLISH).tables
     about = [tables[place][key] for place, keys in OF_DB_HL.items() for key in keys]
-    for sentence in [*about, "the levels of this fit are no dB HL"]:
+    for sentence in about:
         for part in re.split(r"\{\w+\}", sentence):
             text = text.replace(part, "") if "dB HL" in part else text
     return text
@@ -89,9 +85,9 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     path = tmp_path / LEFT_S2.name
     session = nominal_session(path)
     examination = read_examination(path)
-    (ear,) = prescribe_session(session, "nal-r", "closed", waived=Waived(uncalibrated=True))
-    fit = fit_of_ears([ear])
-    print_prescription([ear], fit, None, remarks([ear], fit))
+    source = source_of_session(session, Waived(uncalibrated=True))
+    made = Prescription.of(source, "nal-r", "closed", None)
+    made.print([])
     shown = Shown(session, path)
     forms = {
         **{name: of_levels(render(shown)) for name, render in RENDERERS.items()},
@@ -99,7 +95,7 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
         "events": pairs({"why": session.result.remarks}),
         "what if": "\n".join(Comparison.of(session, Supposition(response_noise_db=4.0)).lines()),
         "prescribe": of_levels(capsys.readouterr().out),
-        "fit": of_levels(PrescriptionPaper(session, [ear], fit, None, NO_HEADING, "en").document()),
+        "fit": of_levels(html_of(Sheet(session, made.ears, made.fit).paper())),
     }
     assert {form for form, text in forms.items() if "dB HL" in text} == set()
     forms["screen"] = forms["watch"] + forms["live"]
@@ -110,6 +106,10 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     for name in ("screen", "AUD", "fhir"):
         assert "perhaps beyond the limit of 100 dB (not calibrated)" in forms[name], name
     assert '"unit": "nominal-db"' in write(FORMS["json"].encode, [examination]).decode()
+
+
+def html_of(paper: Paper) -> str:
+    return sections_as_html(paper["sections"], InLanguage())
 
 
 def text_of(content: bytes) -> str:

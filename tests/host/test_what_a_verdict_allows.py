@@ -38,9 +38,9 @@ from host_tools.commands.prescribe.ear_prescription import (
     fit_of_ears,
     prescribe_session,
 )
-from host_tools.commands.prescribe.paper import PrescriptionPaper
+from host_tools.commands.prescribe.paper import Sheet
+from host_tools.commands.prescribe.remarks import remark_rows
 from host_tools.commands.prescribe.source import NothingToPrescribeError
-from host_tools.commands.prescribe.words import remarks as prescription_remarks
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.commands.report.history import History
@@ -54,7 +54,6 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.errors import HostError
-from host_tools.recordings.heading import NO_HEADING
 from host_tools.recordings.recorded_session import Trial, replay_session
 from tests.host.commands.export.sessions import as_fhir, as_json, as_nhanes_csv, as_parquet
 from tests.host.commands.export.test_bundle import resources_of
@@ -328,9 +327,9 @@ def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str
         prescribe_session(session, "nal-r", "closed", "left")
     (ear,) = prescribe_session(session, "nal-r", "closed")
     assert ear.ear == "right"
-    said = prescription_remarks([ear], fit_of_ears([ear]))
-    assert any(line.startswith("left ear: nothing is prescribed, it") for line in said)
-    assert say(SILENT) in said
+    told = remark_rows([ear], fit_of_ears([ear]))
+    assert {"code": "not-prescribed", "ear": "left", "why": {"code": f"test-{verdict}-why"}} in told
+    assert SILENT.to_record() in told
 
 
 def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
@@ -347,11 +346,12 @@ def test_a_prescription_for_the_other_ear_begins_with_the_verdicts() -> None:
     session = a_session(HALF)
     ears = prescribe_session(session, "nal-r", "closed")
     fit = fit_of_ears(ears)
-    paper = PrescriptionPaper(session, ears, fit, None, NO_HEADING, "en").document()
-    assert paper.standing.startswith("NOT FINAL: ")
-    heads = {block["headline"] for block in paper.blocks[:2]}
-    assert "Verdict on the test, left ear: COULD NOT BE TESTED" in heads
-    assert "Verdict on the test, right ear: valid" in heads
+    told = Sheet(session, ears, fit).paper()
+    assert (told["standing"]["code"], told["final"]) == ("not-final", False)
+    heads = {each["headline"]["ear"]: each["headline"] for each in told["sections"][0]["blocks"]}
+    verdicts = {ear: (head["code"], head["verdict"]["code"]) for ear, head in heads.items()}
+    assert verdicts["left"] == ("verdict-ear-not", "test-could-not-be-tested")
+    assert verdicts["right"] == ("verdict-ear", "test-valid")
 
 
 def test_a_page_of_people_shows_what_is_doubtful_faintly_and_names_it(tmp_path: Path) -> None:

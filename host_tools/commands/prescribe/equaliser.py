@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from device.speech import CONVERSATION_DB_SPL, LOUD_DB_SPL, FloatArray
+from firmware_py.findings.rows import Row, row
 from firmware_py.procedure.outcomes import Outcome
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 
@@ -24,11 +25,6 @@ CHECKED_HZ: Final = np.geomspace(20.0, 20000.0, 721)
 CORRECTIONS: Final = 40  # of the gains of bells, which overlap
 BELL_MAX_DB: Final = 30.0
 DIGITS: Final = 2
-NO_AID: Final = (
-    "An equaliser is no hearing aid: it does not compress, nothing limits what comes out, it helps "
-    "with sound that is played and not with what is said in the room, and what the earphone does "
-    "by itself is not in it."
-)
 
 
 @dataclass(frozen=True)
@@ -112,16 +108,10 @@ def louder_db(pairs: Iterable[tuple[Curve, Sequence[Bell]]], preamp_db: float) -
     return max(math.floor(float(np.min(room_db)) * 10.0) / 10.0, 0.0)
 
 
-def words_for(louder: float) -> list[str]:
-    """Return what has to be said with a file: what it is not, and how loud it may be played."""
-    return [
-        NO_AID,
-        "Nothing is louder with it than without, until the volume is turned up. Turned up by "
-        f"{louder:.1f} dB or less from where speech is as loud as in a room, speech of "
-        f"{LOUD_DB_SPL:g} dB SPL stays below the most output with its peaks; what is louder does "
-        "not. Gains are those for conversational speech, less where that would be too much for "
-        f"loud speech or a threshold is in doubt, and at most {GAIN_MAX_DB:g} dB.",
-    ]
+def equaliser_rows(louder: float) -> list[Row]:
+    """Say what a file is not, and how loud it may be played."""
+    figures = {"offset_db": louder, "level": LOUD_DB_SPL, "gain_max_db": GAIN_MAX_DB}
+    return [row("equaliser-no-aid"), row("equaliser-louder", **figures)]
 
 
 def _bells(centers_hz: Sequence[float], gains_db: FloatArray, qs: Sequence[float]) -> list[Bell]:

@@ -11,26 +11,23 @@ extrapolates on a line, so the file goes from 20 Hz to 20 kHz.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from firmware_py.findings.rows import Row, row
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.equaliser import (
-    NO_AID,
     Bell,
     Curve,
     bells,
+    equaliser_rows,
     highest_db,
     louder_db,
-    words_for,
 )
 
 SIGNATURE_HZ: Final = np.geomspace(20.0, 20000.0, 121)
-AUTOEQ_SAYS: Final = (
-    "Only differences count: 0 dB is the frequency with the most gain. AutoEq makes filters of its "
-    "own from it: by default it stops at 6 dB (--max-gain), and its preamp keeps them below 0 dB."
-)
 
 
 def easyeffects_preset(curves: Sequence[Curve], remarks: Sequence[str]) -> tuple[str, list[str]]:
@@ -45,7 +42,7 @@ def easyeffects_preset(curves: Sequence[Curve], remarks: Sequence[str]) -> tuple
     """
     pairs = [(curve, bells(curve)) for curve in curves]
     preamp_db = -max(highest_db(filters) for _, filters in pairs)
-    said = words_for(louder_db(pairs, preamp_db))
+    said = _in_english(equaliser_rows(louder_db(pairs, preamp_db)))
     equaliser: dict[str, Any] = {
         "bypass": False,
         "input-gain": preamp_db,
@@ -81,7 +78,7 @@ def autoeq_signature(curve: Curve, remarks: Sequence[str]) -> tuple[str, list[st
     """Return a sound signature for one ear, and what has to be said with it."""
     at = np.interp(np.log2(SIGNATURE_HZ), np.log2(curve.frequencies_hz), curve.gain_db)
     relative_db = at - curve.gain_db.max()
-    said = [NO_AID, AUTOEQ_SAYS]
+    said = _in_english([row("equaliser-no-aid"), row("autoeq-differences")])
     # A comment with a comma would be taken for the head of the two columns.
     comments = [f"# {each.replace(',', ';')}" for each in (f"{curve.ear} ear", *said, *remarks)]
     rows = [
@@ -89,3 +86,7 @@ def autoeq_signature(curve: Curve, remarks: Sequence[str]) -> tuple[str, list[st
         for frequency_hz, level_db in zip(SIGNATURE_HZ, relative_db, strict=True)
     ]
     return "\n".join([*comments, "frequency,raw", *rows]) + "\n", said
+
+
+def _in_english(rows: Iterable[Row]) -> list[str]:
+    return [*map(language_of(ENGLISH).say, rows)]

@@ -13,13 +13,13 @@ from device.audiogram_tables.ears import TableEar
 from device.audiogram_tables.table import Table
 from device.hearing_aid.whose import Whose
 from firmware_py.calibration.in_force import UNCALIBRATED
+from firmware_py.findings.rows import Row, row
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import FIFTY_PERCENT
-from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.prescribe.source import Source
 from host_tools.commands.prescribe.taken import Taken
 from host_tools.errors import HostError
@@ -28,16 +28,10 @@ MARK: Final = "of-the-table"  # of a threshold, which was not measured here
 HIGHEST_HZ: Final = AUDIOGRAM_FREQUENCIES_HZ[-1]  # above it no aid has a band
 # What is said of frequencies that get no gain, by the name that they have in JSON.
 LACKING: Final = {
-    "no_response_without_limit_hz": (
-        "no response at {hz} Hz, and the table does not tell up to which level: there is no gain "
-        "for it; in the table the limit is written >110"
-    ),
-    "above_all_bands_hz": "{hz} Hz is left out: an aid has no band there",
-    "left_out_hz": (
-        "{hz} Hz is left out, as it is not known of the other ear, and two ears have the same "
-        "bands; --ear {ear} fits this one alone"
-    ),
-    "not_known_hz": "not known at {hz} Hz: no threshold is made up there",
+    "no_response_without_limit_hz": "lacking-no-limit",
+    "above_all_bands_hz": "lacking-above-bands",
+    "left_out_hz": "lacking-of-other",
+    "not_known_hz": "lacking-not-known",
 }
 
 
@@ -61,10 +55,6 @@ def source_of_table(named: str, ear: str | None = None, *, uncalibrated: bool = 
             f"{place}: at no frequency up to {HIGHEST_HZ} Hz is a level known"
             f"{' of both ears' * (len(ears) > 1)}, so nothing is prescribed{advice}"
         )
-    about = (
-        f"The thresholds are those of {printable(place)}: they were not measured here, and how "
-        "sure they are it does not say. So no gain has a band."
-    )
     return Source(
         place,
         printable(place),
@@ -72,7 +62,7 @@ def source_of_table(named: str, ear: str | None = None, *, uncalibrated: bool = 
         take=lambda side: (_take(ears[side], side, everywhere_hz), None),
         whose=_whose([*ears.values()], place),
         which={"audiogram": named, "measured_here": False},
-        said=[*remarks, about],
+        said=[*(row("told", told=each) for each in remarks), row("table-about", place=place)],
         advice=advice,
     )
 
@@ -148,19 +138,16 @@ def _threshold(found: TableEar, frequency_hz: float) -> ThresholdResult:
 
 
 def _remarks_on(
-    found: TableEar, side: str, lacking_hz: Mapping[str, Sequence[float]]
-) -> Iterator[str]:
-    """Yield what has to be known of the thresholds of an ear."""
+    found: TableEar, ear: str, lacking_hz: Mapping[str, Sequence[float]]
+) -> Iterator[Row]:
+    """Say what has to be known of the thresholds of an ear."""
     if found.nominal:
-        why = catalogue_of(ENGLISH).say("prescription", "uncalibrated_fit")
-        yield f"{found.nominal}. {why}"
-    for name, said in LACKING.items():
+        yield row("table-nominal", ear=ear, told=found.nominal)
+        yield row("uncalibrated-fit")
+    for name, code in LACKING.items():
         if lacking_hz[name]:
-            yield said.format(hz=", ".join(f"{f:g}" for f in lacking_hz[name]), ear=side)
+            yield row(code, ear=ear, side=ear, frequencies_hz=lacking_hz[name])
     if found.by_bone:
-        yield "its thresholds by bone are not taken: the gains have no part for a conductive loss"
+        yield row("table-no-bone", ear=ear)
     if found.convention == FIFTY_PERCENT:
-        yield (
-            "its thresholds are heard half of the time; those of a clinic, for which rules are "
-            "made, lie some 3 dB higher: of a session of gp-pta prescribe from the journal"
-        )
+        yield row("table-half", ear=ear)

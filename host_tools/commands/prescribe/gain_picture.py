@@ -13,17 +13,13 @@ from device.hearing_aid.candidacy import speech_in_thirds_db_spl
 from device.hearing_aid.fit import EarFit, Fit
 from device.hearing_aid.limits import field_db_spl
 from device.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
+from firmware_py.findings.rows import row
 from firmware_py.procedure.outcomes import Outcome
-from host_tools.catalogue import Catalogue
+from firmware_py.procedure.words import Language
 from host_tools.commands.prescribe.ear_prescription import EarPrescription
 from host_tools.commands.prescribe.figures import differences_db
-from host_tools.commands.prescribe.words import (
-    DOUBTFUL_SIGN,
-    INFERRED_SIGN,
-    PLACE,
-    PrescriptionWords,
-    sign_of,
-)
+from host_tools.commands.prescribe.remarks import rule_of
+from host_tools.commands.prescribe.signs import WIDE, sign_of
 from host_tools.drawings.drawing import (
     EAR_COLOURS,
     FONT,
@@ -32,6 +28,7 @@ from host_tools.drawings.drawing import (
     ORANGE,
     TEXT_AS_TEXT,
     WIDE_MARKER,
+    WIDE_SIGN,
     drawable,
     in_style,
     new_figure,
@@ -49,23 +46,32 @@ DASHES: Final = dict(
     zip(SPEECH_LEVELS_DB_SPL, ((0, (1.5, 1.5)), "solid", (0, (5, 1.5))), strict=True)
 )
 LIMIT_DASHES: Final = (0, (5, 1.5, 1, 1.5))
-LEGEND_COLUMNS: Final = {1: 2, 2: 4}  # by the count of ears
-LEGEND_COLUMNS_OF_TWO: Final = {1: 2, 2: 3}  # of two fits: the other one's name is long
+LEGEND_COLUMNS: Final = 4
+LEGEND_COLUMNS_OF_TWO: Final = 3  # of two fits: the other one's name is long
+SIZE_IN: Final = (8.4, 3.15)
 ROOM: Final = 1.1  # above the highest gain, for the marks
 DIFFERENCE_DB: Final = 5.0  # to either side at least, so that nothing looks like something
 LABEL_CHARACTERS: Final = 40
+# Above a gain, by its code; they are those of the table.
+SIGNS: Final = {
+    "at-least": "≥",
+    "at-least-for-gap": "≥",
+    "at-most": "≤",
+    "level-perhaps-above": "?",
+    WIDE: WIDE_SIGN,
+}
 
 
 def prescription_svg(
-    ears: Sequence[EarPrescription], fit: Fit, catalogue: Catalogue, against: Fit | None = None
+    ears: Sequence[EarPrescription], fit: Fit, language: Language, against: Fit | None = None
 ) -> str:
     """Return the picture as an SVG element, for paper; all else as of `prescription_figure`."""
     with in_style(salt="gp-pta prescription", **TEXT_AS_TEXT):
-        return svg_of(prescription_figure(ears, fit, catalogue, against))
+        return svg_of(prescription_figure(ears, fit, language, against))
 
 
 def prescription_figure(
-    ears: Sequence[EarPrescription], fit: Fit, catalogue: Catalogue, against: Fit | None = None
+    ears: Sequence[EarPrescription], fit: Fit, language: Language, against: Fit | None = None
 ) -> "Figure":
     """Return the picture of a prescription.
 
@@ -74,13 +80,13 @@ def prescription_figure(
     ears : sequence of EarPrescription
     fit : Fit
         Of these ears.
-    catalogue : Catalogue
-        The language of its words.
+    language : Language
+        Says its words.
     against : Fit, optional
         Another fit to draw beside it.
     """
-    say = partial(catalogue.say, PLACE)
-    figure = new_figure(max(4.2 * len(ears), 6.0), 3.15)
+    say = partial(_say, language)
+    figure = new_figure(*SIZE_IN)
     panels = figure.subplots(
         2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(3, 2)
     )
@@ -88,7 +94,7 @@ def prescription_figure(
         other = _other(against, ear.ear)
         _gains(panels[0][column], ear, fit.of_ear(ear.ear), other)
         panels[0][column].set_title(
-            catalogue.say("picture", f"{ear.ear}_ear"), loc="left", color=EAR_COLOURS[ear.ear],
+            say(f"ear-{ear.ear}"), loc="left", color=EAR_COLOURS[ear.ear],
             fontweight="bold", fontsize=11,
         )  # fmt: skip
         if other is None:
@@ -100,14 +106,14 @@ def prescription_figure(
     if against is not None:
         low_db, high_db = panels[1][0].get_ylim()
         panels[1][0].set_ylim(min(low_db, -DIFFERENCE_DB), max(high_db, DIFFERENCE_DB))
-    panels[0][0].set_ylabel(say("gain_axis"))
-    panels[1][0].set_ylabel(say("level_axis" if against is None else "difference_axis"))
+    panels[0][0].set_ylabel(say("gain-axis"))
+    panels[1][0].set_ylabel(say("level-axis" if against is None else "difference-axis"))
     figure.align_ylabels(panels[:, 0])
     for axes in panels[1]:
-        axes.set_xlabel(say("frequency_axis"))
-        names = [catalogue.spell(tick.get_text()) for tick in axes.get_xticklabels()]
+        axes.set_xlabel(say("frequency-axis"))
+        names = [language.spell(tick.get_text()) for tick in axes.get_xticklabels()]
         axes.set_xticks(axes.get_xticks(), names)
-    _legend(figure, ears, fit, against, catalogue)
+    _legend(figure, ears, fit, against, language)
     return figure
 
 
@@ -173,8 +179,8 @@ def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:
 def _difference(axes: "Axes", ear: EarPrescription, differences_db: FloatArray) -> None:
     x = np.log2(ear.frequencies_hz)
     axes.axhline(0.0, color=ORANGE, linewidth=1.0)
-    for dashes, row in zip(DASHES.values(), differences_db, strict=True):
-        axes.plot(x, row, color=EAR_COLOURS[ear.ear], linestyle=dashes)
+    for dashes, at_db in zip(DASHES.values(), differences_db, strict=True):
+        axes.plot(x, at_db, color=EAR_COLOURS[ear.ear], linestyle=dashes)
     _frequencies(axes, x)
 
 
@@ -185,12 +191,16 @@ def _frequencies(axes: "Axes", x: FloatArray) -> None:
 
 
 def _signs(ear: EarPrescription) -> list[str]:
-    """Return what stands above the gains: the marks of the table, but what has no marker."""
-    said = []
-    for k, frequency_hz in enumerate(ear.frequencies_hz):
-        sign = sign_of(ear, k).replace(INFERRED_SIGN, "")
-        said.append(sign + (DOUBTFUL_SIGN if frequency_hz in ear.given.doubtful_hz else ""))
-    return said
+    """Return what stands above the gains: the signs of the table, but for what has no marker."""
+    signs = symbol_table()["signs"]
+    return [
+        SIGNS.get(sign_of(ear, k), "") + signs["uncertain"] * (f in ear.given.doubtful_hz)
+        for k, f in enumerate(ear.frequencies_hz)
+    ]
+
+
+def _say(language: Language, code: str, **figures: object) -> str:
+    return language.say(row(code, **figures))
 
 
 def _legend(
@@ -198,35 +208,34 @@ def _legend(
     ears: Sequence[EarPrescription],
     fit: Fit,
     against: Fit | None,
-    catalogue: Catalogue,
+    language: Language,
 ) -> None:
     """Say below the panels what is what; a colour is an ear's, or the other fit's."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    say = partial(catalogue.say, PLACE)
+    say = partial(_say, language)
     fonts = [FONT]
     entries: list[Line2D | Patch] = [
-        Line2D([], [], color=INK, ls=dashes, label=say("speech", level=f"{level:.0f}"))
+        Line2D([], [], color=INK, ls=dashes, label=say("fit-speech", level=level))
         for level, dashes in DASHES.items()
     ]
     if all(_as_prescribed(ear, fit.of_ear(ear.ear)) for ear in ears):
-        entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label=say("band")))
+        entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label=say("fit-band")))
     if against is None:
-        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most_allowed")))
-        entries.append(Patch(color=GREY, alpha=0.3, label=say("not_heard")))
-        entries.append(Patch(color=ORANGE, alpha=0.18, label=say("own_discomfort")))
+        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-allowed")))
+        entries.append(Patch(color=GREY, alpha=0.3, label=say("fit-not-heard")))
+        entries.append(Patch(color=ORANGE, alpha=0.18, label=say("own-discomfort")))
     else:
-        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most_gain")))
-        rule = PrescriptionWords(catalogue).rule_of_fit(against.rule)
-        label, fonts = drawable(say("against", rule=rule)[:LABEL_CHARACTERS])
+        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-gain")))
+        label, fonts = drawable(say("fit-against", rule=rule_of(against.rule))[:LABEL_CHARACTERS])
         entries.append(Line2D([], [], color=ORANGE, label=label))
     if any(ear.given.wide_db for ear in ears):
-        entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less_sure")))
+        entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less-sure")))
     if any(Outcome.INFERRED in ear.marks for ear in ears):
-        entries.append(Line2D([], [], color=INK, label=say("no_marker")))
+        entries.append(Line2D([], [], color=INK, label=say("no-marker")))
     columns = LEGEND_COLUMNS if against is None else LEGEND_COLUMNS_OF_TWO
     figure.legend(
-        handles=entries, loc="outside lower center", ncols=columns[len(ears)], frameon=False,
+        handles=entries, loc="outside lower center", ncols=columns, frameon=False,
         prop={"family": fonts, "size": 8},
     )  # fmt: skip

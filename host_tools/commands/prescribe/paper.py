@@ -1,196 +1,217 @@
-"""A prescription as a clinic files it: a document of paper under the header of its test."""
+"""A prescription as a paper: the sheet that a clinic files, and all settings, for a terminal.
 
-from collections.abc import Sequence
+The sheet is that of a session; a table has settings alone. A tuned fit has what it was tuned to,
+and what that was found by.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from device.hearing_aid.fit import Fit
-from device.hearing_aid.for_whom import Finding
-from device.speech import CONVERSATION_DB_SPL
-from firmware_py.calibration.in_force import HOLDING, UNCALIBRATED
+from device.speech import (
+    CONVERSATION_DB_SPL,
+    LOUD_DB_SPL,
+    SOFT_DB_SPL,
+    SPEECH_LEVELS_DB_SPL,
+    FloatArray,
+)
+from firmware_py.findings.rows import Cell, Row, no_value, row
+from firmware_py.paper import blocks, head
+from firmware_py.paper.blocks import Paper, Section, Table, rows, section
+from firmware_py.paper.source import Source
 from firmware_py.platform.version import full_version
-from firmware_py.procedure.outcomes import Verdict
-from host_tools import document
-from host_tools.catalogue import catalogue_of
-from host_tools.catalogue.remarks import say_reasons
-from host_tools.commands.prescribe.ear_prescription import EarPrescription
+from firmware_py.procedure.reasons import NOMINAL_DB, UNIT
+from firmware_py.procedure.tuning.space import PRESCRIPTION
+from host_tools.catalogue import language_of
+from host_tools.commands.prescribe import remarks
+from host_tools.commands.prescribe.ear_prescription import Banded, EarPrescription
+from host_tools.commands.prescribe.figures import both, differences_db
 from host_tools.commands.prescribe.gain_picture import prescription_svg
-from host_tools.commands.prescribe.words import PrescriptionWords
-from host_tools.document import Block, Document, write_document
-from host_tools.drawings.drawing import EAR_COLOURS
+from host_tools.commands.prescribe.signs import gain_row, sign_rows, threshold_row
+from host_tools.commands.prescribe.tuned import Tuned
+from host_tools.papers import Shown
+from host_tools.papers.pdf import write_paper
 from host_tools.recordings.heading import Heading
-from host_tools.recordings.particulars import Particulars, simulated_words
 from host_tools.recordings.recorded_session import RecordedSession
-from host_tools.recordings.verdicts import told_verdicts, verdict_word
+from host_tools.recordings.source import source_of
 
-PAPERS: Final = "report"  # the table of what other papers say, too
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What every paper of a fit has around its gains: header, alarms and signature."""
-
-    session: RecordedSession
-    ears: Sequence[EarPrescription]
-    fit: Fit  # of these ears, tuned or not
-    heading: Heading
-    language: str
-
-    @property
-    def particulars(self) -> Particulars:
-        """Return the header of the test."""
-        return Particulars(self.session, self.heading, catalogue_of(self.language))
-
-    @property
-    def words(self) -> PrescriptionWords:
-        return PrescriptionWords.of(self.language)
-
-    def why_not_final(self) -> str:
-        """Return the standing of the paper where its test cannot be final for a fit; else ""."""
-        if self.session.calibration.state != UNCALIBRATED:
-            return ""
-        return self.particulars.say(
-            "not_final", why=self.words.catalogue.say(PAPERS, "uncalibrated")
-        )
-
-    def verdicts(self) -> list[Block]:
-        told = told_verdicts(self.session.result.ears, self.words.catalogue)
-        return [*map(document.verdict, told)]
-
-    def rule(self) -> tuple[str, str]:
-        """Return the fact by which rule it was prescribed."""
-        first = self.ears[0]
-        return self.particulars.say("rule"), self.words.rule_and_source(first.rule, first.coupling)
-
-    def alarms(self) -> list[Block]:
-        """Return what must not be overlooked of who was tested, and of the calibration."""
-        calibration, catalogue = self.session.calibration, self.words.catalogue
-        of_clock = simulated_words(self.session.simulated, self.session.header.speed, catalogue)
-        simulated = [document.alarm(*each) for each in of_clock]
-        if unjudged := self.words.say_unjudged(self.session):
-            headline = verdict_word(Verdict.NOT_JUDGED, catalogue).upper()
-            simulated.append(document.alarm(headline, " ".join(unjudged)))
-        if calibration.state in HOLDING:
-            return simulated
-        why, state = say_reasons(calibration.about, catalogue), calibration.state.lower()
-        meaning = [catalogue.say(PAPERS, f"{state}_means")]
-        if calibration.state == UNCALIBRATED:
-            meaning.append(self.words.say("uncalibrated_fit"))
-        text = " ".join((f"{why[:1].upper()}{why[1:]}.", *meaning))
-        return [*simulated, document.alarm(catalogue.say(PAPERS, state), text)]
-
-    def for_whom(self, found: Sequence[Finding]) -> Block:
-        """Return for whom the gains are, and that they are a start."""
-        words = self.words
-        said = [*words.for_whom([ear.ear for ear in self.ears], found), words.verify(self.ears)]
-        return document.section(words.say("for_whom"), said)
-
-    def columns(self, title: str) -> list[str]:
-        """Return the heads of a table with a column a frequency."""
-        frequencies_hz = self.ears[0].frequencies_hz
-        return [f"{title} | {self.particulars.say('frequency')}", *map(str, frequencies_hz)]
-
-    def limits_of(self, ear: EarPrescription, *, gain: bool) -> list[Block]:
-        """Return the rows of what an ear's aid may give at most; `gain`: its gain, too."""
-        words, own, within = self.words, ear.discomfort_db_spl, ear.prescribed.limits
-        count = range(len(ear.frequencies_hz))
-        number = words.catalogue.number
-        rows = {
-            "most_gain_of": [number(float(within.gain_max_db[k])) for k in count],
-            "most_output_of": [number(float(within.output_max_db_spl[k])) for k in count],
-            "own_discomfort_of": [words.band(own.low[k], own.high[k]) for k in count],
-        }
-        if not gain:
-            del rows["most_gain_of"]
-        return [document.row([words.say(key), *cells], small=True) for key, cells in rows.items()]
-
-    def marks(self, *, held: bool = False) -> Block:
-        """Return what the marks in the table mean; `held`: a limit holds a gain that was tuned."""
-        marks = self.words.marks(self.ears, held=held)
-        return document.legend([("", f"{mark}.") for mark in marks])
-
-    def notes(self, first: str, *, gains: bool = True) -> Block:
-        """Return small print: what the gains are, from which thresholds, and what limits them.
-
-        `gains`: also where a limit holds them below the rule's.
-        """
-        words = self.words
-        limits = words.limits(self.ears, gains=gains)
-        said = (
-            first,
-            *words.say_given(self.ears),
-            *limits,
-            words.spread(),
-            words.say_limited(self.fit),
-        )
-        return document.note(" ".join(said))
-
-    def end(self, remarks: Sequence[str]) -> list[Block]:
-        """Return remarks, room for comments, and lines to sign on."""
-        title = self.words.catalogue.say(PAPERS, "remarks")
-        return [
-            *([document.section(title, remarks)] if remarks else []),
-            document.comments(self.particulars.say("comments"), self.heading.comments),
-            document.sign(self.particulars.signature()),
-        ]
+PICTURE: Final = "gains"  # the name of the drawing
+NOT_COMPRESSED: Final = 1.05  # a ratio of less is written as 1.0
+Line = tuple[Row, Sequence[Cell]]  # of a table
 
 
 @dataclass(frozen=True)
-class PrescriptionPaper:
-    """A prescription, to be set on paper."""
+class Sheet:
+    """A fit of a session, to be filed."""
 
     session: RecordedSession
     ears: Sequence[EarPrescription]
-    fit: Fit  # of these ears
-    against: Fit | None  # another fit to draw beside it
-    heading: Heading
-    language: str
+    fit: Fit  # of these ears, as prescribed
+    against: Fit | None = None  # another fit to draw beside it
+    tuned: Tuned | None = None
 
-    def write(self, path: Path) -> None:
+    @property
+    def given(self) -> Fit:
+        """Return the fit that the aid gets: the tuned one, if it was tuned."""
+        return self.tuned.fit if self.tuned else self.fit
+
+    def write(self, path: Path, heading: Heading, language: str) -> None:
         """Write it, in the format of the name's ending."""
-        write_document(self.document(), path)
+        changed = self.tuned is not None and self.tuned.setting != PRESCRIPTION
+        against = self.fit if changed else self.against
+        svg = prescription_svg(self.ears, self.given, language_of(language), against)
+        write_paper(self.paper(), Shown(language, heading, {PICTURE: svg}), path)
 
-    def document(self) -> Document:
-        frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
-        particulars, words = frame.particulars, frame.words
-        svg = prescription_svg(self.ears, self.fit, particulars.catalogue, self.against)
-        return Document(
-            language=self.language,
-            title=particulars.say("gains_of", person=particulars.person, when=particulars.day),
-            headline=particulars.say("gains"),
-            standing=frame.why_not_final() or particulars.standing,
-            final=particulars.final and not frame.why_not_final(),
-            footer=words.say("footer", version=full_version()),
-            blocks=[
-                *frame.verdicts(),
-                document.facts([*particulars.facts(), frame.rule()]),
-                *frame.alarms(),
-                frame.for_whom(self.fit.for_whom),
-                document.figures(
-                    [document.figure(svg, words.say("picture_of"))], wide=len(self.ears) > 1
-                ),
-                self._numbers(frame),
-                frame.marks(),
-                frame.notes(words.say("insertion_gain")),
-                *frame.end(words.say_remarks(self.ears)),
-            ],
+    def paper(self) -> Paper:
+        source = source_of(self.session)
+        standing, final = head.standing(source)
+        if final and self.tuned and self.tuned.why_not_final:
+            standing, final = row("not-final", why=self.tuned.why_not_final), False
+        title, headline = ("fit-tuned-of", "fit-tuned") if self.tuned else ("fit-of", "fit-gains")
+        person = source.person.identifier or row("no-identifier")
+        return blocks.paper(
+            title=row(title, person=person, begun_at=source.header.started),
+            headline=row(headline),
+            standing=standing,
+            final=final,
+            footer=row("fit-footer", version=full_version()),
+            sections=self._sections(source),
         )
 
-    def _numbers(self, frame: Frame) -> Block:
-        """Return a column a frequency: gain for conversation, its band, threshold, and limits."""
-        words, rows = frame.words, []
-        for ear in self.ears:
-            name, count = words.ear(ear.ear), range(len(ear.frequencies_hz))
-            band = ear.gain_at_db[CONVERSATION_DB_SPL]
-            small = {
-                words.say("band"): [words.band(band.low[k], band.high[k]) for k in count],
-                frame.particulars.level_of(name): [words.threshold(ear, k) for k in count],
-            }
-            gains = [words.gain(ear, k) for k in count]
-            rows += [
-                document.row([name, *gains], EAR_COLOURS[ear.ear], bold=True),
-                *(document.row([title, *cells], small=True) for title, cells in small.items()),
-                *frame.limits_of(ear, gain=False),
+    def _sections(self, source: Source) -> Iterator[Section]:
+        ears, tuned = self.ears, self.tuned
+        yield section("verdict", None, *head.verdict_blocks(source.result.ears))
+        rule = row("fit-rule"), remarks.rule_row(ears[0].rule, ears[0].coupling)
+        more = tuned.facts() if tuned else ()
+        yield section("facts", None, blocks.facts([*head.facts_of(source), rule, *more]))
+        yield section("alarms", None, *head.alarms(source))
+        if tuned:
+            yield section("setting", None, *tuned.blocks())
+        yield section("for-whom", row("for-whom"), rows(self._whom()))
+        gains = [*map(self._gains, ears)]
+        cells = (each for table in gains for each in table["rows"][0][1])
+        yield section(
+            "gains", None,
+            blocks.figure(PICTURE, row("fit-picture")),
+            blocks.tables(gains),
+            blocks.legend(((), each) for each in sign_rows(ears, cells)),
+            rows(self._notes(), small=True),
+        )  # fmt: skip
+        about = [*(tuned.remarks() if tuned else ()), *remarks.session_rows(ears)]
+        about += [row("tuning-preferred")] if tuned else []
+        yield section("remarks", row("remarks") if about else None, rows(about))
+        yield section(
+            "signature", None, blocks.comments(row("comments")), blocks.sign(head.signature())
+        )
+
+    def _whom(self) -> Iterator[Row]:
+        found = self.fit.for_whom
+        if self.tuned:
+            gains_db = {ear.ear: ear.gain_of_speech_db() for ear in self.given.ears}
+            found = tuple(each for ear in self.ears for each in ear.for_whom(gains_db[ear.ear]))
+        yield from remarks.waived_rows(self.session)
+        yield from remarks.whom_rows([ear.ear for ear in self.ears], found)
+        yield remarks.verify_row(self.ears)
+
+    def _gains(self, ear: EarPrescription) -> Table:
+        """Return a column a frequency: gain for conversation, threshold, and limits."""
+        within = ear.prescribed.limits
+        first: list[Line] = [
+            (row("row-gain"), _gains(ear)),
+            (row("fit-band"), _bands(ear.gain_at_db[CONVERSATION_DB_SPL])),
+            _levels(ear),
+        ]
+        if self.tuned:
+            gains_db = self.given.of_ear(ear.ear).gain_of_speech_db()
+            at = enumerate(zip(gains_db, self.tuned.where_held(ear.ear), strict=True))
+            tuned = [gain_row(ear, k, float(gain_db), bool(held)) for k, (gain_db, held) in at]
+            first = [
+                (row("row-tuned"), tuned),
+                (row("prescribed-of"), _gains(ear)),
+                _levels(ear),
+                (row("most-gain-of"), _whole(within.gain_max_db)),
             ]
-        return document.numbers(frame.columns(words.say("gain_of")), rows)
+        last: list[Line] = [
+            (row("most-output-of"), _whole(within.output_max_db_spl)),
+            (row("own-discomfort-of"), _bands(ear.discomfort_db_spl)),
+        ]
+        return _table(ear, [*first, *last])
+
+    def _notes(self) -> Iterator[Row]:
+        """Say what the gains are, from which thresholds, and what limits them."""
+        yield row("tuned-for-speech" if self.tuned else "insertion-gain")
+        yield from remarks.given_rows(self.ears)
+        yield from remarks.limit_rows(self.ears, gains=not self.tuned)
+        yield from remarks.output_rows(self.given)
+
+
+def settings_of(
+    ears: Sequence[EarPrescription], fit: Fit, against: Fit | None
+) -> Iterator[Section]:
+    """Return the settings of a fit, and how its gains differ from those of another."""
+    rule = remarks.rule_row(ears[0].rule, ears[0].coupling)
+    yield section(
+        "settings", rule, blocks.tables((_settings(ear, fit) for ear in ears), turned=True)
+    )
+    if against is not None:
+        yield section("against", None, rows(_differences(fit, against)))
+
+
+def _settings(ear: EarPrescription, fit: Fit) -> Table:
+    at, bands = ear.gain_at_db, _bands(ear.gain_at_db[CONVERSATION_DB_SPL])
+    ratios, knees = ear.ratio.value, _whole(ear.knee_db_spl.value)
+    turns = [k if r >= NOT_COMPRESSED else no_value() for k, r in zip(knees, ratios, strict=True)]
+    lines: list[Line] = [
+        _levels(ear, "row-level"),
+        (row("row-gain"), _gains(ear)),
+        *([(row("fit-band"), bands)] if ear.given.has_bands else []),
+        (row("head-at", level=SOFT_DB_SPL), _whole(at[SOFT_DB_SPL].value)),
+        (row("head-at", level=LOUD_DB_SPL), _whole(at[LOUD_DB_SPL].value)),
+        (row("head-ratio"), [row("ratio", ratio=each) for each in ratios]),
+        (row("head-knee"), turns),
+        (row("most-gain-of"), _whole(ear.prescribed.limits.gain_max_db)),
+        (row("head-output"), _whole(ear.output_max_db_spl.value)),
+        (row("head-limited"), _whole(fit.of_ear(ear.ear).limited_from_db_spl)),
+    ]
+    return _table(ear, lines)
+
+
+def _differences(fit: Fit, against: Fit) -> Iterator[Row]:
+    """Say how much more gain a fit has than another: on average, and where it is the most."""
+    whose = {"rule": remarks.rule_of(against.rule), "source": against.source}
+    for ear in both(fit, against):
+        at_db = differences_db(fit, against, ear.ear)
+        means = [
+            row("against-at", change_db=db, level=level)
+            for db, level in zip(at_db.mean(axis=1), SPEECH_LEVELS_DB_SPL, strict=True)
+        ]
+        k = int(np.argmax(np.abs(at_db[1])))
+        most = row("against-most", change_db=at_db[1, k], frequency_hz=ear.bands[k].center_hz)
+        yield row("against-fit", ear=ear.ear, **whose, means=means, most=most)
+
+
+def _table(ear: EarPrescription, lines: Sequence[Line]) -> Table:
+    columns: list[Cell] = [row("hertz"), *ear.frequencies_hz]
+    return blocks.table(row("the-ear", ear=ear.ear), columns, lines, of=ear.ear, main=1)
+
+
+def _levels(ear: EarPrescription, code: str = "row-threshold") -> Line:
+    unit = {} if ear.given.calibrated else {UNIT: NOMINAL_DB}
+    return row(code, **unit), [threshold_row(ear, k) for k in range(len(ear.marks))]
+
+
+def _gains(ear: EarPrescription) -> list[Row]:
+    return [gain_row(ear, k) for k in range(len(ear.marks))]
+
+
+def _whole(values: FloatArray) -> list[int]:
+    return [round(float(value)) for value in values]
+
+
+def _bands(of: Banded) -> list[Row]:
+    ends = zip(of.low, of.high, strict=True)
+    return [row("gain-band", low=low, high=high) for low, high in ends]

@@ -10,7 +10,10 @@ from typing import Any, Self
 
 from device.hearing_aid.fit import Fit, FitError
 from device.hearing_aid.fit_file import read_fit
+from firmware_py.findings.rows import Row, row
+from firmware_py.paper.blocks import rows, section
 from firmware_py.sessions.identity import Meeting, Rule, differences
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,
     fit_of_ears,
@@ -18,13 +21,15 @@ from host_tools.commands.prescribe.ear_prescription import (
 )
 from host_tools.commands.prescribe.exports import AID_ENDINGS, ear_ending, ears_as, fit_as
 from host_tools.commands.prescribe.figures import as_json, both
-from host_tools.commands.prescribe.paper import PrescriptionPaper
-from host_tools.commands.prescribe.screen import print_prescription
+from host_tools.commands.prescribe.paper import Sheet, settings_of
+from host_tools.commands.prescribe.remarks import remark_rows
 from host_tools.commands.prescribe.source import Source
-from host_tools.commands.prescribe.words import remarks
+from host_tools.commands.prescribe.tuned import Tuned, tuning_of
 from host_tools.drawings.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.files import write_text
+from host_tools.papers import Shown
+from host_tools.papers.characters import show_sections
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.terminal import say, say_aside
@@ -46,22 +51,33 @@ class Prescription:
         return cls(source, ears, fit_of_ears(ears))
 
     @cached_property
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Row]:
         """Return what has to be known beside it."""
-        return remarks(self.ears, self.fit)
+        return remark_rows(self.ears, self.fit)
+
+    @cached_property
+    def remarks_in_english(self) -> list[str]:
+        """Return the same as files have it."""
+        return [*map(language_of(ENGLISH).say, self.remarks)]
 
     @cached_property
     def figures(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
-        return {**as_json(self.ears, self.fit, self.against), "remarks": self.remarks}
+        known = as_json(self.ears, self.fit, self.against)
+        return {**known, "remarks": self.remarks_in_english}
 
     def print(self, asked: Sequence[str]) -> None:
         """Print it; of the ears that were asked for, those without a prescription are named."""
+        from rich.console import Console
+
         without = sorted({*asked} - {ear.ear for ear in self.ears})
-        said = [f"{ear} ear: nothing prescribed" for ear in without]
+        told = [*(row("nothing-prescribed", ear=ear) for ear in without), *self.remarks]
         if self.source.headline:
             say(self.source.headline)
-        print_prescription(self.ears, self.fit, self.against, [*said, *self.remarks])
+        settings = settings_of(self.ears, self.fit, self.against)
+        show_sections(
+            Console(highlight=False), [*settings, section("remarks", None, rows(told))], Shown()
+        )
 
     def write(self, path: Path, heading: Heading, language: str) -> list[str]:
         """Write what the ending of the name says, and return what has to be said with it.
@@ -69,12 +85,10 @@ class Prescription:
         Paper has a heading and a language.
         """
         if path.suffix in PICTURE_ENDINGS:
-            paper = PrescriptionPaper(
-                self._session, self.ears, self.fit, self.against, heading, language
-            )
-            paper.write(path)
+            sheet = Sheet(self._session, self.ears, self.fit, self.against)
+            sheet.write(path, heading, language)
             return []
-        said = [f"{self.fit.rule} from {self.fit.source}", *self.remarks]
+        said = [f"{self.fit.rule} from {self.fit.source}", *self.remarks_in_english]
         text = json.dumps(self.figures, indent=2) + "\n"
         also: list[str] = []
         if (ending := ear_ending(path)) is not None:
@@ -89,14 +103,11 @@ class Prescription:
 
     def write_tuned(self, arguments: argparse.Namespace, heading: Heading) -> None:
         """Write the sheet of the fit as it was tuned."""
-        from host_tools.commands.prescribe.tuned import TunedPaper, tuning_of
-
         header, result = tuning_of(arguments.tuning, self.fit, arguments.unfinished)
-        paper = TunedPaper(
-            self._session, self.ears, self.fit, header, result, heading, arguments.language
-        )
+        tuned = Tuned(self.fit, header, result)
+        sheet = Sheet(self._session, self.ears, self.fit, tuned=tuned)
         for path in arguments.out:
-            paper.write(path)
+            sheet.write(path, heading, arguments.language)
             say_aside(f"{path} written")
 
     @property

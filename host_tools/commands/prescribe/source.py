@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from device.hearing_aid.whose import Whose
+from firmware_py.findings.rows import Row
 from host_tools.commands.prescribe.gap_part import GapPart
 from host_tools.commands.prescribe.taken import Taken
 from host_tools.errors import HostError
@@ -30,6 +31,6 @@ class Source:
     which: Mapping[str, Any]
     known: Mapping[str, Any] = field(default_factory=dict)
     headline: str = ""  # whose it is, for the screen; "": it does not tell
-    said: Sequence[str] = ()  # what has to be known of it, in English
+    said: Sequence[Row] = ()  # what has to be known of it
     advice: str = ""  # what can be done where a rule lacks a frequency, to end a sentence
     session: RecordedSession | None = None  # None: it is a table, and there is no paper of it

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from device.speech import FloatArray
+from firmware_py.findings.rows import Row
 from firmware_py.procedure.results import ThresholdResult
 
 DRAWS: Final = 4000  # of what is known: the ends of a 95 % band are then good to 0.1 SD
@@ -31,7 +32,7 @@ class Taken:
     doubtful_hz: tuple[int, ...] = ()
     # frequencies that get no gain, by why, under the names that they have in JSON
     lacking_hz: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    said: Sequence[str] = ()  # what has to be known of them, in English
+    said: Sequence[Row] = ()  # what has to be known of them
 
     @property
     def frequencies_hz(self) -> tuple[int, ...]:

@@ -1,47 +1,29 @@
-"""A tuned fit as a clinic files it: what it was tuned to, what that was found by, and its gains."""
+"""A tuned fit: what it was tuned to, what that was found by, and where a limit holds its gains."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from device.hearing_aid.fit import EarFit, Fit
+from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
-from device.hearing_aid.for_whom import Finding as ForWhom
-from firmware_py.console.wording import readable
+from firmware_py.findings.rows import Cell, Row, no_value, row
 from firmware_py.inference.preference.regret import off_db
-from firmware_py.platform.version import full_version
+from firmware_py.paper.blocks import Block, rows, table, tables
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
+from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
 from firmware_py.tuning.tuning_record import TuningHeader
-from host_tools import document
-from host_tools.catalogue.remarks import say_reasons
-from host_tools.commands.prescribe.ear_prescription import HELD_DB, EarPrescription
-from host_tools.commands.prescribe.gain_picture import prescription_svg
-from host_tools.commands.prescribe.paper import PAPERS, Frame
-from host_tools.commands.replay.tuning import (
-    header_of_tuning,
-    replay_tuning_journal,
-)
-from host_tools.document import Block, Document, write_document
-from host_tools.drawings.drawing import EAR_COLOURS
+from host_tools.commands.prescribe.ear_prescription import HELD_DB
+from host_tools.commands.replay.tuning import header_of_tuning, replay_tuning_journal
 from host_tools.errors import HostError
 from host_tools.recordings import replayed
-from host_tools.recordings.heading import Heading
-from host_tools.recordings.recorded_session import (
-    RecordedSession,
-    good_records,
-    result_recorded,
-)
-
-OF_THE_PAGE: Final = "page"  # the table of what the four numbers are called
-NOTHING: Final = "-"
+from host_tools.recordings.recorded_session import good_records, result_recorded
 
 
 def tuning_of(
@@ -86,152 +68,87 @@ def _result_of(journal: Path, header: TuningHeader) -> TuningResult | None:
 
 
 @dataclass(frozen=True)
-class TunedPaper:
-    """A tuned fit, to be set on paper."""
+class Tuned:
+    """A fit as somebody tuned it, and how that was found."""
 
-    session: RecordedSession
-    ears: Sequence[EarPrescription]
-    prescribed: Fit  # of these ears
-    tuning: TuningHeader
+    prescribed: Fit
+    header: TuningHeader
     result: TuningResult
-    heading: Heading
-    language: str
 
     @property
-    def fit(self) -> Fit:
-        """Return the fit with the setting that was found."""
-        return self.prescribed.tune(self._setting)
-
-    @property
-    def _setting(self) -> Setting:
+    def setting(self) -> Setting:
         return Setting.of(self.result.setting_db)
 
-    def write(self, path: Path) -> None:
-        """Write it, in the format of the name's ending."""
-        write_document(self.document(), path)
+    @cached_property
+    def fit(self) -> Fit:
+        """Return the fit with the setting that was found."""
+        return self.prescribed.tune(self.setting)
 
-    def document(self) -> Document:
-        frame = Frame(self.session, self.ears, self.fit, self.heading, self.language)
-        particulars, words = frame.particulars, frame.words
-        against = None if self._setting == PRESCRIPTION else self.prescribed
-        svg = prescription_svg(self.ears, self.fit, particulars.catalogue, against)
-        not_final = frame.why_not_final() or self._why_not_final(frame)
-        return Document(
-            language=self.language,
-            title=words.say("tuned_of", person=particulars.person, when=particulars.day),
-            headline=words.say("tuned"),
-            standing=not_final or particulars.standing,
-            final=particulars.final and not not_final,
-            footer=words.say("footer", version=full_version()),
-            blocks=[
-                *frame.verdicts(),
-                document.facts([*particulars.facts(), frame.rule(), *self._facts(frame)]),
-                *frame.alarms(),
-                self._settings(frame),
-                *self._distance(frame),
-                frame.for_whom([found for ear in self.ears for found in self._for_whom(ear)]),
-                document.figures(
-                    [document.figure(svg, words.say("picture_of"))], wide=len(self.ears) > 1
-                ),
-                self._numbers(frame),
-                frame.marks(held=any(self._where_held(ear).any() for ear in self.ears)),
-                frame.notes(words.say("tuned_for_speech"), gains=False),
-                *frame.end(self._remarks(frame)),
-            ],
-        )
+    @property
+    def why_not_final(self) -> Row | None:
+        """Return why the paper of it is not final; None: it came to its end."""
+        complete = self.result.outcome == COMPLETE
+        return None if complete else row("tuning-ended", status=self._status)
 
-    def _why_not_final(self, frame: Frame) -> str:
-        outcome = self.result.outcome or UNFINISHED
-        if outcome == COMPLETE:
-            return ""
-        status = frame.words.catalogue.say(PAPERS, f"status_{outcome}")
-        return frame.particulars.say("not_final", why=f"{frame.words.say('tuning')}, {status}")
+    @property
+    def _status(self) -> Row:
+        return row(f"status-{self.result.outcome or UNFINISHED}")
 
-    def _facts(self, frame: Frame) -> list[tuple[str, str]]:
-        """Return which tuning it was, and what it found."""
-        words, result, header = frame.words, self.result, self.tuning
-        status = words.catalogue.say(PAPERS, f"status_{result.outcome or UNFINISHED}")
-        which = words.say(
-            "tuning_value",
-            number=str(header.session),
-            when=words.catalogue.clock_time(header.started),
-            status=status,
-        )
-        found = words.say(
-            "finding_value",
-            finding=words.say(f"finding_{result.finding}"),
-            comparisons=str(result.comparisons), same=str(result.same),
-        )  # fmt: skip
-        return [(words.say("tuning"), which), (words.say("finding"), found)]
-
-    def _settings(self, frame: Frame) -> Block:
-        """Return a row for each number of the setting; what was not found has no figure."""
-        words, result, ranges_db = frame.words, self.result, self.prescribed.ranges_db()
-        columns = [words.say(key) for key in ("setting_of", "setting", "wish", "band", "allowed")]
-
-        def with_sign(value_db: float) -> str:
-            return words.catalogue.number(value_db, "+.1f")
-
-        def band(low_db: float, high_db: float) -> str:
-            return words.catalogue.say(
-                PAPERS, "band", low=with_sign(low_db), high=with_sign(high_db)
-            )
-
-        rows = []
-        for k, dimension in enumerate(DIMENSIONS):
-            wish = [with_sign(result.wish_db[k]), band(result.low_db[k], result.high_db[k])]
-            if result.finding == Finding.NONE:
-                wish = [NOTHING, NOTHING]
-            name = words.catalogue.say(OF_THE_PAGE, f"tune_{dimension.name}")
-            allowed = band(*ranges_db[dimension.name])
-            rows.append(document.row([name, with_sign(result.setting_db[k]), *wish, allowed]))
-        return document.numbers(columns, rows)
-
-    def _distance(self, frame: Frame) -> list[Block]:
-        """Return how far the setting is expected to be from what is wanted, if that was found."""
-        if self.result.finding == Finding.NONE:
-            return []
-        off = frame.words.catalogue.number(off_db(self.result.expected_regret), ".1f")
-        return [document.note(frame.words.say("off", off=off))]
-
-    def _numbers(self, frame: Frame) -> Block:
-        """Return a column a frequency: gains as tuned and as prescribed, threshold, and limits."""
-        words, rows = frame.words, []
-        for ear in self.ears:
-            name, held = words.ear(ear.ear), self._where_held(ear)
-            gains_db = self.fit.of_ear(ear.ear).gain_of_speech_db()
-            count = range(len(ear.frequencies_hz))
-            small = {
-                words.say("prescribed_of"): [words.gain(ear, k) for k in count],
-                frame.particulars.level_of(name): [words.threshold(ear, k) for k in count],
-            }
-            tuned = [words.gain(ear, k, float(gains_db[k]), bool(held[k])) for k in count]
-            rows += [
-                document.row([name, *tuned], EAR_COLOURS[ear.ear], bold=True),
-                *(document.row([title, *cells], small=True) for title, cells in small.items()),
-                *frame.limits_of(ear, gain=True),
-            ]
-        return document.numbers(frame.columns(words.say("tuned_gain_of")), rows)
-
-    def _where_held(self, ear: EarPrescription) -> npt.NDArray[np.bool_]:
-        """Return where the setting asked for more gain than its limit allows."""
-        before, after = self._of(self.prescribed, ear), self._of(self.fit, ear)
-        asked_db = before.table.gains_db + before.table.change_db(self._setting)
+    def where_held(self, ear: str) -> npt.NDArray[np.bool_]:
+        """Return where the setting asked for more gain of an ear than a limit allows."""
+        before, after = self.prescribed.of_ear(ear), self.fit.of_ear(ear)
+        asked_db = before.table.gains_db + before.table.change_db(self.setting)
         held: npt.NDArray[np.bool_] = (
             before.table.at_speech_db(gains_db=asked_db) > after.gain_of_speech_db() + HELD_DB
         )
         return held
 
-    def _of(self, fit: Fit, ear: EarPrescription) -> EarFit:
-        return fit.of_ear(ear.ear)
+    def facts(self) -> Iterator[tuple[Row, Row]]:
+        """Return which tuning it was, and what it found."""
+        header, result = self.header, self.result
+        began = {"number": header.session, "begun_at": header.started}
+        yield row("fit-tuning"), row("tuning-value", **began, status=self._status)
+        found = {"comparisons": result.comparisons, "same": result.same}
+        yield row("fit-finding"), row("finding-value", finding=finding_row(result.finding), **found)
 
-    def _for_whom(self, ear: EarPrescription) -> list[ForWhom]:
-        return ear.for_whom(self._of(self.fit, ear).gain_of_speech_db())
-
-    def _remarks(self, frame: Frame) -> list[str]:
-        catalogue = frame.words.catalogue
-        return [
-            *(readable(say_reasons(remark, catalogue)) for remark in self.result.remarks),
-            *frame.words.say_remarks(self.ears),
-            frame.words.say("preferred"),
+    def blocks(self) -> Iterator[Block | None]:
+        """Return each number of the setting, and how far off it may be, if that was found."""
+        result, ranges_db, known = self.result, self.prescribed.ranges_db(), self._is_known
+        lines: list[tuple[Row, Sequence[Cell]]] = [
+            (
+                row(f"dimension-{each.name.replace('_', '-')}"),
+                [
+                    _change(result.setting_db[k]),
+                    _change(result.wish_db[k]) if known else no_value(),
+                    _band(result.low_db[k], result.high_db[k]) if known else no_value(),
+                    _band(*ranges_db[each.name]),
+                ],
+            )
+            for k, each in enumerate(DIMENSIONS)
         ]
+        heads = [
+            row(code) for code in ("setting-set", "setting-wish", "fit-band", "setting-allowed")
+        ]
+        yield tables([table(row("setting-of"), [row("setting-of"), *heads], lines)])
+        if known:
+            yield rows([row("tuning-off", offset_db=off_db(result.expected_regret))], small=True)
+
+    @property
+    def _is_known(self) -> bool:
+        return self.result.finding != Finding.NONE
+
+    def remarks(self) -> Iterator[Row]:
+        yield from (reason.to_record() for reason in self.result.remarks)
+
+
+def finding_row(finding: str) -> Row:
+    """Return what a tuning found."""
+    return row(f"finding-{finding}")
+
+
+def _change(value_db: float) -> Row:
+    return row("change", change_db=value_db)
+
+
+def _band(low_db: float, high_db: float) -> Row:
+    return row("band", low=_change(low_db), high=_change(high_db))

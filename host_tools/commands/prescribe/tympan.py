@@ -20,7 +20,9 @@ from device.speech import (
     SOFT_DB_SPL,
     speech_in_bands,
 )
+from firmware_py.findings.rows import row
 from firmware_py.procedure.route import LEFT, RIGHT
+from host_tools.catalogue import ENGLISH, language_of
 
 CHANNELS_MAX: Final = 16  # DSL_MXCH_TYMPAN
 ATTACK_MS: Final = 5.0
@@ -33,10 +35,6 @@ SAMPLE_RATE_HZ: Final = 24000.0  # the sketch ignores it
 FULL_SCALE_DB_SPL: Final = 115.0
 LIMITING_RATIO: Final = 10.0  # above `bolt`, in Tympan's program
 SLOPE_MAX: Final = 0.85  # of the gain over the level: a ratio of 6.7, below that of the limiter
-MOST_OUTPUT: Final = (
-    "The most that comes out was not measured on a Tympan: its limiters begin after some ms, at a "
-    "ratio of 10, and bands that overlap add up. Measure it before the aid is worn."
-)
 NOTHING_ENDS_A_LINE: Final = str.maketrans(dict.fromkeys("/*#", "-"))
 DIGITS: Final = 4
 LINE_CHARACTERS_MAX: Final = 250  # its shortest buffer has 300
@@ -74,9 +72,10 @@ def preset(fit: Fit, remarks: Sequence[str]) -> str:
         raise FitError(
             f"the fit has {len(ears[0].bands)} bands; allowed for Tympan are {CHANNELS_MAX}"
         )
+    most_output = language_of(ENGLISH).say(row("tympan-most-output"))
     comments = [
         f"// {remark.translate(NOTHING_ENDS_A_LINE)[:LINE_CHARACTERS_MAX]}"
-        for remark in (*remarks, MOST_OUTPUT)
+        for remark in (*remarks, most_output)
     ]
     parts = [part for number, ear in enumerate(ears) for part in _structures(number, ear)]
     return "\n".join([*comments, *parts]) + "\n"

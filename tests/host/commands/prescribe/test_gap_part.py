@@ -1,7 +1,6 @@
 """An ear with a conductive part gets a quarter of its gap, where it is known and within limits."""
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -11,14 +10,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from device.hearing_aid.fit_file import fit_text
-from device.hearing_aid.limits import CLOSED
+from device.hearing_aid.limits import CLOSED, OPEN
 from device.speech import SPEECH_LEVELS_DB_SPL
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.mixture.bone_prior import usual_gap_db
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.route import LEFT, RIGHT, Route
-from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.prescribe import exports
 from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,
@@ -28,7 +27,8 @@ from host_tools.commands.prescribe.ear_prescription import (
 from host_tools.commands.prescribe.figures import as_json
 from host_tools.commands.prescribe.from_session import Waived
 from host_tools.commands.prescribe.gap_part import GapMark
-from host_tools.commands.prescribe.words import PrescriptionWords, remarks, sign_of
+from host_tools.commands.prescribe.remarks import remark_rows
+from host_tools.commands.prescribe.signs import sign_of, sign_rows
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.terminal import NO_BREAK, say
 from tests.host.commands.export.sessions import by_bone_of
@@ -40,7 +40,6 @@ pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_i
 Change = Callable[[ThresholdResult], ThresholdResult]
 ASKED_HZ: Final = (500, 1000, 2000, 4000)
 NONE, MEASURED, INFERRED = GapMark.NONE, GapMark.MEASURED, GapMark.INFERRED
-ENGLISH_WORDS: Final = PrescriptionWords.of("en")
 
 
 def by_octaves(found: ThresholdResult) -> ThresholdResult:
@@ -124,9 +123,9 @@ def test_what_is_only_known_as_a_bound_counts_as_it_should() -> None:
     assert added_db[500] == pytest.approx(0.25 * (least_db - 2.51), abs=0.006)
     assert added_db[4000] == 0.0
     assert ear.gap.left_out_hz == [4000]
-    assert any("air-bone gap (mean ≥" in line for line in remarks_of(session))
-    (said,) = (s for s in remarks_of(session) if "nothing is added for the gap at" in s)
-    assert "4000 Hz" in said
+    told = remarks_of(session)
+    assert told["fit-gap-added"]["gap"]["code"] == "fit-gap-at-least"
+    assert told["fit-gap-bound"]["frequencies_hz"] == [4000]
 
 
 def test_a_gap_that_was_inferred_at_a_frequency_adds_nothing_beyond_what_was_measured() -> None:
@@ -137,7 +136,7 @@ def test_a_gap_that_was_inferred_at_a_frequency_adds_nothing_beyond_what_was_mea
     assert [f for f, db in added_db.items() if db > 0.0] == [1000, 1500, 2000]
     nowhere = with_gap(34.0, **{f"f{f}": inferred for f in ASKED_HZ})
     assert not right_ear(nowhere).for_gap_db.any()
-    assert any("measured nowhere" in line for line in remarks_of(nowhere))
+    assert "fit-gap-unknown" in remarks_of(nowhere)
 
 
 def test_what_is_larger_than_any_conductive_loss_adds_nothing() -> None:
@@ -168,7 +167,7 @@ def test_an_ear_without_a_called_gap_or_a_valid_bone_test_gets_nothing() -> None
     )
     session = replace(session, recorded=replace(session.recorded, ears=ears))
     assert right_ear(session).gap is None
-    assert any("Air conduction only" in line for line in remarks_of(session))
+    assert "fit-verify" in remarks_of(session)
 
 
 def test_nothing_follows_from_nominal_levels(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,32 +220,31 @@ def test_every_export_has_the_gains_of_the_prescription() -> None:
     assert [e["ear"] for e in record["ears"]] == [e.ear for e in ears]
     for fitted, written in zip(fit.ears, record["ears"], strict=True):
         assert [list(b.gains_db) for b in fitted.bands] == [b["gains_db"] for b in written["bands"]]
-    said = remarks(ears, fit)
+    said = [*map(language_of(ENGLISH).say, remark_rows(ears, fit))]
     for ending in (exports.OPENMHA, exports.TYMPAN):
         text = exports.fit_as(ending, fit, said)
         assert text != exports.fit_as(ending, fit_of_ears(a), said)
         assert "for its air-bone gap (mean 34 dB)" in text
 
 
-def remarks_of(session: ReplayedSession, rule: str = "nal-r", language: str = "en") -> list[str]:
-    ears = prescribe_session(session, rule, CLOSED)
-    return remarks(ears, fit_of_ears(ears), language)
+def remarks_of(
+    session: ReplayedSession, rule: str = "nal-r", coupling: str = CLOSED
+) -> dict[str, Any]:
+    """Return the remarks, by their codes."""
+    ears = prescribe_session(session, rule, coupling)
+    return {row["code"]: row for row in remark_rows(ears, fit_of_ears(ears))}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_it_is_said_what_the_gains_have_for_the_gap(language: str) -> None:
+def test_it_is_said_what_the_gains_have_for_the_gap() -> None:
     ears = prescribe_session(conductive(), "nal-r", CLOSED)
-    words, said = PrescriptionWords.of(language), remarks_of(conductive(), language=language)
     assert [each.ear for each in ears] == [RIGHT, LEFT], "each ear once"
-    (added,) = (each for each in said if "Johnson 2013" in each)
-    name = words.ear(RIGHT)
-    assert added.startswith(name[:1].upper() + name[1:])
-    assert " 30 dB" in added
-    seven = words.say("gap_added_at", db="7", frequency_hz="250")
-    assert seven in added, "a quarter of 30 - 2.5 dB"
-    assert words.say("verify_bone") in said
-    assert words.say("verify") not in said
-    assert words.say("verify") in remarks_of(replay_session(BOTH), language=language)
+    told = remarks_of(conductive())
+    added = told["fit-gap-added"]
+    assert (added["ear"], added["gap"]["gap"]["level"]) == (RIGHT, 30)
+    at_250 = {"code": "fit-gap-added-at", "level": 7, "frequency_hz": 250}
+    assert at_250 in added["parts"][0]["places"], "a quarter of 30 - 2.5 dB"
+    assert "fit-verify-bone" in told
+    assert "fit-verify" in remarks_of(replay_session(BOTH))
 
 
 def test_a_gain_for_a_bound_or_an_inferred_gap_is_said_to_be_one() -> None:
@@ -254,50 +252,27 @@ def test_a_gain_for_a_bound_or_an_inferred_gap_is_said_to_be_one() -> None:
         t.without_numbers(Outcome.HEARS_ALL), limit_db_hl=-10.0, masking=MaskingMark.MASKED
     )
     session = with_gap(34.0, f500=heard)
-    (ear, *_) = (e for e in prescribe_session(session, "nal-r", CLOSED) if e.ear == RIGHT)
+    ear = right_ear(session)
     assert ear.gap is not None
-    (said,) = (line for line in remarks_of(session) if "these gains are higher" in line)
-    clauses = said.split(": ", 2)[2].split(". That is")[0].split("; ")
-    starts = ("by at least ", "by ", "by ")
-    ends = ("is at least what was found", "was measured", "inferred from those beside it")
-    kinds = (GapMark.AT_LEAST, GapMark.MEASURED, GapMark.INFERRED)
-    told = {kind: set[int]() for kind in kinds}
-    for clause in clauses:
-        (kind,) = (k for k, end in zip(kinds, ends, strict=True) if clause.endswith(end))
-        assert clause.startswith(starts[kinds.index(kind)])
-        told[kind] = {int(hz) for hz in re.findall(r"dB at (\d+) Hz", clause)}
-    added_db = at(ear, ear.for_gap_db)
-    assert told == {
-        kind: {
-            f for f, mark in at(ear, ear.gap.marks).items() if mark == kind and added_db[f] > 0.5
-        }
-        for kind in kinds
+    told = {
+        part["code"].removeprefix("fit-gap-added-"): {p["frequency_hz"] for p in part["places"]}
+        for part in remarks_of(session)["fit-gap-added"]["parts"]
     }
-    assert 500 in told[GapMark.AT_LEAST]
-    assert told[GapMark.INFERRED]
+    added_db, marks = at(ear, ear.for_gap_db), at(ear, ear.gap.marks)
+    for kind in (MEASURED, GapMark.AT_LEAST, INFERRED):
+        assert told[kind] == {f for f, mark in marks.items() if mark == kind and added_db[f] > 0.5}
+    assert 500 in told["at-least"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_rule_without_a_published_part_says_what_it_leaves_out(language: str) -> None:
-    (said,) = (s for s in remarks_of(conductive(), "camfit", language) if "Johnson 2013" in s)
-    assert "CAMFIT" in said
-    assert "30 dB" in said
-    assert "8 dB" in said
+def test_a_rule_without_a_published_part_says_what_it_leaves_out() -> None:
+    told = remarks_of(conductive(), "camfit")["fit-gap-left-out"]
+    assert told["rule"]["code"] == "rule-camfit"
+    assert (told["gap"]["gap"]["level"], told["more"]["level"]) == (30, 8)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_where_limits_leave_no_room_that_is_said(language: str) -> None:
-    # half gain is at its limits nearly everywhere in this ear
-    said = remarks_of(with_gap(20.0, f1000=inferred_there), "half-gain", language)
-    (held,) = (s for s in said if "Johnson 2013" in s)
-    name = catalogue_of(language).say("picture", "right_ear")
-    mean = f"{name[:1].upper()}{name[1:]}"
-    assert held.startswith(mean)
-    assert "20 dB" in held
-
-
-def inferred_there(found: ThresholdResult) -> ThresholdResult:
-    return replace(found, mark=Outcome.INFERRED, masking=None)
+def test_where_limits_leave_no_room_that_is_said() -> None:
+    told = remarks_of(conductive(), "half-gain", OPEN)["fit-gap-held"]
+    assert (told["ear"], told["gap"]["gap"]["level"]) == (RIGHT, 30)
 
 
 def test_a_gain_has_the_sign_of_its_gap_unless_a_limit_holds_it() -> None:
@@ -310,10 +285,9 @@ def test_a_gain_has_the_sign_of_its_gap_unless_a_limit_holds_it() -> None:
     assert not free.held.any()
     assert ear.held.sum() > 4
     signs = at(ear, [sign_of(free, k) for k in range(10)])
-    assert {f for f, sign in signs.items() if sign == "("} == {750, 1500, 3000}
+    assert {f for f, sign in signs.items() if sign == "inferred-for-gap"} == {750, 1500, 3000}
     assert at(ear, [ear.gap_mark(k) for k in range(10)])[3000] == NONE, "held by a limit"
-    legend = ENGLISH_WORDS.marks([free])
-    assert any(line.startswith("( ): air-bone gap not measured") for line in legend)
+    assert "sign-inferred-for-gap" in {row["code"] for row in sign_rows([free])}
 
 
 def test_a_terminal_shows_a_space_that_paper_does_not_break(

@@ -1,6 +1,5 @@
 """The sheet of a tuned fit, as it is set: tuned gains, setting, finding and limits."""
 
-import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,28 +12,29 @@ from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
 from firmware_py.journal import FORMAT_VERSION, read_journal
 from firmware_py.journal.records import encode_line
+from firmware_py.paper.blocks import Paper, Table
 from firmware_py.platform.version import full_version
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.settings import TuningSettings
-from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.tuning.tuning_record import TuningHeader
-from host_tools.catalogue import LANGUAGES, catalogue_of
-from host_tools.commands.prescribe import tuned
+from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.prescribe.ear_prescription import (
     EarPrescription,
     fit_of_ears,
     prescribe_session,
 )
-from host_tools.commands.prescribe.tuned import TunedPaper, tuning_of
-from host_tools.devices.tuning import FINDINGS, show_result
-from host_tools.document import Document, set_document
+from host_tools.commands.prescribe.paper import Sheet
+from host_tools.commands.prescribe.tuned import Tuned, tuning_of
+from host_tools.devices.tuning import finding_words, show_result
 from host_tools.errors import HostError
+from host_tools.papers import Shown
 from host_tools.recordings.heading import NO_HEADING
 from tests.budget import quick
 from tests.host.journals import BOTH, LEFT_S2, GpPta, recorded_calibrated, write_again
 from tests.host.pdfs import ReadPdf, check_tagged
+from tests.paper.test_codes import rows_in
 from tests.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
 
 pytestmark = pytest.mark.xdist_group("recorded")
@@ -55,77 +55,76 @@ def fit_both() -> tuple[list[EarPrescription], Fit]:
     return ears, fit_of_ears(ears)
 
 
-def sheet(result: TuningResult, language: str = "en") -> TunedPaper:
+def sheet(result: TuningResult) -> Sheet:
     session, (ears, fit) = recorded_calibrated(BOTH), fit_both()
     settings = TuningSettings(
         "0" * 12, (*fit.ranges_db().values(),), (*fit.prior_sd_db().values(),)
     )
     header = TuningHeader(7, "2026-01-03T10:00:00+00:00", settings, "openMHA 4", None)
-    return TunedPaper(session, ears, fit, header, result, NO_HEADING, language)
+    return Sheet(session, ears, fit, tuned=Tuned(fit, header, result))
+
+
+def tables_of(told: Paper) -> tuple[Table, Table]:
+    """Return the table of the setting, and that of the right ear."""
+    setting, gains = (t for s in told["sections"] for t in s["blocks"] if t["block"] == "tables")
+    return setting["tables"][0], gains["tables"][0]
 
 
 @pytest.mark.usefixtures("as_if_real")
 @pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
 def test_a_tuned_sheet_has_the_tuned_gains_the_setting_the_finding_and_the_limits(
-    language: str,
+    language: str, tmp_path: Path
 ) -> None:
-    paper, catalogue = sheet(WISH, language), catalogue_of(language)
-    document = paper.document()
-    pdf = ReadPdf(set_document(document, ".pdf"))
+    made, path, said = sheet(WISH), tmp_path / "sheet.pdf", language_of(language)
+    told = made.paper()
+    made.write(path, NO_HEADING, language)
+    pdf = ReadPdf(path.read_bytes())
     check_tagged(pdf, language)
-    assert document.final
-    own, other = (fit.of_ear("right") for fit in (paper.fit, paper.prescribed))
-    tuned_db, before_db = (ear.gain_of_speech_db() for ear in (own, other))
+    assert (told["final"], told["headline"]["code"]) == (True, "fit-tuned")
+    tuned_db, before_db = (
+        fit.of_ear("right").gain_of_speech_db() for fit in (made.given, made.fit)
+    )
     assert max(abs(tuned_db - before_db)) > 3.0
-    ear = next(ear for ear in paper.ears if ear.ear == "right")
-    row = next(r for r in rows(document) if r[0] == catalogue.say("picture", "right_ear"))
-    for k, gain_db in enumerate(tuned_db):
-        assert catalogue.number(float(gain_db)) in row[k + 1]
-        assert str(ear.frequencies_hz[k]) in pdf.text
-    for dimension, setting_db in zip(DIMENSIONS, WISH.setting_db, strict=True):
-        name = catalogue.say("page", f"tune_{dimension.name}")
-        assert f"{name} {catalogue.number(setting_db, '+.1f')}" in pdf.text
-    for key in ("finding_wish", "most_gain_of", "most_output_of", "own_discomfort_of", "preferred"):
-        assert catalogue.say("prescription", key) in pdf.text
-    assert f"{catalogue.number(3.0, '.1f')} dB" in pdf.text
+    setting, gains = tables_of(told)
+    names = [name["code"] for name, _ in gains["rows"]]
+    assert names == [
+        "row-tuned", "prescribed-of", "row-threshold", "most-gain-of", "most-output-of",
+        "own-discomfort-of",
+    ]  # fmt: skip
+    for cell, gain_db in zip(gains["rows"][0][1], tuned_db, strict=True):
+        assert [row["level"] for row in rows_in(cell) if "level" in row] == [round(gain_db)]
+    assert [cells[0]["change_db"] for _, cells in setting["rows"]] == [*WISH.setting_db]
+    rows = [row for _, cells in (*setting["rows"], *gains["rows"]) for row in cells]
+    rows += [row for row in rows_in(told) if row["code"] in ("finding-wish", "tuning-preferred")]
+    off = next(row for row in rows_in(told) if row["code"] == "tuning-off")
+    assert off["offset_db"] == 3.0
+    assert all(" ".join(Shown(language).say(row).split()) in pdf.text for row in [*rows, off])
+    assert said.say(told["title"]) == pdf.title
 
 
-def rows(document: Document) -> list[list[str]]:
-    tables = [block["rows"] for block in document.blocks if block["kind"] == "numbers"]
-    return [row["cells"] for table in tables for row in table]
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the picture out: to draw it takes its time."""
-    monkeypatch.setattr(tuned, "prescription_svg", lambda *_: "")
-
-
-@pytest.mark.usefixtures("undrawn")
 def test_what_was_not_found_has_no_figure(capsys: pytest.CaptureFixture[str]) -> None:
-    document = sheet(NONE).document()
-    text = json.dumps(document.blocks)
-    assert "no wish shows: the prescription stays" in text
+    told = sheet(NONE).paper()
+    codes = {row["code"] for row in rows_in(told)}
+    assert "finding-none" in codes
+    assert "tuning-off" not in codes
+    for _, cells in tables_of(told)[0]["rows"]:
+        assert [each["code"] for each in cells] == ["change", "no-value", "no-value", "band"]
     show_result(Console(highlight=False, width=200), NONE)
     said = capsys.readouterr().out
-    assert FINDINGS[Finding.NONE] in said
-    for told in (text, said):
-        for figure in ("10.1", "0.7", "9.8", "expected to be"):
-            assert figure not in told
-    for name in ("more gain around 1.5 kHz", "more gain for all sounds"):
-        assert next(row for row in rows(document) if row[0] == name)[1:4] == ["+0.0", "-", "-"]
+    assert finding_words(NONE) in said
+    assert not any(figure in said for figure in ("10.1", "0.7", "9.8", "expected to be"))
     show_result(Console(highlight=False, width=200), WISH)
     assert "expected to be some 3.0 dB off" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("as_if_real")
 def test_a_tuning_that_was_ended_is_not_final_and_a_limit_holds_what_was_asked() -> None:
-    loud = replace(WISH, outcome="aborted", setting_db=(12.0, 12.0, 0.0, 0.0))
-    document = sheet(loud).document()
-    assert document.standing == "NOT FINAL: tuning, aborted"
-    assert "^: held by a limit" in json.dumps(document.blocks)
-    held = [cell for row in rows(document) for cell in row[1:] if "^" in cell]
-    assert held
+    told = sheet(replace(WISH, outcome="aborted", setting_db=(12.0, 12.0, 0.0, 0.0))).paper()
+    ended = {"code": "tuning-ended", "status": {"code": "status-aborted"}}
+    assert told["standing"] == {"code": "not-final", "why": ended}
+    codes = {row["code"] for row in rows_in(tables_of(told)[1])}
+    assert "held" in codes
+    assert "sign-held" in {row["code"] for row in rows_in(told)}
 
 
 def recorded_tuning(
@@ -145,9 +144,10 @@ def test_a_sheet_is_made_from_the_journal_of_a_real_tuning(tmp_path: Path, gp_pt
     code, said, told = gp_pta("prescribe", BOTH, "--tuning", journal, "-o", out)
     assert (code, said, told) == (0, "", f"{out} written\n")
     header, result = tuning_of(journal, fit_both()[1])
-    session = recorded_calibrated(BOTH)
-    paper = TunedPaper(session, fit_both()[0], fit_both()[1], header, result, NO_HEADING, "en")
-    assert set_document(paper.document(), ".svg") == out.read_bytes()
+    ears, fit = fit_both()
+    made = Sheet(recorded_calibrated(BOTH), ears, fit, tuned=Tuned(fit, header, result))
+    made.write(tmp_path / "again.svg", NO_HEADING, "en")
+    assert (tmp_path / "again.svg").read_bytes() == out.read_bytes()
 
 
 @pytest.mark.parametrize(

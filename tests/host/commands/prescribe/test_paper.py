@@ -1,0 +1,149 @@
+"""The paper of a fit as codes and figures, and that every language has a sentence for each."""
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import host_tools.commands.prescribe as room
+from firmware_py.procedure.outcomes import MaskingMark
+from host_tools.catalogue import LANGUAGES, catalogue_of, language_of
+from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.from_table import source_of_table
+from host_tools.commands.prescribe.paper import Sheet, settings_of
+from host_tools.commands.prescribe.prescription import Prescription
+from host_tools.commands.prescribe.remarks import remark_rows
+from host_tools.commands.prescribe.signs import EXPLAINED, WIDE, gain_row, threshold_row
+from host_tools.recordings.heading import Heading
+from host_tools.recordings.recorded_session import ReplayedSession, replay_session
+from tests.budget import quick
+from tests.host.commands.report.test_bone import conductive
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, recorded_calibrated
+from tests.host.pdfs import ReadPdf, check_tagged
+from tests.paper.test_codes import made_codes, rows_in
+
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+
+SIGNED: Final = {*EXPLAINED, WIDE}
+
+
+def sheet_of(session: ReplayedSession, rule: str = "nal-r", coupling: str = "open") -> Sheet:
+    ears = prescribe_session(session, rule, coupling)
+    return Sheet(session, ears, fit_of_ears(ears))
+
+
+def blocks_of(told: Any, name: str) -> list[Any]:
+    return [each for section in told["sections"] for each in section["blocks"]
+            if each["block"] == name]  # fmt: skip
+
+
+def codes_in(value: Any) -> set[str]:
+    return {each["code"] for each in rows_in(value)}
+
+
+@pytest.mark.parametrize("name", quick(["both-ears-n3", "left-ear-s2", "disturbed", "masked"],
+                                       "disturbed", "masked"))  # fmt: skip
+def test_each_sign_in_a_table_is_explained_below_it(name: str) -> None:
+    told = sheet_of(recorded_calibrated(GOLDEN / f"{name}.journal")).paper()
+    (tables,), (legend,) = blocks_of(told, "tables"), blocks_of(told, "legend")
+    cells = [cell for table in tables["tables"] for _, row in table["rows"] for cell in row]
+    stand = codes_in(cells) & SIGNED
+    assert stand
+    assert {row["code"] for _, row in legend["entries"]} == {f"sign-{code}" for code in stand}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_explains_a_sign_begins_with_it(language: str) -> None:
+    sentences = language_of(language).sentences
+    for code in SIGNED:
+        sign = re.sub(r"\{\w+\}|\s", "", sentences[code])
+        assert sentences[f"sign-{code}"].replace(" ", "").startswith(f"{sign}:"), code
+
+
+def everything_said() -> Iterable[Any]:
+    """Return papers, settings and remarks of sessions and of a table that differ in what is so."""
+    sessions = [recorded_calibrated(GOLDEN / f"{name}.journal")
+                for name in ("both-ears-n3", "left-ear-s2", "disturbed", "masked")]  # fmt: skip
+    for session in [*sessions, conductive()]:
+        for rule, coupling in (("nal-r", "closed"), ("camfit", "open"), ("half-gain", "closed")):
+            sheet = sheet_of(session, rule, coupling)
+            yield sheet.paper()
+            yield settings_of(sheet.ears, sheet.fit, sheet.fit)
+            yield remark_rows(sheet.ears, sheet.fit)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_row_is_said_in_every_language(language: str) -> None:
+    said = language_of(language)
+    own = catalogue_of(language).tables
+    for row in (row for each in everything_said() for row in rows_in(each)):
+        assert any(row["code"] in own[place] for place in ("paper", "prescription", "remarks")), row
+        assert "{" not in said.say(row)
+
+
+def test_no_sentence_is_left_over() -> None:
+    patterns = made_codes()
+    for path in sorted(Path(room.__file__).parent.glob("*.py")):
+        nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+        values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        patterns |= {f"^{re.escape(each)}$" for each in values if isinstance(each, str)}
+    patterns |= {"^held-.*$", "^output-.*$", "^sign-.*$"}
+    own = catalogue_of("en").tables["prescription"]
+    assert [code for code in own if not any(re.match(each, code) for each in patterns)] == []
+
+
+def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> None:
+    session = replace(replay_session(LEFT_S2), header=recorded_calibrated(LEFT_S2).header)
+    (found,) = session.result.ears
+    thresholds = tuple(
+        replace(t, masking=MaskingMark.UNCERTAIN) if t.mark == "measured" else t
+        for t in found.thresholds
+    )
+    judged = replace(session.result, ears=(replace(found, thresholds=thresholds),))
+    ear = prescribe_session(replace(session, recorded=judged), "nal-r", "closed", "left")[0]
+    assert "sign-doubtful" in codes_in(remark_rows([ear], fit_of_ears([ear])))
+    for k, found_there in enumerate(thresholds):
+        starred = found_there.mark == "measured"
+        for told in (gain_row(ear, k), threshold_row(ear, k)):
+            assert ("doubtful" in codes_in([told])) == starred
+
+
+@pytest.mark.usefixtures("as_if_real")
+@pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
+def test_a_prescription_is_filed_under_the_header_of_its_test(
+    language: str, tmp_path: Path
+) -> None:
+    sheet, path = sheet_of(recorded_calibrated(BOTH), coupling="closed"), tmp_path / "fit.pdf"
+    sheet.write(path, Heading(name="Zoë #b", tester="A. Meyer"), language)
+    pdf, said, told = ReadPdf(path.read_bytes()), language_of(language), sheet.paper()
+
+    check_tagged(pdf, language)
+    assert pdf.pages == 1
+    assert pdf.title == said.say(told["title"])
+    assert (told["title"]["code"], told["headline"]["code"]) == ("fit-of", "fit-gains")
+    assert told["final"]
+    assert "Zoë #b" in pdf.text
+    assert "A. Meyer" in pdf.text
+    assert {"fact-device", "fact-tested", "fit-rule"} <= codes_in(blocks_of(told, "facts"))
+    whom = next(each for each in told["sections"] if each["name"] == "for-whom")
+    assert [row["code"] for row in whom["blocks"][0]["rows"]] == ["whom", "whom", "fit-verify"]
+    for block in (*blocks_of(told, "rows"), *blocks_of(told, "tables"), *blocks_of(told, "legend")):
+        for row in (each for each in rows_in(block) if each["code"] != "fit-where"):
+            assert " ".join(said.say(row).split()) in pdf.text, row
+
+
+def test_a_table_says_where_it_is_from_in_rows(tmp_path: Path) -> None:
+    path = tmp_path / "clinic.csv"
+    path.write_text("ear,t500,t2000,t8000,t12500,t16000\nR,30,50,60,70,NR\n")
+    made = Prescription.of(source_of_table(f"{path}:1"), "nal-r", "closed", None)
+    told = {row["code"]: row for row in made.remarks}
+    assert [*told][:2] == ["table-about", "lacking-above-bands"]
+    assert told["lacking-above-bands"]["frequencies_hz"] == [12500.0, 16000.0]
+    assert told["gains-for"]["frequencies_hz"] == [500, 2000, 8000]
+    assert told["mean-lacks"]["frequencies_hz"] == [1000.0]
+    for language in LANGUAGES:
+        assert all(row["code"] in language_of(language).sentences for row in made.remarks)
