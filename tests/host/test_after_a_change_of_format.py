@@ -11,6 +11,7 @@ import pytest
 
 from tests.formats import FORMATS, data_of
 from tests.formats.next_format import NEXT, make_next, run_next
+from tests.host.reports import rows_of
 
 # All in one process: what a command prints and returns, by its words.
 COMMANDS: Final = """
@@ -115,8 +116,9 @@ def test_every_command_tells_of_what_was_recorded(
     assert outcomes[UNFINISHED[version]] == "unfinished"
 
     found = json.loads(reported.out)
-    assert (reported.code, found["status"], found["replayed"]) == (0, "complete", False)
-    assert found["format"] == version
+    assert (reported.code, found["result"]["outcome"]) == (0, "complete")
+    (told,) = [*rows_of(found, "as-recorded"), *rows_of(found, "as-recorded-differs")]
+    assert told["format"] == version
     assert (on_paper.code, "not replayed" in paper.read_text()) == (0, True)
 
     recorded = [line for line in complete.read_text().splitlines() if '"finish"' in line]

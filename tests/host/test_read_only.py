@@ -35,7 +35,7 @@ READING: Final = {
     "export sessions --format csv --tidy": "session-000002.journal,1,",
     "export sessions --format json": '"session-000002.journal"',
     "export sessions --format fhir": '"Bundle"',
-    "report --json": '"journal": "session-000002.journal"',
+    "report --json": '"code": "session", ',
     "replay sessions/session-000001.journal": "bit for bit",
 }
 

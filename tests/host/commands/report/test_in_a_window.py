@@ -91,61 +91,61 @@ SESSIONS: Final = {
 
 
 @pytest.fixture
-def opened(browser: Browser) -> Iterator[Page]:
-    window = browser.new_page()
-    yield window
-    window.close()
+def window(browser: Browser) -> Iterator[Page]:
+    new = browser.new_page()
+    yield new
+    new.close()
 
 
 @pytest.mark.parametrize("heading", HEADINGS, ids=["short", "long"])
 @pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
 @pytest.mark.parametrize("name", SESSIONS)
 def test_nothing_is_wider_than_the_window_and_nothing_overlaps(
-    opened: Page, name: str, language: str, heading: Heading
+    window: Page, name: str, language: str, heading: Heading
 ) -> None:
     report = report_of(SESSIONS[name](), language, heading=heading)
-    opened.set_content(page(report))
-    assert opened.locator("html").get_attribute("lang") == language
-    opened.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    window.set_content(page(report))
+    assert window.locator("html").get_attribute("lang") == language
+    window.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     for width_px in WIDTHS_PX:
-        opened.set_viewport_size({"width": width_px, "height": 900})
-        assert opened.evaluate("document.documentElement.scrollWidth") <= width_px
-        assert opened.evaluate(OUTSIDE) == [], width_px
-        assert opened.evaluate(OVERLAP) == [], width_px
+        window.set_viewport_size({"width": width_px, "height": 900})
+        assert window.evaluate("document.documentElement.scrollWidth") <= width_px
+        assert window.evaluate(OUTSIDE) == [], width_px
+        assert window.evaluate(OVERLAP) == [], width_px
 
 
-def sheets(opened: Page, report: SessionReport) -> ReadPdf:
-    opened.set_content(page(report))
-    return ReadPdf(opened.pdf(prefer_css_page_size=True))
+def sheets(window: Page, report: SessionReport) -> ReadPdf:
+    window.set_content(page(report))
+    return ReadPdf(window.pdf(prefer_css_page_size=True))
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
 @pytest.mark.parametrize("path", quick(JOURNALS, MASKED), ids=lambda path: path.stem)
 def test_its_print_is_one_sheet_by_air_and_two_with_bone(
-    opened: Page, path: Path, language: str
+    window: Page, path: Path, language: str
 ) -> None:
     report = report_of(session_of(path), language, heading=HEADINGS[0])
     by_bone = any(ear.route.kind is BY_BONE for ear in report.source.ears)
-    assert sheets(opened, report).pages <= 1 + by_bone
+    assert sheets(window, report).pages <= 1 + by_bone
 
 
-def test_its_print_is_light_and_has_no_controls_and_no_details(opened: Page) -> None:
+def test_its_print_is_light_and_has_no_controls_and_no_details(window: Page) -> None:
     report = report_of(session_of(BOTH))
-    text = sheets(opened, report).text
+    text = sheets(window, report).text
     for code, shown in (("sign-signature", True), ("row-response", False)):
         assert (report.shown.say({"code": code}) in text) == shown
-    opened.emulate_media(media="print", color_scheme="dark")
-    assert not opened.locator(".controls").is_visible()
-    assert not opened.locator("summary").first.is_visible()
-    assert opened.locator(".alarm").first.is_visible()
-    assert opened.locator("figure svg").first.is_visible()
-    assert opened.locator(".to-sign").last.is_visible()
+    window.emulate_media(media="print", color_scheme="dark")
+    assert not window.locator(".controls").is_visible()
+    assert not window.locator("summary").first.is_visible()
+    assert window.locator(".alarm").first.is_visible()
+    assert window.locator("figure svg").first.is_visible()
+    assert window.locator(".to-sign").last.is_visible()
     background = "getComputedStyle(document.body).backgroundColor"
-    assert opened.evaluate(background) == "rgb(255, 255, 255)"
+    assert window.evaluate(background) == "rgb(255, 255, 255)"
 
 
-def test_what_must_not_be_overlooked_keeps_its_border_in_forced_colours(opened: Page) -> None:
-    opened.emulate_media(forced_colors="active")
-    opened.set_content(page(report_of(session_of(BOTH))))
-    width: Any = opened.locator(".alarm").first.evaluate("(e) => getComputedStyle(e).borderWidth")
+def test_what_must_not_be_overlooked_keeps_its_border_in_forced_colours(window: Page) -> None:
+    window.emulate_media(forced_colors="active")
+    window.set_content(page(report_of(session_of(BOTH))))
+    width: Any = window.locator(".alarm").first.evaluate("(e) => getComputedStyle(e).borderWidth")
     assert width == "3px"
