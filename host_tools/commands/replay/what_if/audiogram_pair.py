@@ -2,21 +2,19 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from firmware_py.findings.rows import Cell, row
+from firmware_py.paper import blocks
+from firmware_py.paper.blocks import Paper, section
 from firmware_py.platform.version import full_version
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
-from host_tools import document, drawing_js
+from host_tools import drawing_js
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.replay.what_if.comparison import Comparison, EarComparison, Estimate, Row
-from host_tools.document import Block, Document, write_document
-from host_tools.drawings.drawing import EAR_COLOURS
-
-KEY: Final = (
-    "In the ear's colour, with the symbols of clinics: recorded. Grey, with diamonds and a dashed "
-    "edge: supposed. What no tone was asked for has no symbol."
-)
+from host_tools.papers import Shown
+from host_tools.papers.pdf import write_paper
 
 
 def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
@@ -30,37 +28,51 @@ def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
     path : Path
         In .svg, .png or .pdf.
     """
-    write_document(comparison_sheet(comparison, title), path)
+    write_paper(comparison_sheet(comparison, title), draw_ears(comparison), path)
 
 
-def comparison_sheet(comparison: Comparison, title: str) -> Document:
-    return Document(
-        language=ENGLISH,
-        title=comparison.words,
-        headline="What another model says",
-        standing="WHAT IF",
+def comparison_sheet(comparison: Comparison, title: str) -> Paper:
+    supposed = row("told", told=comparison.words)
+    ears = [str(ear.route) for ear in comparison.ears]
+    figures = [
+        (ear, row("the-ear", ear=ear), row("what-if-label", ear=ear), list[dict[str, Any]]())
+        for ear in ears
+    ]
+    notes = [row("what-if-key"), *(row("told", told=each) for each in comparison.remarks)]
+    told: list[tuple[dict[str, Any], Cell]] = [
+        (row("what-if-supposed"), supposed), (row("fact-calibration"), title),
+    ]  # fmt: skip
+    return blocks.paper(
+        title=supposed,
+        headline=row("what-if"),
+        standing=row("what-if-standing"),
         final=False,
-        footer=f"gp-pta {full_version()}",
-        blocks=[
-            document.facts([("supposed", comparison.words), ("calibration", title)]),
-            document.figures([_figure(ear, nominal=comparison.nominal) for ear in comparison.ears]),
-            document.note(KEY),
-            *map(document.note, comparison.remarks),
+        footer=row("gp-pta", version=full_version()),
+        sections=[
+            section(
+                "what-if", None,
+                blocks.facts(told),
+                blocks.audiograms(figures),
+                blocks.rows(notes, small=True),
+            ),
         ],
-    )
+    )  # fmt: skip
 
 
-def _figure(ear: EarComparison, *, nominal: bool) -> Block:
-    catalogue = catalogue_of(ENGLISH)
+def draw_ears(comparison: Comparison) -> Shown:
+    """Return what is shown with the drawings."""
+    return Shown(drawings={str(ear.route): _svg(ear, comparison) for ear in comparison.ears})
+
+
+def _svg(ear: EarComparison, comparison: Comparison) -> str:
     limits = {
         "frequencies_hz": [row.frequency_hz for row in ear.rows],
         "levels_db_hl": [row.limit_db_hl for row in ear.rows],
     }
     supposed = {**_ear_as_json(ear, lambda row: row.supposed), "supposed": True}
     data = {"ears": [supposed, _ear_as_json(ear, lambda row: row.recorded)], "limit": limits}
-    svg = drawing_js.svg_for_paper(data, drawing_js.paper_words(catalogue, nominal=nominal))
-    name = catalogue.say("picture", f"{ear.route}_ear")
-    return document.figure(svg, f"{name}, two models", name, EAR_COLOURS[ear.route.ear])
+    words = drawing_js.paper_words(catalogue_of(ENGLISH), nominal=comparison.nominal)
+    return drawing_js.svg_for_paper(data, words)
 
 
 def _ear_as_json(ear: EarComparison, of: Callable[[Row], Estimate]) -> dict[str, Any]:

@@ -11,10 +11,9 @@ import pytest
 from firmware_py import ThresholdEstimator
 from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person
-from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet
+from host_tools.commands.replay.what_if.audiogram_pair import comparison_sheet, draw_ears
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
 from host_tools.commands.replay.what_if.supposition import Supposition
-from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import replay_session
 from tests.budget import quick
@@ -173,14 +172,17 @@ def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
 def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
     session = session_of(LEFT_S2.parent / "masked.journal")
     comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
-    facts, figures, _key = comparison_sheet(comparison, "UNCALIBRATED: levels are nominal").blocks
-    assert facts["facts"][1] == ["calibration", "UNCALIBRATED: levels are nominal"]
+    title = "UNCALIBRATED: levels are nominal"
+    facts, figures, _key = comparison_sheet(comparison, title)["sections"][0]["blocks"]
+    assert facts["facts"][1] == [{"code": "fact-calibration"}, title]
+    drawings = draw_ears(comparison).drawings
     drawn_masked = 0
-    for figure, ear in zip(figures["figures"], comparison.ears, strict=True):
-        assert (figure["title"], figure["colour"]) == (ear.route.words, EAR_COLOURS[ear.route.ear])
+    for figure, ear in zip(figures["of"], comparison.ears, strict=True):
+        assert figure["route"] == str(ear.route)
+        drawn = drawings[figure["route"]]
         found = session.result.by_route[ear.route].thresholds
         masked = [t.masking == "masked" for t in found if t.mark != "inferred"]
-        svg = ElementTree.fromstring(figure["svg"])
+        svg = ElementTree.fromstring(drawn)
         symbols = {
             name: [
                 mark.find("*[@class='symbol']").get("d")  # type: ignore[union-attr]
@@ -197,6 +199,6 @@ def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() ->
         assert sorted(c for c in classes if c.startswith("band")) == 2 * ["band"] + 2 * [
             "band faint"
         ]
-        assert ".audiogram .supposed .band { fill: none; }" in figure["svg"]
+        assert ".audiogram .supposed .band { fill: none; }" in drawn
         drawn_masked += sum(masked)
     assert drawn_masked
