@@ -10,6 +10,10 @@ const across = (y) => `M${-REACH} ${y}H${REACH}`;
 const pathInto = (group, name, d) => element("path", { class: name, d }, group);
 const toneOf = (group, answer, counts) =>
   toneInto(element("g", { class: `tone ${answer}` }, group), answer, counts);
+const bandInto = (group, faint) => {
+  pathInto(group, `band${faint}`, `${across(-6)}V6H${-REACH}Z`);
+  pathInto(group, `edge${faint}`, across(-6) + across(6));
+};
 
 const MARKS = {
   symbol: (group, route, masking = "none") => {
@@ -17,10 +21,8 @@ const MARKS = {
     group.setAttribute("transform", `translate(${-shiftOf({ ear, transducer })} 0)`);
     symbolInto(group, { ear, transducer }, masking, "measured");
   },
-  band: (group) => {
-    pathInto(group, "band", `${across(-6)}V6H${-REACH}Z`);
-    pathInto(group, "edge", across(-6) + across(6));
-  },
+  band: (group) => bandInto(group, ""),
+  pale: (group) => bandInto(group, " faint"),
   bar: (group) => pathInto(group, "edge", `M0 ${-REACH}V${REACH}`),
   line: (group, kind) => pathInto(group, kind === "norm" ? "norm" : "join inferred", across(0)),
   limit: (group) => pathInto(group, "limit", across(0)),

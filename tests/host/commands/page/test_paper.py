@@ -5,9 +5,12 @@ from typing import Final
 
 import pytest
 
+from firmware_py.paper.session_paper import paper_of
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.page.assemble import modules
+from host_tools.recordings.source import source_of
 from tests.host.commands.page.in_javascript import run, text_of_paper, words
+from tests.host.journals import GOLDEN, session_of
 from tests.host.papers.test_papers import ROUTES, a_paper
 from tests.paper.test_codes import rows_in
 
@@ -15,6 +18,13 @@ pytestmark = pytest.mark.xdist_group("page-words")
 WITHOUT: Final = {"x-whole", "x-chart"}  # it is no file, and has no other drawings
 # What whoever rounds, compares or counts would need.
 COMPUTES: Final = re.compile(r"toFixed|Math\.|Number\(|_db_hl|frequency_hz|[<>]=? ?\d")
+DRAWN: Final = """
+return given.marks.map((mark) => {
+  const drawing = document.createElement("svg");
+  drawMark(drawing, mark);
+  return drawing.children[0].children.length;
+});
+"""
 ONE_TABLE: Final = """
 useWords(given, "en");
 const [found] = sectionsOf([{ name: "x", title: null, blocks: [given.block] }], {});
@@ -56,6 +66,21 @@ def test_a_table_that_is_turned_has_a_line_a_column(turned: bool) -> None:
     assert cells[: len(names if turned else columns)] == (names if turned else columns)
     first = ["250", "x-level (level 17)"] if turned else ["x-level-right", "x-level (level 17)"]
     assert cells[len(names if turned else columns) :][:2] == first
+
+
+def test_each_mark_of_a_legend_is_drawn() -> None:
+    papers = [paper_of(source_of(session_of(path))) for path in GOLDEN.glob("*.journal")]
+    marks = {
+        tuple(mark)
+        for paper in papers
+        for section in paper["sections"]
+        for block in section["blocks"]
+        if block["block"] == "legend"
+        for mark, _ in block["entries"]
+    }
+    assert len(marks) > 15
+    drawn = run("paper.js", DRAWN, marks=sorted(marks))
+    assert [mark for mark, count in zip(sorted(marks), drawn, strict=True) if not count] == []
 
 
 @pytest.mark.parametrize("name", ["paper.js", "result.js"])
