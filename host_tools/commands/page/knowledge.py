@@ -12,6 +12,7 @@ from firmware_py.operator.setting_desk import COMMANDS as OF_SETTINGS
 from firmware_py.operator.tuning_desk import COMMANDS as OF_TUNING
 from firmware_py.platform.version import full_version
 from firmware_py.procedure import reasons
+from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
@@ -28,6 +29,16 @@ OF_THE_PAGE: Final = (PLACE, INSTRUCTION, FORMAT)  # whose codes begin with the 
 OF_EVERY_DEVICE: Final = (*OWN_COMMANDS, *COMMANDS, *OF_RESULTS, *OF_SETTINGS)
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
+# Why a presentation or a test came to nothing, a tuning waits, or noise plays: told where the
+# page does not look. And what only papers of the host have, by the beginnings of their codes.
+UNSHOWN: Final = (
+    Code.CROSS_HEARD, Code.NOT_BEGUN, Code.CUT_SHORT, Code.TOO_EARLY, Code.NOISE_ENDED,
+    Code.ABORTED, Code.RESET, Code.NOT_PLAYED, Code.NOT_PLAYED_BUT, Code.TONE_REFUSED,
+    Code.TONE_TOO_LOUD, Code.NOISE_TOO_LOUD, Code.EVENTS_LOST, Code.BOARD_LOST, Code.AID_LOST,
+    Code.AID_REFUSED, Code.WAITS_TEST, Code.FOREIGN_AID, Code.FOREIGN_BOARD, Code.ANOTHER_PERSONS,
+    Code.CHECKED,
+)  # fmt: skip
+OF_THE_HOST: Final = ("what-if", "as-recorded", "damaged")
 
 
 def knowledge() -> dict[str, Any]:
@@ -113,7 +124,9 @@ def sentences_of(language: str) -> dict[str, str]:
 def codes_of_rows() -> list[str]:
     """Return the codes of reasons and rows that the page says."""
     tables = catalogue_of(ENGLISH).tables
-    return [code for place in OF_ROWS for code in tables.get(place, {})]
+    left_out = {code.word for code in UNSHOWN}
+    codes = (code for place in OF_ROWS for code in tables[place] if code not in left_out)
+    return [code for code in codes if not code.startswith(OF_THE_HOST)]
 
 
 def lacking(language: str) -> list[str]:

@@ -36,7 +36,7 @@ export class Table {
         }
         continue;
       }
-      const text = checked(argument, String(value).trim());
+      const text = checkValue(argument, String(value).trim());
       texts.push(command.named ? `${argument.name}=${text}` : text);
     }
     if (Object.keys(left).length) {
@@ -72,12 +72,12 @@ function headerOf({ usage }) {
   return usage.split(" ", 1)[0];
 }
 
-function checked(argument, text) {
+function checkValue(argument, text) {
   if (argument.choices) {
-    return checkedChoice(argument, text);
+    return checkChoice(argument, text);
   }
   if (argument.number) {
-    return checkedNumber(argument, text);
+    return checkNumber(argument, text);
   }
   if (/[\s,]/.test(text) || [...text].some((each) => each < " ")) {
     throw new NotAllowed("value_word", { name: argument.name, value: text });
@@ -85,7 +85,7 @@ function checked(argument, text) {
   return text;
 }
 
-function checkedChoice({ name, choices }, text) {
+function checkChoice({ name, choices }, text) {
   const word = text.toUpperCase();
   if (!choices.includes(word)) {
     throw new NotAllowed("value_choice", { name, value: text, allowed: choices.join(", ") });
@@ -93,7 +93,7 @@ function checkedChoice({ name, choices }, text) {
   return word;
 }
 
-function checkedNumber({ name, low, high, whole, unit }, text) {
+function checkNumber({ name, low, high, whole, unit }, text) {
   const value = Number(text);
   if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
     throw new NotAllowed("value_number", { name, value: text });

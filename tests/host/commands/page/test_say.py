@@ -14,6 +14,7 @@ from firmware_py.paper.session_paper import paper_of
 from firmware_py.procedure.reasons import Code, as_json
 from host_tools.catalogue import LANGUAGES, REASONS, catalogue_of, language_of
 from host_tools.commands.page import knowledge
+from host_tools.commands.page.knowledge import UNSHOWN
 from host_tools.recordings.source import source_of
 from tests.host.commands.page.in_javascript import run, say_all, words
 from tests.host.journals import GOLDEN, GpPta, recorded_remarks, session_of
@@ -65,7 +66,7 @@ return given.languages.map((each) => {
 
 def rows_and_reasons() -> Iterator[Any]:
     yield from MADE
-    yield from (as_json(example(code)) for code in Code)
+    yield from (as_json(example(code)) for code in Code if code not in UNSHOWN)
     yield from map(as_json, recorded_remarks())
     for path in sorted(GOLDEN.glob("*.journal")):
         yield from rows_in(json.loads(json.dumps(paper_of(source_of(session_of(path))))))
