@@ -146,6 +146,7 @@ class ResultDesk:
                 "breaks": [asdict(each) for each in course.breaks],
                 "waits": as_json(course.waits),
                 "ended": course.ended,
+                "minutes": round(course.seconds / 60.0, 1),
                 "norm": norm_lines(source),
                 "paper": paper_of(source),
             }
