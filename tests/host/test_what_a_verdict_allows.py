@@ -21,7 +21,6 @@ from rich.console import Console
 from firmware_py.findings import beside
 from firmware_py.findings.norms import AgeNorm
 from firmware_py.journal import read_journal
-from firmware_py.operator.replies import result_words
 from firmware_py.paper.head import short_verdict
 from firmware_py.procedure import reasons
 from firmware_py.procedure.hearing import HearingTest
@@ -29,11 +28,9 @@ from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ, BONE, Route
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import recorded_result
-from host_tools.catalogue import LANGUAGES, catalogue_of, language_of
+from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.schema import schema_text
-from host_tools.commands.page.assemble import function_of, modules
-from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ear_prescription import (
     fit_of_ears,
     prescribe_session,
@@ -57,7 +54,6 @@ from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import Trial, replay_session
 from tests.host.commands.export.sessions import as_fhir, as_json, as_nhanes_csv, as_parquet
 from tests.host.commands.export.test_bundle import resources_of
-from tests.host.javascript import compute
 from tests.host.journals import BOTH, GpPta, write_again
 from tests.host.judged import (
     AWAY,
@@ -409,29 +405,3 @@ def test_live_and_watch_end_with_the_verdict(tmp_path: Path) -> None:
         assert text.count(line) == 2
     assert "X left" not in text, "there is no symbol of the left ear"
     assert "left ear could-not" not in text
-
-
-# The operator's page
-
-
-PROGRAM: Final = """
-globalThis.document = { documentElement: {} };
-useWords(given.keys, given.words, "en");
-const { result } = given;
-return { means: meanLines(result), words: result.ears.map(verdictWord) };
-"""
-
-
-@pytest.mark.parametrize("verdicts", [DIFFERENT, HALF, NOBODY])
-def test_the_operators_page_says_as_much(verdicts: Verdicts) -> None:
-    session = a_session(verdicts)
-    own = {**modules("means.js"), **modules("verdict.js")}
-    program = "\n".join(map(function_of, own.values())) + PROGRAM
-    result = json.loads(result_words(session.result, session.header, named=False))
-    knows = {name: knowledge()[name] for name in ("keys", "words")}
-    told = compute(program, result=result, **knows)
-    kinds = [verdicts[ear.route.ear][0] for ear in session.result.ears]
-    assert told["words"] == [kind.replace("-", " ") for kind in kinds]
-    for line, kind in zip(told["means"], kinds, strict=False):
-        why = catalogue_of("en").tables["verdict"].get(f"{kind.replace('-', '_')}_why")
-        assert why is None or line.endswith(f": none, {why}")

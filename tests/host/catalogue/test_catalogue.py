@@ -11,7 +11,7 @@ import pytest
 from firmware_py.procedure.reasons import DATES, OF_BONE, Code
 from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.words import say
-from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, language_of
 from host_tools.catalogue.remarks import say_reasons
 from host_tools.errors import HostError
 from tests.host.journals import recorded_remarks
@@ -212,15 +212,15 @@ def test_all_that_the_golden_sessions_recorded_is_said_in_every_language() -> No
 # Where it is used
 
 
-def test_every_key_that_is_named_is_there() -> None:
+def test_every_code_that_a_report_names_is_there() -> None:
     """Named as a whole; those that are put together are said where a page is tested."""
-    named: set[tuple[str, str]] = set()
-    for source in Path(str(files("host_tools") / "commands/report")).rglob("*"):
-        if source.suffix in (".py", ".html"):
+    named: set[str] = set()
+    for source in Path(str(files("host_tools") / "commands/report")).rglob("*.*"):
+        if source.suffix in (".py", ".html", ".js"):
             text = source.read_text(encoding="utf-8")
-            keys = re.findall(r'\b(?:words|self)\.say\(\s*"(\w+)"', text)
-            keys += re.findall(r"\{\{report\.(\w+)\}\}", text)
-            named |= {("report", key) for key in keys}
-            named |= set(re.findall(r'\b(?:say|count)\(\s*"(\w+)",\s*"(\w+)"', text))
+            named |= {*re.findall(r'\brow\("([\w-]+)"', text)}
+            named |= {*re.findall(r"\{\{(step-[\w-]+)\}\}", text)}
+            said = re.findall(r'\bsay\((?:[\w.]+ \? )?"([\w-]+)"(?: : "([\w-]+)")?', text)
+            named |= {f"step-{each}" for pair in said for each in pair if each}
     assert len(named) > 20
-    assert named - _sentences(ENGLISH).keys() == set()
+    assert named - language_of(ENGLISH).sentences.keys() == set()

@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import CalibrationOnFile
-from firmware_py.findings.air_bone_gap import Bound, EarGaps, LossType
+from firmware_py.findings.air_bone_gap import EarGaps, LossType
 from firmware_py.paper.blocks import Paper
 from firmware_py.paper.follows import gap_remarks, loss_rows
 from firmware_py.paper.source import Source
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import BONE, LEFT, RIGHT, Route
 from host_tools import drawing_js

@@ -1,6 +1,6 @@
 """The page in windows of any width, and printed: nothing is cut off, and nothing overlaps."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -82,7 +82,7 @@ def of_a_woman_of_60(session: ReplayedSession) -> ReplayedSession:
     return replace(session, header=replace(session.header, person=Person(60.0, "F", "P-1")))
 
 
-SESSIONS: Final = {
+SESSIONS: Final[dict[str, Callable[[], ReplayedSession]]] = {
     "air": lambda: of_a_woman_of_60(session_of(BOTH)),
     "masked": lambda: session_of(MASKED),
     "bone": conductive,
