@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from firmware_py.findings.rows import row
 from firmware_py.inference.preference.regret import off_db
+from firmware_py.paper.blocks import rows, section, tables
+from firmware_py.paper.tuning_paper import comparisons_row, finding_row, off_rows, setting_table
 from firmware_py.procedure.tells import BoardLostTold, ErrorTold, PauseTold, Tell
 from firmware_py.procedure.tuning import tells
-from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import say
@@ -19,6 +19,8 @@ from host_tools.devices.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.devices.told import told_unasked, understanding
 from host_tools.devices.unfinished import WAITS, waiting_words
 from host_tools.errors import HostError
+from host_tools.papers import Shown
+from host_tools.papers.characters import show_sections
 from host_tools.terminal import show
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -37,7 +39,7 @@ Person = Callable[[str, Tell | None], str]
 
 def finding_words(result: TuningResult) -> str:
     """Return what a tuning found, in English."""
-    return language_of(ENGLISH).say(row(f"finding-{result.finding}"))
+    return language_of(ENGLISH).say(finding_row(result))
 
 
 def nobody(_what: str, _told: Tell | None) -> str:
@@ -200,28 +202,7 @@ def show_result(
 
     What was not found has no figure.
     """
-    from rich.table import Table
-
-    found = result.finding != Finding.NONE
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("dB from the prescription", "set", "wish", "95 % band"):
-        table.add_column(heading, justify="left" if not table.columns else "right")
-    if truth_db is not None:
-        table.add_column("true wish", justify="right")
-    rows = zip(
-        DIMENSIONS, result.setting_db, result.wish_db, result.low_db, result.high_db, strict=True
-    )
-    for place, (dimension, setting, wish, low, high) in enumerate(rows):
-        truth = [] if truth_db is None else [f"{truth_db[place]:+.1f}"]
-        wished = [f"{wish:+.1f}", f"{low:+.1f} to {high:+.1f}"] if found else ["-", "-"]
-        table.add_row(dimension.meaning, f"{setting:+.1f}", *wished, *truth)
-    screen.print()
-    screen.print(table)
-    off = f"; the setting is {off_words(result.expected_regret)}" if found else ""
-    screen.print(
-        f"{result.comparisons} comparisons, {result.same} without a difference; "
-        f"{finding_words(result)}{off}"
-    )
-    for remark in result.remarks:
-        show(screen, f"remark: {say(remark)}", "yellow")
+    remarks = (reason.to_record() for reason in result.remarks)
+    told = [comparisons_row(result), *off_rows(result), *remarks]
+    table = setting_table(result, truth_db=truth_db)
+    show_sections(screen, [section("tuning", None, tables([table]), rows(told))], Shown())

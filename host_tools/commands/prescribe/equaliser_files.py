@@ -80,7 +80,8 @@ def autoeq_signature(curve: Curve, remarks: Sequence[str]) -> tuple[str, list[st
     relative_db = at - curve.gain_db.max()
     said = _in_english([row("equaliser-no-aid"), row("autoeq-differences")])
     # A comment with a comma would be taken for the head of the two columns.
-    comments = [f"# {each.replace(',', ';')}" for each in (f"{curve.ear} ear", *said, *remarks)]
+    (ear,) = _in_english([row(f"ear-{curve.ear}")])
+    comments = [f"# {each.replace(',', ';')}" for each in (ear, *said, *remarks)]
     rows = [
         f"{frequency_hz:.2f},{level_db:.2f}"
         for frequency_hz, level_db in zip(SIGNATURE_HZ, relative_db, strict=True)

@@ -221,7 +221,7 @@ def _legend(
         for level, dashes in DASHES.items()
     ]
     if all(_as_prescribed(ear, fit.of_ear(ear.ear)) for ear in ears):
-        entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label=say("fit-band")))
+        entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label=say("row-band")))
     if against is None:
         entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most-allowed")))
         entries.append(Patch(color=GREY, alpha=0.3, label=say("fit-not-heard")))

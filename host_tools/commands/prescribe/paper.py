@@ -101,8 +101,10 @@ class Sheet:
             blocks.legend(((), each) for each in sign_rows(ears, cells)),
             rows(self._notes(), small=True),
         )  # fmt: skip
-        about = [*(tuned.remarks() if tuned else ()), *remarks.session_rows(ears)]
-        about += [row("tuning-preferred")] if tuned else []
+        about = [*remarks.session_rows(ears)]
+        if tuned:
+            found = (reason.to_record() for reason in tuned.result.remarks)
+            about = [*found, *about, row("tuning-preferred")]
         yield section("remarks", row("remarks") if about else None, rows(about))
         yield section(
             "signature", None, blocks.comments(row("comments")), blocks.sign(head.signature())
@@ -122,7 +124,7 @@ class Sheet:
         within = ear.prescribed.limits
         first: list[Line] = [
             (row("row-gain"), _gains(ear)),
-            (row("fit-band"), _bands(ear.gain_at_db[CONVERSATION_DB_SPL])),
+            (row("row-band"), _bands(ear.gain_at_db[CONVERSATION_DB_SPL])),
             _levels(ear),
         ]
         if self.tuned:
@@ -168,7 +170,7 @@ def _settings(ear: EarPrescription, fit: Fit) -> Table:
     lines: list[Line] = [
         _levels(ear, "row-level"),
         (row("row-gain"), _gains(ear)),
-        *([(row("fit-band"), bands)] if ear.given.has_bands else []),
+        *([(row("row-band"), bands)] if ear.given.has_bands else []),
         (row("head-at", level=SOFT_DB_SPL), _whole(at[SOFT_DB_SPL].value)),
         (row("head-at", level=LOUD_DB_SPL), _whole(at[LOUD_DB_SPL].value)),
         (row("head-ratio"), [row("ratio", ratio=each) for each in ratios]),
@@ -182,7 +184,7 @@ def _settings(ear: EarPrescription, fit: Fit) -> Table:
 
 def _differences(fit: Fit, against: Fit) -> Iterator[Row]:
     """Say how much more gain a fit has than another: on average, and where it is the most."""
-    whose = {"rule": remarks.rule_of(against.rule), "source": against.source}
+    of = remarks.from_row(against)
     for ear in both(fit, against):
         at_db = differences_db(fit, against, ear.ear)
         means = [
@@ -191,7 +193,7 @@ def _differences(fit: Fit, against: Fit) -> Iterator[Row]:
         ]
         k = int(np.argmax(np.abs(at_db[1])))
         most = row("against-most", change_db=at_db[1, k], frequency_hz=ear.bands[k].center_hz)
-        yield row("against-fit", ear=ear.ear, **whose, means=means, most=most)
+        yield row("against-fit", ear=ear.ear, of=of, means=means, most=most)
 
 
 def _table(ear: EarPrescription, lines: Sequence[Line]) -> Table:

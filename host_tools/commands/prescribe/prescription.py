@@ -22,7 +22,7 @@ from host_tools.commands.prescribe.ear_prescription import (
 from host_tools.commands.prescribe.exports import AID_ENDINGS, ear_ending, ears_as, fit_as
 from host_tools.commands.prescribe.figures import as_json, both
 from host_tools.commands.prescribe.paper import Sheet, settings_of
-from host_tools.commands.prescribe.remarks import remark_rows
+from host_tools.commands.prescribe.remarks import from_row, remark_rows
 from host_tools.commands.prescribe.source import Source
 from host_tools.commands.prescribe.tuned import Tuned, tuning_of
 from host_tools.drawings.drawing import PICTURE_ENDINGS
@@ -88,7 +88,7 @@ class Prescription:
             sheet = Sheet(self._session, self.ears, self.fit, self.against)
             sheet.write(path, heading, language)
             return []
-        said = [f"{self.fit.rule} from {self.fit.source}", *self.remarks_in_english]
+        said = [language_of(ENGLISH).say(from_row(self.fit)), *self.remarks_in_english]
         text = json.dumps(self.figures, indent=2) + "\n"
         also: list[str] = []
         if (ending := ear_ending(path)) is not None:

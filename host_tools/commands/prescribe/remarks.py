@@ -65,6 +65,11 @@ def rule_of(recorded: str) -> Row:
     return row("told", told=recorded)
 
 
+def from_row(fit: Fit) -> Row:
+    """Return by which rule a fit is, and from what."""
+    return row("fit-from", rule=rule_of(fit.rule), source=fit.source)
+
+
 def source_rows(ears: Ears) -> Iterator[Row]:
     """Say what has to be known of where the thresholds are from, before all else."""
     first, source = ears[0], ears[0].source

@@ -1,6 +1,6 @@
 """A tuned fit: what it was tuned to, what that was found by, and where a limit holds its gains."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_digest
-from firmware_py.findings.rows import Cell, Row, no_value, row
-from firmware_py.inference.preference.regret import off_db
-from firmware_py.paper.blocks import Block, rows, table, tables
-from firmware_py.procedure.tuning.outcomes import Finding
+from firmware_py.findings.rows import Row, row
+from firmware_py.paper.blocks import Block, rows, tables
+from firmware_py.paper.tuning_paper import comparisons_row, off_rows, setting_table
 from firmware_py.procedure.tuning.result import TuningResult
-from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+from firmware_py.procedure.tuning.space import Setting
 from firmware_py.sessions.archive import COMPLETE, UNFINISHED
 from firmware_py.sessions.identity import Meeting, differences
 from firmware_py.tuning.tuning_record import TuningHeader
@@ -105,50 +104,11 @@ class Tuned:
 
     def facts(self) -> Iterator[tuple[Row, Row]]:
         """Return which tuning it was, and what it found."""
-        header, result = self.header, self.result
-        began = {"number": header.session, "begun_at": header.started}
+        began = {"number": self.header.session, "begun_at": self.header.started}
         yield row("fit-tuning"), row("tuning-value", **began, status=self._status)
-        found = {"comparisons": result.comparisons, "same": result.same}
-        yield row("fit-finding"), row("finding-value", finding=finding_row(result.finding), **found)
+        yield row("fit-finding"), comparisons_row(self.result)
 
-    def blocks(self) -> Iterator[Block | None]:
+    def blocks(self) -> list[Block | None]:
         """Return each number of the setting, and how far off it may be, if that was found."""
-        result, ranges_db, known = self.result, self.prescribed.ranges_db(), self._is_known
-        lines: list[tuple[Row, Sequence[Cell]]] = [
-            (
-                row(f"dimension-{each.name.replace('_', '-')}"),
-                [
-                    _change(result.setting_db[k]),
-                    _change(result.wish_db[k]) if known else no_value(),
-                    _band(result.low_db[k], result.high_db[k]) if known else no_value(),
-                    _band(*ranges_db[each.name]),
-                ],
-            )
-            for k, each in enumerate(DIMENSIONS)
-        ]
-        heads = [
-            row(code) for code in ("setting-set", "setting-wish", "fit-band", "setting-allowed")
-        ]
-        yield tables([table(row("setting-of"), [row("setting-of"), *heads], lines)])
-        if known:
-            yield rows([row("tuning-off", offset_db=off_db(result.expected_regret))], small=True)
-
-    @property
-    def _is_known(self) -> bool:
-        return self.result.finding != Finding.NONE
-
-    def remarks(self) -> Iterator[Row]:
-        yield from (reason.to_record() for reason in self.result.remarks)
-
-
-def finding_row(finding: str) -> Row:
-    """Return what a tuning found."""
-    return row(f"finding-{finding}")
-
-
-def _change(value_db: float) -> Row:
-    return row("change", change_db=value_db)
-
-
-def _band(low_db: float, high_db: float) -> Row:
-    return row("band", low=_change(low_db), high=_change(high_db))
+        setting = setting_table(self.result, self.prescribed.ranges_db())
+        return [tables([setting]), rows(off_rows(self.result), small=True)]
