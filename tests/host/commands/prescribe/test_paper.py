@@ -13,9 +13,7 @@ import host_tools.commands.prescribe as room
 from firmware_py.procedure.outcomes import MaskingMark
 from host_tools.catalogue import LANGUAGES, catalogue_of, language_of
 from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
-from host_tools.commands.prescribe.from_table import source_of_table
 from host_tools.commands.prescribe.paper import Sheet, settings_of
-from host_tools.commands.prescribe.prescription import Prescription
 from host_tools.commands.prescribe.remarks import remark_rows
 from host_tools.commands.prescribe.signs import EXPLAINED, WIDE, gain_row, threshold_row
 from host_tools.recordings.heading import Heading
@@ -134,16 +132,3 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(
     for block in (*blocks_of(told, "rows"), *blocks_of(told, "tables"), *blocks_of(told, "legend")):
         for row in (each for each in rows_in(block) if each["code"] != "fit-where"):
             assert " ".join(said.say(row).split()) in pdf.text, row
-
-
-def test_a_table_says_where_it_is_from_in_rows(tmp_path: Path) -> None:
-    path = tmp_path / "clinic.csv"
-    path.write_text("ear,t500,t2000,t8000,t12500,t16000\nR,30,50,60,70,NR\n")
-    made = Prescription.of(source_of_table(f"{path}:1"), "nal-r", "closed", None)
-    told = {row["code"]: row for row in made.remarks}
-    assert [*told][:2] == ["table-about", "lacking-above-bands"]
-    assert told["lacking-above-bands"]["frequencies_hz"] == [12500.0, 16000.0]
-    assert told["gains-for"]["frequencies_hz"] == [500, 2000, 8000]
-    assert told["mean-lacks"]["frequencies_hz"] == [1000.0]
-    for language in LANGUAGES:
-        assert all(row["code"] in language_of(language).sentences for row in made.remarks)

@@ -7,6 +7,11 @@ from typing import Any, Final
 import pytest
 
 from device.hearing_aid.fit_file import read_fit
+from device.hearing_aid.limits import CLOSED
+from firmware_py.findings.rows import row
+from host_tools.catalogue import language_of
+from host_tools.commands.prescribe.from_table import source_of_table
+from host_tools.commands.prescribe.prescription import Prescription
 from tests.host.journals import BOTH, LEFT_S2, GpPta, Refused
 
 CLINIC: Final = """\
@@ -27,6 +32,10 @@ def figures_of(gp_pta: GpPta, *arguments: str) -> Any:
     code, out, _ = gp_pta("prescribe", "--audiogram", *arguments, "--json")
     assert code == 0
     return json.loads(out)
+
+
+def remarks_of(named: str, ear: str | None = None, rule: str = "nal-r") -> list[Any]:
+    return Prescription.of(source_of_table(named, ear), rule, CLOSED, ear).remarks
 
 
 def bands_of(figures: Any, ear: str) -> dict[float, Any]:
@@ -72,11 +81,11 @@ def test_nothing_is_made_up_for_what_is_not_known_and_no_figure_has_a_band(
     assert (left["not_known_hz"], left["left_out_hz"]) == ([], [6000.0])
     assert not any(each["probabilities"] for each in figures["for_whom"])
     assert figures["measured_here"] is False
-    said = " ".join(figures["remarks"])
-    assert "they were not measured here, and how sure they are it does not say" in said
-    assert "right ear: not known at 6000 Hz: no threshold is made up there" in said
-    assert "left ear: 6000 Hz is left out" in said
-    assert "--ear left fits this one alone" in said
+    about, *said = remarks_of(f"{clinic}:1")
+    assert about["code"] == "table-about"
+    assert row("lacking-not-known", ear="right", side="right", frequencies_hz=[6000.0]) in said
+    assert row("lacking-of-other", ear="left", side="left", frequencies_hz=[6000.0]) in said
+    assert "--ear left fits this one alone" in " ".join(figures["remarks"])
     alone = figures_of(gp_pta, f"{clinic}:1", "--ear", "left")
     assert bands_of(alone, "left")[6000]["threshold_db_hl"] == 70.0
 
@@ -94,7 +103,8 @@ def test_no_response_is_the_limit_where_the_table_tells_it_and_nothing_where_not
     assert [ear["ear"] for ear in bob["ears"]] == ["right"]
     assert 2000 not in bands_of(bob, "right")
     assert bob["ears"][0]["no_response_without_limit_hz"] == [2000.0]
-    assert any("does not tell up to which level" in remark for remark in bob["remarks"])
+    told = {each["code"]: each for each in remarks_of(f"{clinic}:Bob", rule="half-gain")}
+    assert told["lacking-no-limit"]["frequencies_hz"] == [2000.0]
 
     code, shown, _ = gp_pta("prescribe", "--audiogram", f"{clinic}:Ann")
     assert code == 0
@@ -109,12 +119,13 @@ def test_what_a_mean_lacks_and_what_is_above_every_band_of_an_aid_is_said(
     clinic.write_text("ear,t500,t2000,t8000,t12500,t16000\nR,30,50,60,70,NR\n")
     figures = figures_of(gp_pta, f"{clinic}:1")
     assert [*bands_of(figures, "right")] == [500, 2000, 8000]
-    assert "right ear: 12500, 16000 Hz is left out: an aid has no band there" in figures["remarks"]
     (ear,) = figures["ears"]
     assert (ear["left_out_hz"], ear["above_all_bands_hz"]) == ([], [12500, 16000])
-    assert any(
-        "has 1000 Hz in it; for that it took what lies" in line for line in figures["remarks"]
-    )
+    told = {each["code"]: each for each in remarks_of(f"{clinic}:1")}
+    assert told["lacking-above-bands"]["frequencies_hz"] == [12500.0, 16000.0]
+    assert told["gains-for"]["frequencies_hz"] == [500, 2000, 8000]
+    assert told["mean-lacks"]["frequencies_hz"] == [1000.0]
+    assert told.keys() <= language_of("es").sentences.keys()
 
 
 def test_files_for_aids_say_where_the_numbers_are_from(
