@@ -12,10 +12,14 @@ import pytest
 import host_tools.commands.prescribe as room
 from firmware_py.procedure.outcomes import MaskingMark
 from host_tools.catalogue import LANGUAGES, catalogue_of, language_of
-from host_tools.commands.prescribe.ear_prescription import fit_of_ears, prescribe_session
+from host_tools.commands.prescribe.ear_prescription import (
+    EarPrescription,
+    fit_of_ears,
+    prescribe_session,
+)
 from host_tools.commands.prescribe.paper import Sheet, settings_of
 from host_tools.commands.prescribe.remarks import remark_rows
-from host_tools.commands.prescribe.signs import EXPLAINED, WIDE, gain_row, threshold_row
+from host_tools.commands.prescribe.signs import EXPLAINED, WIDE, gain_row, sign_rows, threshold_row
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.budget import quick
@@ -52,6 +56,48 @@ def test_each_sign_in_a_table_is_explained_below_it(name: str) -> None:
     stand = codes_in(cells) & SIGNED
     assert stand
     assert {row["code"] for _, row in legend["entries"]} == {f"sign-{code}" for code in stand}
+
+
+def where(ear: EarPrescription, sign: str) -> list[int]:
+    """Return at which frequencies a sign stands at the gain."""
+    return [f for k, f in enumerate(ear.frequencies_hz) if sign in codes_in(gain_row(ear, k))]
+
+
+def test_a_sign_stands_where_it_has_to(deaf_ear: Path) -> None:
+    (ear,) = sheet_of(recorded_calibrated(LEFT_S2), "nal-rp").ears
+    (found,) = ear.source.session.result.ears if ear.source.session else ()
+    inferred = [t.frequency_hz for t in found.thresholds if t.mark == "inferred"]
+    assert where(ear, "unpublished") == [8000]
+    assert where(ear, "inferred") == inferred
+    assert inferred
+    at = ear.frequencies_hz.index(inferred[0])
+    assert threshold_row(ear, at)["code"] == "inferred"
+    assert not where(ear, "wide")
+
+    held = [2000, 3000, 4000, 6000, 8000]
+    (ear,) = sheet_of(recorded_calibrated(LEFT_S2)).ears
+    told = {row["code"]: row for row in remark_rows([ear], fit_of_ears([ear]))}
+    assert where(ear, "held") == held
+    assert told["held-feedback-open"]["by_ear"][0]["frequencies_hz"] == held
+    assert [told["output-spread"][name] for name in ("ears", "low", "high")] == [579, 8, 15]
+
+    session = recorded_calibrated(GOLDEN / "disturbed.journal")  # it hit its cap
+    (ear,) = sheet_of(session).ears
+    wide = {
+        t.frequency_hz: round(t.half_width_db or 0.0, 1)
+        for t in session.result.ears[0].thresholds
+        if t.mark == "measured" and t.is_wider_than(session.settings.stop_half_width_db)
+    }
+    (*_, row) = sign_rows([ear])
+    assert where(ear, "wide") == [*wide]
+    assert 0 < len(wide) < len(ear.marks)
+    places = row["by_ear"][0]["places"]
+    assert {each["frequency_hz"]: each["half_width_db"] for each in places} == wide
+
+    (ear,) = sheet_of(replay_session(deaf_ear), "half-gain", "closed").ears
+    at = ear.frequencies_hz.index(1000)
+    assert threshold_row(ear, at) == {"code": "level-above", "level": 100}
+    assert gain_row(ear, at) == {"code": "held", "value": {"code": "at-least", "level": 48}}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
