@@ -5,8 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from device.hearing_aid import limits
-from device.hearing_aid.candidacy import NORMAL_DB_HL, SURE
+from device.hearing_aid import candidacy, limits
 from device.hearing_aid.chain import LIMITER_EARLY_DB
 from device.hearing_aid.fit import OUTPUT_CEILING_DB_SPL, Fit
 from device.hearing_aid.for_whom import Code, Finding
@@ -111,10 +110,10 @@ def _finding(found: Finding) -> Row:
     """Say what was found; a frequency has a probability where that is not nearly 1."""
     if found.code == Code.NORMAL:
         code = "whom-normal-doubt" if found.frequencies_hz else "whom-normal"
-        return row(code, at_hz=found.frequencies_hz, limit_db_hl=NORMAL_DB_HL)
+        return row(code, at_hz=found.frequencies_hz, limit_db_hl=candidacy.NORMAL_DB_HL)
     shares = found.probabilities or (1.0,) * len(found.frequencies_hz)
     at = [
-        f if share >= SURE else row("at-probably", frequency_hz=f, share=share_row(share))
+        f if share >= candidacy.SURE else row("at-probably", frequency_hz=f, share=share_row(share))
         for f, share in zip(found.frequencies_hz, shares, strict=True)
     ]
     return row(f"whom-{found.code}", at_hz=at)
