@@ -24,7 +24,7 @@ from firmware_py.operator.replies import (
     threshold_words,
     whose_line,
 )
-from firmware_py.paper.follows import norm_lines
+from firmware_py.paper.conventions import norm_lines
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.paper.source import Source
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory, session_number

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from firmware_py.findings.rows import Row, row
-from firmware_py.paper import follows, quality, thresholds
+from firmware_py.paper import asymmetries, conventions, gaps, grades, quality, thresholds
 from firmware_py.paper.blocks import (
     Paper,
     Section,
@@ -62,10 +62,11 @@ def _sections(source: Source) -> Iterator[Section]:
         ),
         legend(thresholds.legend_of(source)),
         tables(thresholds.threshold_tables(source), turned=True),
-        rows(filter(None, [follows.convention_row(source)]), small=True),
+        rows(filter(None, [conventions.convention_row(source)]), small=True),
     )
-    yield section("grade", row("pta4-and-grade"), rows(follows.mean_rows(source)))
-    if losses := rows(follows.loss_rows(source)):
+    yield section("grade", row("pta4-and-grade"), rows(grades.mean_rows(source)))
+    told = [each.to_record() for each in source.gaps]
+    if losses := rows((*gaps.loss_rows(told), *gaps.missing_rows(source))):
         yield section("gaps", row("gaps"), losses)
     yield section("remarks", row("remarks"), rows(remarks_of(source)))
     yield section("signature", None, comments(row("comments")), sign(signature()))
@@ -76,28 +77,28 @@ def remarks_of(source: Source) -> Iterator[Row]:
     yield from quality.course_rows(source)
     yield from quality.reliability_rows(source)
     yield from (row("remark", of=reason) for reason in source.result.remarks)
-    yield from (row("remark", of=follows.asymmetry_row(each)) for each in source.asymmetries)
-    yield from follows.gap_remarks(source.gaps)
+    yield from (row("remark", of=asymmetries.asymmetry_row(each)) for each in source.asymmetries)
+    yield from gaps.gap_remarks(each.to_record() for each in source.gaps)
 
 
 def _details(source: Source) -> Iterator[Section]:
     yield section("made", row("how-made"), facts(more_facts(source)))
-    table = follows.grade_table(source)
+    table = grades.grade_table(source)
     yield section("grades", None, tables([table] if table else []))
     yield section(
         "gap-details",
         row("gaps"),
-        tables(follows.gap_tables(source), turned=True),
-        rows(filter(None, [follows.gap_rule(source)]), small=True),
+        tables(gaps.gap_tables(source), turned=True),
+        rows(filter(None, [gaps.gap_rule(source)]), small=True),
     )
     yield section(
         "norm",
         row("age-norm"),
-        rows(follows.norm_rows(source)),
-        tables(follows.norm_tables(source), turned=True),
+        rows(conventions.norm_rows(source)),
+        tables(conventions.norm_tables(source), turned=True),
     )
-    yield section("confirmed", row("confirmations"), rows(follows.confirmed_rows(source)))
-    met = rows(follows.criteria_rows(source.asymmetries))
+    yield section("confirmed", row("confirmations"), rows(conventions.confirmed_rows(source)))
+    met = rows(asymmetries.criteria_rows(source.asymmetries))
     yield section("criteria", row("criteria-met"), met)
     yield section(
         "quality",

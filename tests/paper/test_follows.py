@@ -12,7 +12,7 @@ from device.simulator.world import World
 from firmware_py.findings.norms import SHOWN_SDS, AgeNorm
 from firmware_py.findings.rows import share_row
 from firmware_py.paper.blocks import Paper
-from firmware_py.paper.follows import convention_row
+from firmware_py.paper.conventions import convention_row
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person

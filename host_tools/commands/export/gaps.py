@@ -5,12 +5,12 @@ They are told as in the JSON document, `air_bone_gap.EarGaps.to_record`.
 A gap is inferred where no tone was asked by air, or none by bone. Each of the forms says so.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from firmware_py.findings.air_bone_gap import EXAMINATION_SOURCE
+from firmware_py.paper.gaps import gap_remarks, loss_rows
 from firmware_py.procedure.outcomes import Bound
-from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
+from host_tools.catalogue import ENGLISH, language_of
 from host_tools.commands.export.cells import Spelling
 
 Told = Mapping[str, Any]
@@ -78,48 +78,13 @@ def loss_words(gaps: Told) -> str:
     return f"probably {gaps['loss']}" if gaps["loss_is_probable"] else str(gaps["loss"])
 
 
-def loss_note(gaps: Told) -> str:
-    """Return the type of loss of an ear, and the mean gap that it rests on."""
-    told = f"{gaps['ear']} ear: type of loss by the air-bone gap: {loss_words(gaps)}"
-    mean = gaps["mean"]
-    if mean is None:
-        return told
-    told += f"; mean at {_hertz(mean['frequencies_hz'])} Hz {_level(mean)}"
-    return f"{told}, inferred at {_hertz(mean['inferred_hz'])} Hz" if mean["inferred_hz"] else told
-
-
-def gap_remarks(found: Iterable[Told], catalogue: Catalogue) -> list[str]:
-    """Say which gaps want an examination, and which cannot be, as every form does."""
-    gaps = [*found]
-    said = [line for each in gaps for line in _remarks_of(each, catalogue)]
-    if any(each["in_either"] for each in gaps):
-        said.append(catalogue.say("report", "gap_either", source=EXAMINATION_SOURCE))
-    return said
-
-
-def _remarks_of(found: Told, catalogue: Catalogue) -> Iterator[str]:
-    name = catalogue.say("report", f"{found['ear']}_ear")
-    ear = name[:1].upper() + name[1:]
-    if found["examined_hz"]:
-        parts = {"frequencies_hz": _hertz(found["examined_hz"]), "source": EXAMINATION_SOURCE}
-        yield catalogue.say("report", "gap_examination", ear=ear, **parts)
-    if at_hz := found["impossible_hz"]:
-        yield catalogue.say("report", "gap_impossible", ear=ear, frequencies_hz=_hertz(at_hz))
-    if found["bone_is_poorer"]:
-        yield catalogue.say("report", "gap_negative", ear=ear)
-
-
 def loss_notes(gaps: Iterable[Told]) -> list[str]:
     """Return in English the type of loss of each ear, and what its gaps want."""
-    found = [*gaps]
-    return [*map(loss_note, found), *gap_remarks(found, catalogue_of(ENGLISH))]
+    found, english = [*gaps], language_of(ENGLISH)
+    return [english.say(each) for each in (*loss_rows(found), *gap_remarks(found))]
 
 
 def _level(gap: Told) -> str:
     low, high = ("" if end is None else f"{end:.0f}" for end in (gap["low_db"], gap["high_db"]))
     band = f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
     return f"{BOUND_SIGNS[gap['bound']]}{gap['db']:.0f} dB (95 % band {band} dB)"
-
-
-def _hertz(frequencies_hz: Iterable[int]) -> str:
-    return ", ".join(map(str, frequencies_hz))

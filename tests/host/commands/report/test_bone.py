@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.findings.air_bone_gap import EarGaps, LossType
 from firmware_py.paper.blocks import Paper
-from firmware_py.paper.follows import gap_remarks, loss_rows
+from firmware_py.paper.gaps import gap_remarks, loss_rows, missing_rows
 from firmware_py.paper.source import Source
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Bound, MaskingMark, Outcome, Verdict
@@ -195,7 +195,7 @@ def test_what_is_unsure_of_a_type_of_loss_is_said_to_be_probable() -> None:
     def loss(share: float, of: EarGaps) -> list[str]:
         assert of.mean is not None
         unsure = replace(of, mean=replace(of.mean, share=share))
-        (told,) = (r for r in loss_rows(with_gaps(source(), unsure)) if r["code"] == "gap-mean")
+        (told,) = (r for r in loss_rows([unsure.to_record()]) if r["code"] == "gap-mean")
         return codes_in(told["loss"])
 
     for of, sure, unsure in ((right, 0.96, 0.94), (left, 0.04, 0.3)):
@@ -218,14 +218,15 @@ def test_an_ear_without_a_gap_is_told_with_the_reason() -> None:
     assert (told["ear"], told["why"]["code"]) == ("left-bone", "test-doubtful-why")
     assert tables(report.paper, "gap-details").keys() == {RIGHT}
     none = with_gaps(report.source)
-    assert codes_in([*loss_rows(none)]) == codes_in(told)
+    assert codes_in([*missing_rows(none)]) == codes_in(told)
 
 
 def test_a_gap_that_cannot_be_is_named() -> None:
     right, _ = source().gaps
     too_large = replace(right.gaps[2], low_db=61.0, db=70.0, inferred_hz=())
 
-    (said,) = rows_of([*gap_remarks([replace(right, gaps=(too_large,))])], "gap-impossible")
+    impossible = replace(right, gaps=(too_large,)).to_record()
+    (said,) = rows_of([*gap_remarks([impossible])], "gap-impossible")
     assert (said["ear"], said["frequencies_hz"]) == (RIGHT, [750])
 
 

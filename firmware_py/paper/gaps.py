@@ -1,0 +1,102 @@
+"""The air-bone gaps of ears and the types of their losses, in rows."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from firmware_py.findings.air_bone_gap import EXAMINATION_SOURCE, TYPE_SOURCE, EarGaps, Gap
+from firmware_py.findings.rows import Cell, Row, no_value, row, share_row
+from firmware_py.paper.blocks import Table, table
+from firmware_py.paper.head import why_nothing_follows
+from firmware_py.paper.source import Source
+from firmware_py.procedure.outcomes import Bound
+from firmware_py.procedure.route import Route
+from firmware_py.procedure.verdicts import may_conclude
+
+_BOUND: Final = {Bound.NONE: "", Bound.AT_LEAST: "-at-least", Bound.AT_MOST: "-at-most"}
+
+Told = Mapping[str, Any]  # the gaps of an ear, as `EarGaps.to_record` tells them
+
+
+def loss_rows(gaps: Iterable[Told]) -> Iterator[Row]:
+    """Say which type the loss of each ear is by its air-bone gap."""
+    for found in gaps:
+        loss, mean = row(f"loss-{found['loss']}"), found["mean"]
+        if found["loss_is_probable"]:
+            loss = row("loss-probably", loss=loss)
+        of = {"ear": found["ear"], "loss": loss}
+        yield row("gap-none", **of) if mean is None else _of_mean(found, mean, of)
+
+
+def _of_mean(found: Told, mean: Told, of: Row) -> Row:
+    ends = {"low": mean["low_db"], "high": mean["high_db"]}
+    known = {name: end for name, end in ends.items() if end is not None}
+    gap = row(f"gap{_BOUND[mean['bound']] or '-value'}", level=mean["db"], **known)
+    if mean["inferred_hz"]:
+        gap = row("mean-inferred", mean=gap)
+    if found["mean_is_undecided"]:
+        return row("gap-mean", **of, gap=gap, share=row("unknown"))
+    if mean["share"] is None:
+        return row("gap-mean-bound", **of, gap=gap)
+    return row("gap-mean", **of, gap=gap, share=share_row(mean["share"]))
+
+
+def missing_rows(source: Source) -> Iterator[Row]:
+    """Say why no gap is told of an ear that was tested by bone; nothing without a calibration."""
+    ears = {ear.route: ear for ear in source.ears}
+    told = {found.ear for found in source.gaps}
+    for ear in source.ears:
+        if ear.route.by_bone and ear.route.ear not in told and not source.nominal:
+            both = [each for each in (ear, ears.get(Route(ear.route.ear))) if each is not None]
+            in_doubt = [each for each in both if not may_conclude(each)]
+            for each in in_doubt[:1]:
+                yield row("gap-missing", ear=str(each.route), why=why_nothing_follows(each))
+
+
+def gap_remarks(gaps: Iterable[Told]) -> Iterator[Row]:
+    """Say which gaps want an examination, and which cannot be."""
+    found = [*gaps]
+    for gap in found:
+        ear = gap["ear"]
+        if at_hz := gap["examined_hz"]:
+            yield row("gap-examination", ear=ear, frequencies_hz=at_hz, source=EXAMINATION_SOURCE)
+        if at_hz := gap["impossible_hz"]:
+            yield row("gap-impossible", ear=ear, frequencies_hz=at_hz)
+        if gap["bone_is_poorer"]:
+            yield row("gap-negative", ear=ear)
+    if any(gap["in_either"] for gap in found):
+        yield row("gap-either", source=EXAMINATION_SOURCE)
+
+
+def gap_rule(source: Source) -> Row | None:
+    """Return the rule by which the types of loss are."""
+    return row("gap-rule", source=TYPE_SOURCE) if source.gaps else None
+
+
+def gap_tables(source: Source) -> list[Table]:
+    """Return the gaps of each ear, with a column a frequency."""
+    return [_gap_table(ear) for ear in source.gaps if ear.gaps]
+
+
+def _gap_table(ear: EarGaps) -> Table:
+    cells: dict[str, list[Cell]] = {
+        "row-gap": [_gap_cell(gap) for gap in ear.gaps],
+        "row-band": [_gap_band(gap) for gap in ear.gaps],
+        "row-called": [share_row(gap.told_share) for gap in ear.gaps],
+    }
+    columns: list[Cell] = [row("hertz"), *(gap.frequencies_hz[0] for gap in ear.gaps)]
+    rows = [(row(code), each) for code, each in cells.items()]
+    return table(row("gaps-of", ear=ear.ear), columns, rows, of=ear.ear, main=1)
+
+
+def _gap_cell(gap: Gap) -> Row:
+    codes = {Bound.NONE: "level", Bound.AT_LEAST: "at-least", Bound.AT_MOST: "at-most"}
+    told = row(codes[gap.bound], level=gap.db)
+    return row("inferred", value=told) if gap.inferred_hz else told
+
+
+def _gap_band(gap: Gap) -> Row:
+    if gap.low_db is None:
+        return no_value() if gap.high_db is None else row("up-to", high=gap.high_db)
+    if gap.high_db is None:
+        return row("from-up", low=gap.low_db)
+    return row("band", low=gap.low_db, high=gap.high_db)
