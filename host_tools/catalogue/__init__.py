@@ -1,7 +1,7 @@
 """Every sentence of a page, a report and an instruction, in the languages of `LANGUAGES`.
 
 A file a language, `en.toml` first; a table a place, such as `page`; a sentence a key. What is in
-braces is filled in. A key that ends in `_one` is the sentence of its namesake for a count of 1.
+braces is filled in.
 The tables of `SAID` have a sentence a code of a reason or a row: `language_of` says these. English
 of the reasons is the device's (`firmware_py/procedure/en.toml`). `rooms.toml` says how many letters
 there are for what has to stay short.
@@ -51,7 +51,7 @@ class Catalogue:
         key : str
             The sentence in it.
         parts : str
-            What is filled in, by the name in braces; numbers as `number` writes them.
+            What is filled in, by the name in braces; numbers as `spell` writes them.
 
         Raises
         ------
@@ -63,24 +63,11 @@ class Catalogue:
             raise KeyError(f"{self.language}.toml has no {key!r} in [{place}]")
         return table[key].format_map(parts)
 
-    def count(self, place: str, key: str, count: int, /, **parts: str) -> str:
-        """Return a sentence about so many things, `count` among its parts; 1 has one of its own."""
-        form = f"{key}_one" if count == 1 else key
-        return self.say(place, form, count=str(count), **parts)
-
-    def number(self, value: float, form: str = ".0f") -> str:
-        """Return a number as the language writes it, by a format of Python's; there is no -0."""
-        return self.spell(format(value, form))
-
     def spell(self, number: str) -> str:
         """Return a number that was written with a point in the language; there is no -0."""
         if number[0] == "-" and number.strip("-0.") == "":
             number = number[1:]
         return number.replace("-", MINUS).replace(".", self.say("format", "decimal"))
-
-    def percent(self, text: str) -> str:
-        """Return a number that was written, with the sign of percent, on one line."""
-        return self.say("format", "percent", number=text).replace(" ", NO_BREAK)
 
     def date(self, iso: str) -> str:
         """Return a day of ISO 8601 as the language writes it; what is none is left as it is."""
@@ -105,22 +92,10 @@ class Catalogue:
         hours = f"{at.hour:02d}:{at.minute:02d}"
         return self.say("format", "time", date=self.date(iso), hours=hours, zone=zone).strip()
 
-    def clock_date(self, iso: str) -> str:
-        """Return a day by the clock of a device, and that it was not set if that is so."""
-        return self._by_clock(self.date(iso), iso)
-
     def clock_time(self, iso: str) -> str:
         """Return a time by the clock of a device, and that it was not set if that is so."""
-        return self._by_clock(self.time(iso), iso)
-
-    def _by_clock(self, said: str, iso: str) -> str:
+        said = self.time(iso)
         return said if was_clock_set(iso) else f"{said} ({self.say('people', 'clock_not_set')})"
-
-    def join(self, words: list[str]) -> str:
-        """Return words as a list in a sentence: "a, b and c"."""
-        if len(words) < 2:
-            return "".join(words)
-        return self.say("format", "and", some=", ".join(words[:-1]), last=words[-1])
 
 
 @cache

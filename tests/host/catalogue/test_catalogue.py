@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
+from firmware_py.findings.rows import row, share_row
 from firmware_py.procedure.reasons import DATES, OF_BONE, Code
 from firmware_py.procedure.route import ROUTES, Route
 from firmware_py.procedure.words import say
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, language_of
-from host_tools.catalogue.remarks import say_reasons
 from host_tools.errors import HostError
 from tests.host.journals import recorded_remarks
 from tests.said import example
@@ -131,8 +131,8 @@ def test_numbers_and_dates_are_written_as_the_language_writes_them(
     language: str, number: str, share: str, day: str, time: str
 ) -> None:
     catalogue = catalogue_of(language)
-    assert catalogue.number(-1234.5, ".1f") == number
-    assert catalogue.percent("7").replace("\u00a0", " ") == share
+    assert catalogue.spell("-1234.5") == number
+    assert language_of(language).say(share_row(0.07)).replace("\u00a0", " ") == share
     assert catalogue.date("2026-03-05") == day
     assert catalogue.time("2026-03-05T09:07:59+01:00") == time
 
@@ -145,21 +145,8 @@ def test_a_time_says_its_zone_since_elsewhere_it_may_be_another_day() -> None:
 
 def test_there_is_no_negative_zero_and_no_day_is_guessed() -> None:
     catalogue = catalogue_of("de")
-    assert [catalogue.number(x, ".1f") for x in (-0.04, 0.0, 0.04)] == ["0,0"] * 3
-    assert catalogue.number(-0.06, "+.1f") == "−0,1"
+    assert [catalogue.spell(x) for x in ("-0.0", "0.0", "-0.1")] == ["0,0", "0,0", "−0,1"]
     assert catalogue.date("soon") == catalogue.time("soon") == "soon"
-
-
-def test_a_list_of_words_is_joined() -> None:
-    catalogue = catalogue_of("es")
-    joined = [catalogue.join(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])]
-    assert joined == ["", "a", "a y b", "a, b y c"]
-
-
-def test_one_is_not_many() -> None:
-    catalogue = catalogue_of(ENGLISH)
-    said = [catalogue.count("report", "presses", n) for n in (0, 1, 2)]
-    assert said == [f"{n} presses without a tone".replace("1 presses", "1 press") for n in range(3)]
 
 
 def test_another_language_is_refused() -> None:
@@ -169,7 +156,7 @@ def test_another_language_is_refused() -> None:
 
 def test_what_fills_a_place_is_no_sentence_of_its_own() -> None:
     """A brace in a name is a brace."""
-    said = catalogue_of(ENGLISH).say("report", "grade_share", grade="{share}", share="{x}")
+    said = language_of(ENGLISH).say(row("grade-share", grade="{share}", share="{x}"))
     assert said == "{share} {x}"
 
 
@@ -185,7 +172,7 @@ MADE_ELSEWHERE: Final = ("sim 7",)  # of what a board or the hearing aid said
 def test_each_reason_is_said_in_the_language_with_its_numbers(language: str) -> None:
     catalogue = catalogue_of(language)
     for code in Code:
-        english, said = say(example(code)), say_reasons(example(code), catalogue)
+        english, said = say(example(code)), language_of(catalogue.language).say(example(code))
         assert said != english or english in MADE_ELSEWHERE, code.word
         if not set(code.parts) & set(DATES):
             numbers = sorted(re.findall(r"[0-9]+", english))
@@ -197,7 +184,7 @@ def test_what_is_said_of_a_test_by_bone_names_the_vibrator(language: str) -> Non
     vibrator = VIBRATORS[language]
     for by_air, by_bone in OF_BONE.items():
         assert by_bone.parts == by_air.parts
-        said = [say_reasons(example(code), catalogue_of(language)) for code in (by_air, by_bone)]
+        said = [language_of(language).say(example(code)) for code in (by_air, by_bone)]
         assert [vibrator in each for each in said] == [False, True], by_bone.word
 
 
@@ -206,7 +193,9 @@ def test_all_that_the_golden_sessions_recorded_is_said_in_every_language() -> No
     recorded = recorded_remarks()
     assert len(recorded) > 10
     for catalogue in map(catalogue_of, OTHERS):
-        assert [each for each in recorded if say_reasons(each, catalogue) == say(each)] == []
+        assert [
+            each for each in recorded if language_of(catalogue.language).say(each) == say(each)
+        ] == []
 
 
 # Where it is used

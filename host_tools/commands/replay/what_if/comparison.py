@@ -11,8 +11,7 @@ from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.route import Route
 from firmware_py.procedure.threshold_estimates import BAND_PROBABILITY
 from firmware_py.procedure.verdicts import has_thresholds
-from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.catalogue.remarks import unit_words
+from firmware_py.procedure.words import SENTENCES
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import ReplayedSession
@@ -134,7 +133,7 @@ class Comparison:
             f"{self.words}: thresholds differ by {self.rms_db:.1f} dB RMS, at most by "
             f"{_with_sign(row.difference_db)} dB at {row.frequency_hz} Hz ({largest.words})"
         )
-        unit = unit_words(catalogue_of(ENGLISH), nominal=self.nominal)
+        unit = SENTENCES["unit-nominal-db" if self.nominal else "unit-db-hl"]
         tables = (line for ear in self.ears for line in _table(ear, unit))
         return [short, *self.remarks, *tables]
 

@@ -43,7 +43,7 @@ def report(name: str) -> SessionReport:
     return report_of(session_of(GOLDEN / f"{name}.journal"))
 
 
-def replayed(found: SessionReport) -> ReplayedSession:
+def replay_of(found: SessionReport) -> ReplayedSession:
     assert isinstance(found.session, ReplayedSession)
     return found.session
 
@@ -115,7 +115,7 @@ def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
     symbols = [place(each) for each in drawing.thresholds.values()]
     x_500, _ = place(drawing.thresholds[500])
     shifts = []
-    for tone in replayed(found).trials:
+    for tone in replay_of(found).trials:
         if tone.frequency_hz is None or tone.level_db_hl is None:
             continue
         x, y = place(drawing.tones[tone.number])
@@ -240,7 +240,7 @@ def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
     found = report("two-buttons")
     (drawing,) = drawings(found)
     expected = {True: "heard", None: "unsure", False: "silent"}
-    tones = [t for t in replayed(found).trials if t.frequency_hz is not None]
+    tones = [t for t in replay_of(found).trials if t.frequency_hz is not None]
 
     assert {t.heard for t in tones} == {True, None, False}
     for trial in tones:
@@ -319,7 +319,7 @@ def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
         ]  # fmt: skip
         spans = [(float(r.get("x", "")), float(r.get("width", ""))) for r in clip]
         x_1000, _ = place(drawing.thresholds[1000])
-        for trial in replayed(found).trials_of(ear.route):
+        for trial in replay_of(found).trials_of(ear.route):
             if trial.purpose == "measure" and trial.frequency_hz is not None:
                 at = x_1000 + UNITS_PER_OCTAVE * math.log2(trial.frequency_hz / 1000.0)
                 assert any(x - 3.0 <= at <= x + width + 3.0 for x, width in spans)
