@@ -85,10 +85,11 @@ class Language:
 
 
 class _Places(dict[str, str]):
-    # `{Ear}` is filled with what `{ear}` is, its first letter a capital; `{EAR}` in capitals.
+    # `{Ear}` is filled with what `{ear}` is, its first letter a capital; `{EAR}` in capitals. A
+    # figure that a row lacks, as one of a strange file may, leaves its place as it is.
     def __missing__(self, name: str) -> str:
-        if name.islower():
-            raise KeyError(name)
+        if name.lower() not in self:
+            return f"{{{name}}}"
         text = self[name.lower()]
         return text.upper() if name.isupper() else text[:1].upper() + text[1:]
 
