@@ -7,12 +7,14 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 
 from firmware_py.operator.replies import audiogram_lines, result_words
+from host_tools.commands.report.session_report import SessionReport
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
@@ -46,11 +48,23 @@ def _live(shown: Shown) -> str:
     return text
 
 
-def _text(shown: Shown) -> str:
-    screen, report = Console(file=io.StringIO(), width=WIDE), report_of(shown.session)
+def _text(report: SessionReport) -> str:
+    screen = Console(file=io.StringIO(), width=WIDE)
     show_paper(screen, report.paper, report.in_characters(), details=True)
     text: str = screen.file.getvalue()  # type: ignore[attr-defined]
     return text
+
+
+# Of these every row of a paper is asked for.
+PAPERS: Final[dict[str, Callable[[SessionReport], str]]] = {
+    "page": lambda report: page(report).split("<script>")[0],
+    "paper": typst,
+    "text": _text,
+}
+
+
+def _on_paper(render: Callable[[SessionReport], str], shown: Shown) -> str:
+    return render(report_of(shown.session))
 
 
 RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
@@ -58,8 +72,6 @@ RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
     "live": _live,
     "AUD": lambda of: "\n".join(audiogram_lines(of.session.result, of.session.header.calibration)),
     "SESS:RES?": lambda of: result_words(of.session.result, of.session.header, named=True),
-    "page": lambda of: page(report_of(of.session)).split("<script>")[0],
-    "paper": lambda of: typst(report_of(of.session)),
-    "text": _text,
+    **{name: partial(_on_paper, render) for name, render in PAPERS.items()},
     "report JSON": lambda of: json.dumps(report_of(of.session).as_json()),
 }

@@ -33,7 +33,8 @@ def page(report: SessionReport) -> str:
 
 def typst(report: SessionReport) -> str:
     """Return what Typst is given of it."""
-    return json.dumps(document_of(report.paper, report.on_paper()), ensure_ascii=False)
+    told = document_of(report.paper, report.on_paper(), details=True)
+    return json.dumps(told, ensure_ascii=False)
 
 
 def pdf(report: SessionReport, *, details: bool = False) -> ReadPdf:

@@ -151,4 +151,5 @@ def _asset(name: str) -> str:
 
 def _json(value: Any) -> str:
     """Return JSON that cannot end the element it stands in."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c")

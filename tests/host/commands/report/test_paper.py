@@ -177,6 +177,14 @@ def test_remarks_of_any_number_have_room() -> None:
     assert read.pages > 1
 
 
+@pytest.mark.parametrize("name", ["W" * 200, "مريم الأحمد", "<b>" * 20])
+def test_a_name_of_any_length_and_direction_keeps_to_its_place(name: str) -> None:
+    read = pdf(report_of(session_of(BOTH), heading=Heading(name=name, tester="A. Meyer")))
+    assert read.pages == 1
+    assert "A. Meyer" in read.text
+    assert max(map(len, read.text.replace("\u200b", " ").split())) < 60
+
+
 @pytest.mark.parametrize("state", [UNCALIBRATED, OVERDUE, SIMULATED])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
