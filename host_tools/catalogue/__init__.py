@@ -8,6 +8,7 @@ there are for what has to stay short.
 """
 
 import argparse
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ PERCENT: Final = "percent"  # so the codes of percentages begin
 SAID: Final = (REASONS, "paper", "steps", "people", "prescription")
 
 _FILES: Final = files("host_tools.catalogue")
+_PLACE: Final = re.compile(r"\{\w+\}")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,11 @@ def _set(code: str, sentence: str) -> str:
     if code.startswith(PERCENT):
         return sentence.replace(" ", NO_BREAK)
     return sentence.replace("+-", "±")
+
+
+def has_words(sentence: str) -> bool:
+    """Return whether a sentence has a letter; one of signs alone stands in English, for all."""
+    return bool(_LETTER.search(_PLACE.sub("", sentence)))
 
 
 @cache

@@ -55,7 +55,9 @@ def rows_shown(value: Any, without: tuple[str, ...]) -> Iterator[dict[str, Any]]
 
 def bare(text: str) -> str:
     """Return a text without spaces, and without what HTML and JSON make of signs."""
-    return re.sub(r"\s", "", html.unescape(re.sub(r"</?[a-z][^<>]*>", "", text)).replace('\\"', '"'))
+    return re.sub(
+        r"\s", "", html.unescape(re.sub(r"</?[a-z][^<>]*>", "", text)).replace('\\"', '"')
+    )
 
 
 @pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))

@@ -28,7 +28,6 @@ from tests.host.renderers import RENDERERS, Shown
 # Sentences of the catalogue that speak of dB HL itself, and not of a level; and those that are told
 # of a calibrated device alone. All others have a unit to be filled in.
 OF_DB_HL: Final = {
-    "report": ("overdue_means", "uncalibrated_means", "nominal"),
     "paper": ("state-overdue-means", "state-uncalibrated-means", "no-mean-nominal"),
     "prescription": ("whom-not-judged", "uncalibrated-fit", "fit-uncalibrated"),
     "page": ("fault_calibration", "calibration_overdue", "calibration_uncalibrated", "error_104"),
@@ -36,9 +35,7 @@ OF_DB_HL: Final = {
 }
 CALIBRATED_ALONE: Final = {
     "picture": ("level",),
-    "report": ("mean", "mean_at_least", "mean_at_most", "grade_below", "gap_rule"),
     "paper": ("mean", "mean-at-least", "mean-at-most", "grade-below", "gap-rule"),
-    "record": ("level_of",),
     "prescription": ("whom-normal", "whom-normal-doubt"),
     "remarks": ("unit-db-hl",),
 }

@@ -16,7 +16,7 @@ from firmware_py.procedure.reasons import Code
 from firmware_py.procedure.route import AUDIOGRAM_FREQUENCIES_HZ
 from firmware_py.procedure.settings import CONDUCTS, LOUD_DB_HL, Settings
 from firmware_py.sessions.identity import RULES, Meeting
-from host_tools.catalogue import ENGLISH, LANGUAGES, REASONS, catalogue_of, language_of
+from host_tools.catalogue import ENGLISH, LANGUAGES, REASONS, catalogue_of, has_words, language_of
 from host_tools.commands.export.document_session import JSON_FORMAT
 
 PLACE: Final = "page"
@@ -135,6 +135,6 @@ def lacking(language: str) -> list[str]:
     return [
         f"{place}.{code}"
         for place in (*OF_THE_PAGE, *OF_ROWS)
-        for code in english.get(place, {})
-        if code not in tables.get(place, {})
+        for code, sentence in english.get(place, {}).items()
+        if code not in tables.get(place, {}) and has_words(sentence)
     ]
