@@ -12,7 +12,7 @@ from typing import Any, Final
 from firmware_py.findings.statements import as_told
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.platform.named_file import content_of
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import NUMBERS, read
 from firmware_py.procedure.reasons import reasons_at
@@ -44,6 +44,8 @@ NEEDED: Final = (
     "which_ear",
 )  # fmt: skip
 OF_CALIBRATION: Final = ("digest", "transducer", "vibrator")
+# The end of the band of a gap that a bound leaves open.
+OPEN_END: Final = {"low_db": Bound.AT_MOST, "high_db": Bound.AT_LEAST}
 OF_EAR: Final = ("verdict", "reasons", "boards", "confirmed", "clinical_offset_db", "convention",
                  "has_thresholds", "may_conclude", "tones_masked")  # fmt: skip
 OF_THRESHOLD: Final = ("masking", "floor_db_hl", "ceiling_db_hl", "inferred", "reading")
@@ -192,6 +194,13 @@ def _check_result(told: Told) -> None:
                 _check_fits(where, each["reading"][name], getattr(shown, name))
     if nominal and told.get("air_bone_gaps"):
         raise refusal("air_bone_gaps", told["air_bone_gaps"], "is none of nominal levels")
+    for of_ear in told.get("air_bone_gaps", ()):
+        mean = of_ear["mean"]
+        for gap in of_ear["gaps"] if mean is None else (*of_ear["gaps"], mean):
+            for name, bound in OPEN_END.items():
+                if (gap[name] is None) != (gap["bound"] == bound):
+                    allowed = f"is null where bound is {bound}, and nowhere else"
+                    raise refusal(f"air_bone_gaps.{name}", gap[name], allowed)
 
 
 def _check_fits(place: str, value: object, follows: object) -> None:
