@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.findings.rows import Cell
 from firmware_py.paper.blocks import Block, Paper, Section, Table
 from firmware_py.procedure.printable import printable
 from host_tools.papers import Shown, ear_of, turn
@@ -18,16 +19,16 @@ COLOURS: Final = {"right": "red", "left": "blue"}
 def show_paper(screen: "Console", paper: Paper, shown: Shown, *, details: bool = False) -> None:
     """Print a paper; `details`: with what stands behind it."""
     for name, style in (("headline", TITLE), ("standing", CALM if paper["final"] else ALARM)):
-        _line(screen, shown.say(paper[name]), style)
+        _line(screen, _say(paper[name], shown), style)
     show_sections(screen, [*paper["sections"], *(paper["details"] if details else ())], shown)
     _line(screen, "")
-    _line(screen, shown.say(paper["footer"]))
+    _line(screen, _say(paper["footer"], shown))
 
 
 def show_sections(screen: "Console", sections: Iterable[Section], shown: Shown) -> None:
     """Print sections in order, each block after an empty line."""
     for section in sections:
-        title = shown.say(section["title"])
+        title = _say(section["title"], shown)
         if title:
             _line(screen, "")
             _line(screen, title, TITLE)
@@ -35,18 +36,22 @@ def show_sections(screen: "Console", sections: Iterable[Section], shown: Shown) 
             _BLOCKS[block["block"]](screen, block, shown)
 
 
+def _say(cell: Cell | None, shown: Shown) -> str:
+    return shown.say(cell)
+
+
 def _line(screen: "Console", line: str, style: str = "") -> None:
     show(screen, line, style, soft_wrap=not screen.is_terminal)
 
 
 def _alarm(screen: "Console", block: Block, shown: Shown) -> None:
-    _line(screen, shown.say(block["headline"]), CALM if block["calm"] else ALARM)
-    _line(screen, " ".join(map(shown.say, block["rows"])))
+    _line(screen, _say(block["headline"], shown), CALM if block["calm"] else ALARM)
+    _line(screen, " ".join(_say(each, shown) for each in block["rows"]))
 
 
 def _sentences(screen: "Console", block: Block, shown: Shown) -> None:
     for each in block["rows"]:
-        _line(screen, shown.say(each))
+        _line(screen, _say(each, shown))
 
 
 def _facts(screen: "Console", block: Block, shown: Shown) -> None:
@@ -57,7 +62,7 @@ def _facts(screen: "Console", block: Block, shown: Shown) -> None:
 def _audiograms(screen: "Console", block: Block, shown: Shown) -> None:
     for each in block["of"]:
         _line(screen, "")
-        _line(screen, shown.say(each["title"]), _colour(each["route"]))
+        _line(screen, _say(each["title"], shown), _colour(each["route"]))
         _drawing(screen, shown.drawings.get(each["route"], ""))
         _sentences(screen, each, shown)
 
@@ -85,10 +90,10 @@ def _table(screen: "Console", table: Table, shown: Shown) -> None:
     from rich.table import Table as Drawn
     from rich.text import Text
 
-    def text(cell: object) -> Text:
-        return Text(printable(shown.say(cell).replace(NO_BREAK, " ")))  # type: ignore[arg-type]
+    def text(cell: Cell) -> Text:
+        return Text(printable(_say(cell, shown).replace(NO_BREAK, " ")))
 
-    _line(screen, shown.say(table["caption"]), _colour(table["of"]))
+    _line(screen, _say(table["caption"], shown), _colour(table["of"]))
     head, *columns = table["columns"]
     drawn = Drawn(box=None, pad_edge=False, collapse_padding=True, header_style=TITLE)
     drawn.add_column(text(head))
@@ -105,7 +110,7 @@ def _colour(route: str) -> str:
 
 def _comments(screen: "Console", block: Block, shown: Shown) -> None:
     if shown.heading.comments:
-        _line(screen, shown.say(block["title"]), TITLE)
+        _line(screen, _say(block["title"], shown), TITLE)
         _drawing(screen, shown.heading.comments)
 
 

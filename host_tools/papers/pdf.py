@@ -46,7 +46,8 @@ def write_paper(paper: Paper, shown: Shown, path: Path, *, details: bool = False
     HostError
         It cannot be set or written.
     """
-    write_bytes(path, set_paper(paper, shown, path.suffix, details=details))
+    content = set_paper(paper, shown, path.suffix, details=details)
+    write_bytes(path, content)
 
 
 def set_paper(paper: Paper, shown: Shown, ending: str, *, details: bool = False) -> bytes:
@@ -74,7 +75,7 @@ def set_paper(paper: Paper, shown: Shown, ending: str, *, details: bool = False)
 
 def document_of(paper: Paper, shown: Shown, *, details: bool = False) -> dict[str, Any]:
     """Return what Typst is given: a paper with all of its rows in words."""
-    heads = {name: shown.say(paper[name]) for name in ("title", "headline", "standing", "footer")}
+    heads = {name: _say(paper[name], shown) for name in ("title", "headline", "standing", "footer")}
     return {
         **heads,
         "final": paper["final"],
@@ -86,7 +87,7 @@ def document_of(paper: Paper, shown: Shown, *, details: bool = False) -> dict[st
 
 def _section(section: Section, shown: Shown) -> dict[str, Any]:
     blocks = [_block(each, shown) for each in section["blocks"]]
-    return {"title": shown.say(section["title"]), "blocks": blocks}
+    return {"title": _say(section["title"], shown), "blocks": blocks}
 
 
 def _block(block: Block, shown: Shown) -> Block:
@@ -111,7 +112,7 @@ def _block(block: Block, shown: Shown) -> Block:
 def _in_words(value: Any, shown: Shown) -> Any:
     if isinstance(value, dict):
         if "code" in value or "typed" in value:
-            return shown.say(value)
+            return _say(value, shown)
         return {name: _in_words(each, shown) for name, each in value.items()}
     return [_in_words(each, shown) for each in value] if isinstance(value, list) else value
 
@@ -136,13 +137,17 @@ def _table(table: Table, shown: Shown) -> dict[str, Any]:
     for place, (name, cells) in enumerate(table["rows"]):
         main = place < table["main"]
         rows.append({
-            "cells": [shown.say(each) for each in (name, *cells)],
+            "cells": [_say(each, shown) for each in (name, *cells)],
             "bold": [main, *(main and _is_plain(each) for each in cells)],
             "colour": _colour(table["of"]) if main else INK,
             "small": not main,
         })  # fmt: skip
-    columns = [shown.say(each) for each in table["columns"]]
-    return {"caption": shown.say(table["caption"]), "columns": columns, "rows": rows}
+    columns = [_say(each, shown) for each in table["columns"]]
+    return {"caption": _say(table["caption"], shown), "columns": columns, "rows": rows}
+
+
+def _say(cell: Cell | None, shown: Shown) -> str:
+    return shown.say(cell)
 
 
 def _is_plain(cell: Cell) -> bool:

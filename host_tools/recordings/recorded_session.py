@@ -216,9 +216,9 @@ def read_session(path: Path, watch: TrialWatcher = watch_nothing) -> RecordedSes
     """
     recovered, damage = good_records(path)
     header = _header(path, recovered)
-    if not header.is_of_another_version:
-        return _feed(recovered, damage, watch)
-    recorded: SessionResult | None = result_recorded(header, recovered)
+    recorded: SessionResult | None = None
+    if header.is_of_another_version:
+        recorded = result_recorded(header, recovered)
     differences = 0
     if not header.is_earlier:
         try:

@@ -15,7 +15,7 @@ from host_tools.recordings.convention import add_convention_argument
 from host_tools.recordings.heading import EXAMPLE as HEADING_EXAMPLE
 from host_tools.recordings.heading import add_heading_argument, read_heading
 from host_tools.recordings.newest import add_journal_argument, journal_or_newest
-from host_tools.recordings.replayed import DAMAGED, DIFFERENT, UNFINISHED, verdict_of
+from host_tools.recordings.replayed import DAMAGED, DIFFERENT, UNFINISHED, code_of
 from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
@@ -103,14 +103,14 @@ def run(arguments: argparse.Namespace) -> int:
         report = SessionReport.of(session, arguments.convention, shown)
         if out is not None:
             _write(out, report, history, details=arguments.details)
-    verdict = verdict_of(session)
+    code = code_of(session.differences, session.damage, complete=session.complete)
     if out is not None:
-        say_aside(f"{out} written{STATES.get(verdict.code, '')}")
+        say_aside(f"{out} written{STATES.get(code, '')}")
     if arguments.text:
         _print(report, details=arguments.details)
     if arguments.json:
         say(json.dumps(report.as_json()))
-    return verdict.code
+    return code
 
 
 def _write(out: Path, report: "SessionReport", history: "History", *, details: bool) -> None:

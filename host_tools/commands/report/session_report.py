@@ -34,8 +34,11 @@ class SessionReport:
         cls, session: RecordedSession, convention: str | None = None, shown: Shown | None = None
     ) -> Self:
         """Take a session; its thresholds in a convention, None: that of its settings."""
-        source = source_of(session, convention)
-        return cls(session, source, paper_of(source), shown or Shown())
+        source, shown = source_of(session, convention), shown or Shown()
+        paper = paper_of(source)
+        if name := shown.heading.name:  # which the device is never told
+            paper["title"]["person"] = name
+        return cls(session, source, paper, shown)
 
     @property
     def drawing_words(self) -> dict[str, str]:
@@ -67,8 +70,8 @@ class SessionReport:
         unit = axis_unit(nominal=self.source.nominal)
         drawings = {}
         for ear in self.source.drawn:
-            routes = (ear, *self.source.besides(ear))
-            found = {each.route: each.thresholds for each in routes if has_thresholds(each)}
+            same = [each for each in self.source.ears if each.route.ear == ear.route.ear]
+            found = {each.route: each.thresholds for each in same if has_thresholds(each)}
             drawn = draw_audiogram(found, unit=unit) if found else []
             drawings[str(ear.route)] = "\n".join(drawn)
         return replace(self.shown, drawings=drawings)
