@@ -98,38 +98,36 @@ def run(arguments: argparse.Namespace) -> int:
     page = out is not None and out.suffix == PAGE
     with progress(history if page else watch_nothing) as watch:
         session = read_session(journal, watch)
-        heading.check(arguments.heading, session.person, session.header.started)
-        shown = Shown(arguments.language, heading)
-        report = SessionReport.of(session, arguments.convention, shown)
-        if out is not None:
-            _write(out, report, history, details=arguments.details)
+    heading.check(arguments.heading, session.person, session.header.started)
+    shown = Shown(arguments.language, heading)
+    report = SessionReport.of(session, arguments.convention, shown)
     code = code_of(session.differences, session.damage, complete=session.complete)
+    _tell(report, history, arguments, out)
     if out is not None:
         say_aside(f"{out} written{STATES.get(code, '')}")
-    if arguments.text:
-        _print(report, details=arguments.details)
-    if arguments.json:
-        say(json.dumps(report.as_json()))
     return code
 
 
-def _write(out: Path, report: "SessionReport", history: "History", *, details: bool) -> None:
-    if out.suffix == PAGE:
-        from host_tools.commands.report.page import page_of
-
-        write_text(out, page_of(report, history))
-    else:
-        from host_tools.papers.pdf import write_paper
-
-        write_paper(report.paper, report.on_paper(), out, details=details)
-
-
-def _print(report: "SessionReport", *, details: bool) -> None:
+def _tell(
+    report: "SessionReport", history: "History", arguments: argparse.Namespace, out: Path | None
+) -> None:
+    """Write what was asked for, to a file and to the terminal."""
     from rich.console import Console
 
+    from host_tools.commands.report.page import page_of
     from host_tools.papers.characters import show_paper
 
-    show_paper(Console(), report.paper, report.in_characters(), details=details)
+    details: bool = arguments.details
+    if out is not None and out.suffix == PAGE:
+        write_text(out, page_of(report, history))
+    elif out is not None:
+        from host_tools.papers.pdf import write_paper  # which needs an extra
+
+        write_paper(report.paper, report.on_paper(), out, details=details)
+    if arguments.text:
+        show_paper(Console(), report.paper, report.in_characters(), details=details)
+    if arguments.json:
+        say(json.dumps(report.as_json()))
 
 
 @contextmanager
