@@ -178,9 +178,16 @@ class EarGaps:
 
 
 def gaps_of(
-    result: SessionResult, convention: str = FIFTY_PERCENT, gap_prior: GapPrior | None = None
+    result: SessionResult,
+    convention: str = FIFTY_PERCENT,
+    gap_prior: GapPrior | None = None,
+    *,
+    nominal: bool = False,
 ) -> list[EarGaps]:
     """Return the gaps of each ear with valid tests by air and by bone, the right one first.
+
+    Without a calibration the two transducers may be off by anything against each other: there is
+    none.
 
     Parameters
     ----------
@@ -190,7 +197,11 @@ def gaps_of(
         Of its thresholds.
     gap_prior : GapPrior, optional
         What people have; by default what is shipped.
+    nominal : bool
+        Whether there was no calibration.
     """
+    if nominal:
+        return []
     is_clinical = convention == CLINICAL_ASCENDING
     by_route = (result if is_clinical else in_convention(result, CLINICAL_ASCENDING)).by_route
     both = ((by_route.get(Route(ear)), by_route.get(Route(ear, BONE))) for ear in EARS)

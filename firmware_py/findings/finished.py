@@ -6,7 +6,7 @@ The device tells it, and every export and report writes it.
 from collections.abc import Sequence
 from typing import Any
 
-from firmware_py.findings.beside import gaps_beside
+from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.findings.convention import clinical_mean_db_hl, convention_words, shift_db
 from firmware_py.findings.grades import PersonGrade, grades_said, grades_told, person_grade
 from firmware_py.procedure.mean_threshold import outside_hz
@@ -51,7 +51,7 @@ def result_as_json(
         ear["has_thresholds"] = has_thresholds(found)
         ear["may_conclude"] = may_conclude(found)
     grade = person_as_json(person_grade(result))
-    gaps = [each.to_record() for each in gaps_beside(result, convention, nominal=nominal)]
+    gaps = [each.to_record() for each in gaps_of(result, convention, nominal=nominal)]
     told |= {"threshold_convention": convention, "grade": grade}
     return {**told, "air_bone_gaps": gaps} if gaps else told
 

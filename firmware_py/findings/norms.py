@@ -14,6 +14,7 @@ to the end.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from math import erfc, sqrt
 from typing import Any, Final
@@ -22,7 +23,8 @@ from firmware_py.findings.iso7029 import TABLE
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.person import Person, Sex
 from firmware_py.procedure.reading import level_of
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.results import SessionResult, ThresholdResult
+from firmware_py.procedure.verdicts import may_conclude
 
 STANDARD: Final = "ISO 7029:2017"
 AGE_MIN_YEARS: Final = 18.0
@@ -152,3 +154,28 @@ def norm_of(person: Person) -> AgeNorm | None:
     if age_years is None or sex is None or not AGE_MIN_YEARS <= age_years <= AGE_MAX_YEARS:
         return None
     return AgeNorm(age_years, sex)
+
+
+class NoNorm(StrEnum):
+    """Why there is no age norm."""
+
+    NOMINAL = "nominal"  # no calibration: it is of dB HL
+    VERDICT = "verdict"  # no ear has a valid test
+    PERSON = "person"  # neither age nor sex is known
+    NO_AGE = "no-age"  # age is not known
+    NO_SEX = "no-sex"  # sex is not known
+    AGE = "age"  # the standard has no such age
+    LOCKED = "locked"  # it would tell of a person whom nobody asked for a PIN may know
+
+
+def norm_for(result: SessionResult, person: Person, *, nominal: bool) -> AgeNorm | NoNorm:
+    """Return the age norm of a result as it may be told, or why there is none."""
+    if nominal:
+        return NoNorm.NOMINAL
+    if not any(map(may_conclude, result.ears)):
+        return NoNorm.VERDICT
+    if norm := norm_of(person):
+        return norm
+    if person.age_years is None:
+        return NoNorm.PERSON if person.sex is None else NoNorm.NO_AGE
+    return NoNorm.NO_SEX if person.sex is None else NoNorm.AGE

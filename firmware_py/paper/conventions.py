@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from firmware_py.findings.beside import NoNorm
 from firmware_py.findings.convention import confirmed_outside
-from firmware_py.findings.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm
+from firmware_py.findings.norms import AGE_MAX_YEARS, AGE_MIN_YEARS, STANDARD, AgeNorm, NoNorm
 from firmware_py.findings.rows import Cell, Row, band_row, row, share_row
 from firmware_py.paper.blocks import Table, table
 from firmware_py.paper.source import Source

@@ -5,18 +5,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.findings.air_bone_gap import EarGaps
-from firmware_py.findings.asymmetry import Asymmetry
-from firmware_py.findings.beside import NoNorm, asymmetries_beside, gaps_beside, norm_beside
+from firmware_py.findings.air_bone_gap import EarGaps, gaps_of
+from firmware_py.findings.asymmetry import Asymmetry, asymmetries
 from firmware_py.findings.checks import Checks
 from firmware_py.findings.convention import in_convention, shift_db
-from firmware_py.findings.norms import AgeNorm
+from firmware_py.findings.norms import AgeNorm, NoNorm, norm_for
 from firmware_py.procedure.given import AnswersGiven
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.reasons import NOMINAL_DB, UNIT
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import BY_AIR, ROUTES, Route
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.settings import CLINICAL_ASCENDING, Settings
 from firmware_py.sessions.broken_off import Course
 from firmware_py.sessions.session_record import SessionHeader
 
@@ -87,20 +86,20 @@ class Source:
     @cached_property
     def norm(self) -> AgeNorm | NoNorm:
         """Return the age norm, or why there is none."""
-        norm = norm_beside(self.result, self.header.person, nominal=self.nominal)
+        norm = norm_for(self.result, self.header.person, nominal=self.nominal)
         told = not self.locked or norm in (NoNorm.NOMINAL, NoNorm.VERDICT)
         return norm if told else NoNorm.LOCKED
 
     @cached_property
     def gaps(self) -> list[EarGaps]:
         """Return the air-bone gaps of the ears with valid tests by air and by bone."""
-        return gaps_beside(self.result, nominal=self.nominal)
+        return gaps_of(self.result, nominal=self.nominal)
 
     @cached_property
     def asymmetries(self) -> list[Asymmetry]:
         """Return by which published criteria the ears differ."""
-        age_years = self.header.person.age_years
-        return asymmetries_beside(self.result, age_years, nominal=self.nominal)
+        clinical = in_convention(self.result, CLINICAL_ASCENDING)
+        return [] if self.nominal else asymmetries(clinical, self.header.person.age_years)
 
     def below_clinical_db(self, ear: EarResult) -> float:
         """Return how far what is told of an ear lies below clinical thresholds."""

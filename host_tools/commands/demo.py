@@ -17,7 +17,7 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.head import Head
 from device.simulator.head_options import head_of
 from device.simulator.preferences import HONEST, PEOPLE
-from firmware_py.findings.beside import gaps_beside
+from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.route import AIR, BONE, Route
@@ -136,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
     bone = _bone(ears[BONE], truth, seconds_by(session.trials)) if ears[BONE] else None
     if bone is not None:
         screen.print(_bone_words(bone))
-        gaps = gaps_beside(result, nominal=nominal)
+        gaps = gaps_of(result, nominal=nominal)
         for line in loss_notes(each.to_record() for each in gaps):
             screen.print(line)
     show_verdict(screen, verdict)

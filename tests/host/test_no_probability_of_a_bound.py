@@ -15,8 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.findings.air_bone_gap import TYPE_HZ, LossType
-from firmware_py.findings.beside import gaps_beside
+from firmware_py.findings.air_bone_gap import TYPE_HZ, LossType, gaps_of
 from firmware_py.findings.convention import higher
 from firmware_py.findings.finished import result_as_json
 from firmware_py.procedure.outcomes import Bound, MaskingMark
@@ -130,7 +129,7 @@ def test_no_form_tells_a_probability_of_a_bound() -> None:
         "html": text_of(page(report)),
         "pdf": "\n".join(pdf(report, details=True).lines),
         "demo": "\n".join(
-            loss_notes(each.to_record() for each in gaps_beside(session.result, nominal=False))
+            loss_notes(each.to_record() for each in gaps_of(session.result, nominal=False))
         ),
         "fhir": as_fhir([examination]).decode(),
     }
@@ -179,7 +178,7 @@ def test_what_gaps_want_is_one_statement_in_every_form(change: Change, code: str
     sentences = {language: language_of(language).say(row) for language in LANGUAGES}
     assert len({*sentences.values()}) == len(LANGUAGES)
     english = sentences["en"].rpartition(" Hz ")[2]
-    notes = loss_notes(each.to_record() for each in gaps_beside(session.result, nominal=False))
+    notes = loss_notes(each.to_record() for each in gaps_of(session.result, nominal=False))
     for text in (text_of(page(report)), "\n".join(notes), as_fhir([examination]).decode()):
         assert english in text
 

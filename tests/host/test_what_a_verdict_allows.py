@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from firmware_py.findings import beside
+from firmware_py.findings import norms as age_norms
 from firmware_py.findings.norms import AgeNorm
 from firmware_py.journal import read_journal
 from firmware_py.paper.head import short_verdict
@@ -201,7 +201,7 @@ def test_what_an_ear_that_could_not_be_tested_has_recorded_shows_nowhere(
 @pytest.fixture
 def norms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have it that a man of 65 was tested."""
-    monkeypatch.setattr(beside, "norm_of", lambda _: AgeNorm(65, "M"))
+    monkeypatch.setattr(age_norms, "norm_of", lambda _: AgeNorm(65, "M"))
 
 
 @pytest.mark.parametrize(

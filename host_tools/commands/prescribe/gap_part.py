@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 
 from device.speech import FloatArray
-from firmware_py.findings.air_bone_gap import EarGaps, Gap
-from firmware_py.findings.beside import gaps_beside
+from firmware_py.findings.air_bone_gap import EarGaps, Gap, gaps_of
 from firmware_py.inference.mixture import bone_prior
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.route import BONE, Route
@@ -79,7 +78,7 @@ def gap_part(session: RecordedSession, ear: str, air: Taken) -> GapPart | None:
     air : Taken
         Its thresholds by air.
     """
-    found = gaps_beside(session.result, nominal=session.calibration.nominal)
+    found = gaps_of(session.result, nominal=session.calibration.nominal)
     told = next((each for each in found if each.ear == ear), None)
     if told is None:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import SimulatedListener
 from device.simulator.operator import Operator
-from firmware_py.findings.beside import gaps_beside
+from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.procedure import tells
 from firmware_py.procedure.events import OPERATOR, Action, Finish
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
@@ -131,9 +131,7 @@ def run_test(unit: Unit) -> Measured:
 
 
 def _ears(person: Person, result: SessionResult, watch: _Watch) -> Iterable[EarFound]:
-    called = {
-        gap.ear: gap.mean for gap in gaps_beside(result, gap_prior=person.gaps, nominal=False)
-    }
+    called = {gap.ear: gap.mean for gap in gaps_of(result, gap_prior=person.gaps, nominal=False)}
     for ear in result.ears:
         if ear.route.by_bone:
             mean = called.get(ear.route.ear)

@@ -5,9 +5,15 @@ from dataclasses import replace
 import pytest
 from scipy.special import ndtri
 
-from firmware_py.findings.beside import NoNorm, norm_beside
 from firmware_py.findings.convention import higher
-from firmware_py.findings.norms import TENTH_SDS, AgeNorm, norm_of, spread_until_years
+from firmware_py.findings.norms import (
+    TENTH_SDS,
+    AgeNorm,
+    NoNorm,
+    norm_for,
+    norm_of,
+    spread_until_years,
+)
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.person import Person, Sex
 from tests.host.commands.report.test_referral import ear, session
@@ -103,7 +109,7 @@ def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
 def test_where_there_is_none_it_says_why(person: Person, why: NoNorm) -> None:
     assert norm_of(person) is None
     valid = session(ear("right", {}))
-    assert norm_beside(valid, person, nominal=False) == why
+    assert norm_for(valid, person, nominal=False) == why
 
 
 def test_who_hears_better_is_told_of_no_bound() -> None:

@@ -147,7 +147,7 @@ def test_arithmetic() -> None:
 def test_a_conductive_ear_is_tested_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the journal of the test: its tones, masks and thresholds."""
     seen: list[SessionResult] = []
-    module = "host_tools.research.study.bone.gaps_beside"
+    module = "host_tools.research.study.bone.gaps_of"
 
     def look(result: SessionResult, gap_prior: GapPrior, *, nominal: bool) -> list[EarGaps]:
         assert gap_prior is FLAT.gaps
