@@ -95,7 +95,7 @@ def test_the_operator_is_called_when_nobody_seems_to_listen(
     sounded = page.evaluate("sounded")
     assert sounded > 0
     # What was found until now stays in sight, in grey.
-    expect(page.locator("#now-so-far")).to_have_text("in doubt")
+    expect(page.locator("#now-so-far")).to_have_text("being checked")
     expect(page.locator("#live-ears .threshold.grey")).not_to_have_count(0)
     expect(page.locator("#live-ears .threshold:not(.grey)")).to_have_count(0)
     listener.away = False
