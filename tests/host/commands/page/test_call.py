@@ -91,7 +91,7 @@ def test_the_operator_is_called_when_nobody_seems_to_listen(
     assert page.title() == TITLE
     listener.away = True
     device.until_told("! listener-check ")
-    expect(page).to_have_title("● Right ear: broken off. Is anything heard?")
+    expect(page).to_have_title("● Right ear: paused. Is anything heard?")
     sounded = page.evaluate("sounded")
     assert sounded > 0
     # What was found until now stays in sight, in grey.

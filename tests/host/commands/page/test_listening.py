@@ -30,7 +30,7 @@ def begin(operator: Operator, device: Device, language: str = "en") -> Page:
     [
         (
             "en",
-            "Right ear: broken off. Is anything heard?",
+            "Right ear: paused. Is anything heard?",
             r"tones without an answer since tone 1\d: \d+; check earphones, button and listener",
             ["Continue", "I hear it", "The other ear hears it"],
         ),
