@@ -90,13 +90,16 @@ def _gap_table(ear: EarGaps) -> Table:
 
 def _gap_cell(gap: Gap) -> Row:
     codes = {Bound.NONE: "level", Bound.AT_LEAST: "at-least", Bound.AT_MOST: "at-most"}
-    told = row(codes[gap.bound], level=gap.db)
-    return row("inferred", value=told) if gap.inferred_hz else told
+    return _or_inferred(gap, row(codes[gap.bound], level=gap.db))
 
 
 def _gap_band(gap: Gap) -> Row:
-    if gap.low_db is None:
-        return no_value() if gap.high_db is None else row("up-to", high=gap.high_db)
-    if gap.high_db is None:
-        return row("from-up", low=gap.low_db)
-    return row("band", low=gap.low_db, high=gap.high_db)
+    low, high = gap.low_db, gap.high_db
+    if low is None:
+        return no_value() if high is None else _or_inferred(gap, row("up-to", high=high))
+    code, ends = ("from-up", {}) if high is None else ("band", {"high": high})
+    return _or_inferred(gap, row(code, low=low, **ends))
+
+
+def _or_inferred(gap: Gap, told: Row) -> Row:
+    return row("inferred", value=told) if gap.inferred_hz else told

@@ -233,7 +233,8 @@ def test_a_gap_that_cannot_be_is_named() -> None:
 def test_a_gap_that_is_a_bound_says_so_and_has_no_share() -> None:
     table = tables(paper(), "gap-details")[RIGHT]
     gaps, shares = cells(table, "row-gap"), cells(table, "row-called")
-    assert gaps[500]["code"] == "inferred"
+    bands = cells(table, "row-band")
+    assert gaps[500]["code"] == bands[500]["code"] == "inferred"
     bounds = [gap.frequencies_hz[0] for gap in source().gaps[0].gaps if gap.bound != Bound.NONE]
     assert bounds
     assert {shares[hz]["code"] for hz in bounds} == {"no-value"}
