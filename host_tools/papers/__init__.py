@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from firmware_py.findings.rows import Cell
-from firmware_py.paper.blocks import Table
+from firmware_py.paper.blocks import Paper, Table
 from firmware_py.procedure.words import Language
 from host_tools.catalogue import ENGLISH, catalogue_of, language_of
 from host_tools.recordings.heading import NO_HEADING, Heading
@@ -58,6 +58,11 @@ class Shown:
         if not isinstance(cell, Mapping):
             return self.language.spell(f"{cell:g}")
         return self.field_of(cell["typed"]) if "typed" in cell else self.language.say(cell)
+
+    def title_of(self, paper: Paper) -> str:
+        """Return the title of a paper, with the name of whom it is about if that was typed."""
+        title, name = paper["title"], self.heading.name
+        return self.say({**title, "person": name} if name and "person" in title else title)
 
     def field_of(self, name: str) -> str:
         """Return what was typed in a field; "": nothing."""

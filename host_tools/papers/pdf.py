@@ -75,9 +75,10 @@ def set_paper(paper: Paper, shown: Shown, ending: str, *, details: bool = False)
 
 def document_of(paper: Paper, shown: Shown, *, details: bool = False) -> dict[str, Any]:
     """Return what Typst is given: a paper with all of its rows in words."""
-    heads = {name: _say(paper[name], shown) for name in ("title", "headline", "standing", "footer")}
+    heads = {name: _say(paper[name], shown) for name in ("headline", "standing", "footer")}
     return {
         **heads,
+        "title": shown.title_of(paper),
         "final": paper["final"],
         "language": shown.name,
         "sections": [_section(each, shown) for each in paper["sections"]],

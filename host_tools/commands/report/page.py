@@ -61,7 +61,7 @@ def page_of(report: SessionReport, history: History) -> str:
         f"</script>\n<script>\n{drawing_js.inline_script()}\n{_asset('page.js')}\n</script>\n"
     )
     style = _asset("page.css") + drawing_js.style()
-    return page_as_html(shown, shown.say(paper["title"]), style, body, script)
+    return page_as_html(shown, shown.title_of(paper), style, body, script)
 
 
 def _mark(mark: Mark) -> str:

@@ -35,10 +35,7 @@ class SessionReport:
     ) -> Self:
         """Take a session; its thresholds in a convention, None: that of its settings."""
         source, shown = source_of(session, convention), shown or Shown()
-        paper = paper_of(source)
-        if name := shown.heading.name:  # which the device is never told
-            paper["title"]["person"] = name
-        return cls(session, source, paper, shown)
+        return cls(session, source, paper_of(source), shown)
 
     @property
     def drawing_words(self) -> dict[str, str]:

@@ -87,7 +87,7 @@ def a_paper() -> Paper:
 def _html(paper: Paper, shown: Shown) -> str:
     sections = sections_as_html([*paper["sections"], *paper["details"]], shown)
     body = f"{header_as_html(paper, shown)}{sections}<p>{shown.say(paper['footer'])}</p>"
-    return page_as_html(shown, shown.say(paper["title"]), "", body)
+    return page_as_html(shown, shown.title_of(paper), "", body)
 
 
 def _typst(paper: Paper, shown: Shown) -> str:

@@ -166,7 +166,7 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(
 
     check_tagged(pdf, language)
     assert pdf.pages == 1
-    assert pdf.title == said.say(told["title"])
+    assert pdf.title == said.say({**told["title"], "person": "Zoë #b"})
     assert (told["title"]["code"], told["headline"]["code"]) == ("fit-of", "fit-gains")
     assert told["final"]
     assert "Zoë #b" in pdf.text
