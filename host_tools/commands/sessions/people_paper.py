@@ -195,9 +195,10 @@ def _alarm(found: Comparison) -> blocks.Block:
 
 
 def _figures(found: Comparison) -> dict[str, Any]:
-    share, sure = share_row(found.change.probability), {*found.bounds.values()} == {Bound.NONE}
-    if not sure and found.change.probability <= SURE:
-        share = row("at-least", level=share)
+    probability, sure = found.change.probability, {*found.bounds.values()} == {Bound.NONE}
+    share = share_row(probability)
+    if not sure and probability <= SURE:  # at least less than 1 % is anything
+        share = row("at-least", level=share) if probability >= LEAST_SHARE else row("unknown")
     return {"ear": found.ear, "first": _day(found.first), "limit_db": SHIFT_DB, "share": share}
 
 

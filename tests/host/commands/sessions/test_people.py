@@ -17,7 +17,7 @@ from scipy import stats
 
 from firmware_py.calibration.file import calibration_from
 from firmware_py.findings.convention import ear_in_convention
-from firmware_py.findings.rows import Row, band_row, level_row
+from firmware_py.findings.rows import LEAST_SHARE, Row, band_row, level_row
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Bound, Outcome
 from firmware_py.procedure.reading import read
@@ -327,7 +327,7 @@ def test_the_terminal_shows_the_same_paper(
     assert out.split() == " ".join(shown).split()
 
 
-@pytest.mark.parametrize("probability", [0.6, 0.97, 1.0])
+@pytest.mark.parametrize("probability", [0.004, 0.6, 0.97, 1.0])
 def test_of_what_lies_beyond_a_limit_no_probability_is_told_that_leaves_it_open(
     probability: float, people: dict[str, Person]
 ) -> None:
@@ -353,6 +353,8 @@ def test_of_what_lies_beyond_a_limit_no_probability_is_told_that_leaves_it_open(
         (told,) = block["rows"]
         assert told["clearest"]["db"] == {"code": "at-least", "level": least}
     open_share = {"code": "at-least", "level": {"code": "percent", "percent": 100.0 * probability}}
+    if probability < LEAST_SHARE:
+        open_share = {"code": "unknown"}
     assert told["share"] == (certain if sure else open_share)
 
 
