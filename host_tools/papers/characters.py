@@ -26,11 +26,10 @@ def show_paper(screen: "Console", paper: Paper, shown: Shown, *, details: bool =
 
 
 def show_sections(screen: "Console", sections: Iterable[Section], shown: Shown) -> None:
-    """Print sections in order, each block after an empty line."""
+    """Print sections in order, each after an empty line."""
     for section in sections:
-        title = _say(section["title"], shown)
-        if title:
-            _line(screen, "")
+        _line(screen, "")
+        if title := _say(section["title"], shown):
             _line(screen, title, TITLE)
         for block in section["blocks"]:
             _BLOCKS[block["block"]](screen, block, shown)
@@ -46,7 +45,8 @@ def _line(screen: "Console", line: str, style: str = "") -> None:
 
 def _alarm(screen: "Console", block: Block, shown: Shown) -> None:
     _line(screen, _say(block["headline"], shown), CALM if block["calm"] else ALARM)
-    _line(screen, " ".join(_say(each, shown) for each in block["rows"]))
+    if told := " ".join(_say(each, shown) for each in block["rows"]):
+        _line(screen, told)
 
 
 def _sentences(screen: "Console", block: Block, shown: Shown) -> None:
