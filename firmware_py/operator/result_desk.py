@@ -267,7 +267,7 @@ COMMANDS: Final = (
         (EARLIER,), pin=RESULTS,
     ),
     Command(
-        "SESSion:PAPer?", ResultDesk.paper, "how the last session was made, as JSON",
+        "SESSion:PAPer?", ResultDesk.paper, "paper of the last session, as JSON",
         pin=LAST_RESULT,
     ),
 )  # fmt: skip
