@@ -11,15 +11,15 @@ from firmware_py.console.audiogram_text import axis_unit, draw_audiogram, legend
 from firmware_py.console.wording import (
     figure,
     readable,
-    verdict_lines,
-    verdict_word,
-    which_ear_words,
 )
 from firmware_py.findings.convention import in_convention
 from firmware_py.findings.finished import result_as_json
 from firmware_py.findings.statements import is_final
 from firmware_py.journal import Disk
 from firmware_py.link.messages import WIRE_VERSION
+from firmware_py.paper.session_paper import paper_of
+from firmware_py.paper.source import Source
+from firmware_py.paper.words import lines_of
 from firmware_py.platform.data_directory import session_number
 from firmware_py.platform.own_prior import shorten
 from firmware_py.platform.version import full_version
@@ -34,13 +34,15 @@ from firmware_py.procedure.reading import read
 from firmware_py.procedure.reasons import Reason, as_json
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.route import EAR, Route
-from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
+from firmware_py.procedure.settings import OFF
 from firmware_py.procedure.verdicts import has_thresholds
 from firmware_py.procedure.words import say
 from firmware_py.sessions.archive import DAMAGED, Entry, glance
 from firmware_py.sessions.session_record import SessionHeader
 
 UNKNOWN: Final = "-"
+QUALITY: Final = "quality"  # section of the details that tells of tones, and why ears ended
+ABOVE: Final = ("verdict", "alarms")  # sections of a paper that stand above its audiograms
 SPACE: Final = "\\u0020"  # in JSON that stands as one word in a line
 QUOTED: Final = frozenset(" \"'\\")  # what has one of these is no word of a line by itself
 
@@ -191,41 +193,16 @@ def whose_line(header: SessionHeader, *, named: bool) -> str:
     return f"session {header.session}{of}, begun {header.started}"
 
 
-def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> list[str]:
-    """Return the verdict, the audiogram in characters, and what came of each ear."""
-    found = {ear.route: ear.thresholds for ear in result.ears if has_thresholds(ear)}
-    courses = [readable(_course(ear)) for ear in result.ears]
-    courses += [_confirmation_words(ear, calibration.unit) for ear in result.ears if ear.confirmed]
-    courses += which_ear_words(result.which_ear, len(result.ears))
-    remarks = [f"remark: {readable(say(remark))}" for remark in result.remarks]
-    axis = axis_unit(nominal=calibration.nominal)
+def audiogram_lines(source: Source) -> list[str]:
+    """Return a paper for the console: its audiograms in characters, all else in lines."""
+    found = {ear.route: ear.thresholds for ear in source.result.ears if has_thresholds(ear)}
+    axis = axis_unit(nominal=source.nominal)
     drawn = [*draw_audiogram(found, unit=axis), legend(found)] if found else []
-    verdicts = verdict_lines(result.ears)
-    return [*verdicts, *drawn, *courses, *remarks, calibration.headline]
-
-
-def _course(ear: EarResult) -> str:
-    """Say what came of an ear, after how many tones, and why it ended."""
-    unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
-    heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
-    heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
-    why = f"; {say(ear.why)}" if ear.why else ""
-    return f"{ear.route.words}: {_outcome(ear)}, {heard}{why}"
-
-
-def _outcome(ear: EarResult) -> str:
-    return ear.outcome if has_thresholds(ear) else verdict_word(ear.verdict)
-
-
-def _confirmation_words(ear: EarResult, unit: str) -> str:
-    """Say what the classical rule found."""
-    found = (
-        f"{each.frequency_hz} Hz "
-        + (each.mark if each.threshold_db_hl is None else f"{each.threshold_db_hl:g} {unit}")
-        + f" ({each.tones} tones)"
-        for each in ear.confirmed
-    )
-    return f"{ear.route.words} confirmed by {HUGHSON_WESTLAKE}: {', '.join(found)}"
+    paper = paper_of(source)
+    sections = [*paper["sections"], *(e for e in paper["details"] if e["name"] == QUALITY)]
+    above = lines_of(each for each in sections if each["name"] in ABOVE)
+    below = lines_of(each for each in sections if each["name"] not in ABOVE)
+    return [*map(readable, above), *drawn, *map(readable, below), source.calibration.headline]
 
 
 def calibration_words(in_force: CalibrationInForce) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,11 +94,11 @@ class ResultDesk:
 
     def audiogram(self, number: int | None) -> list[str]:
         """Return whose audiogram it is, and the audiogram in characters, line by line."""
-        result, header = self.of(number)
-        lines = [whose_line(header, named=self._may_name)]
+        source = self._source(number)
+        lines = [whose_line(source.header, named=self._may_name)]
         if self.was_refused and number is None:
             lines.append(ANOTHER)
-        return [*lines, *audiogram_lines(result, header.calibration)]
+        return [*lines, *audiogram_lines(source)]
 
     @property
     def _may_name(self) -> bool:
@@ -133,7 +133,7 @@ class ResultDesk:
 
     def paper(self) -> str:
         """Return the paper of the last session, and how it was made, as JSON."""
-        source = self._source()
+        source = self._source(None)
         header, course = source.header, source.course
         return json.dumps(
             {
@@ -152,25 +152,29 @@ class ResultDesk:
             }
         )
 
-    def _source(self) -> Source:
-        """Return the last session as far as it may be told."""
-        test, header = self.last()
-        course, (result, _) = self.course(header), self.of(None)
-        checks = {
-            ear.route: Checks.of(ear, test.ears[ear.route], test.given, test.settings)
-            for ear in result.ears
-        }
-        return Source(
+    def _source(self, number: int | None) -> Source:
+        """Return the last test, or a recorded session, as far as it may be told."""
+        result, header = self.of(number)
+        number = self._earlier(number)
+        course = self.course(header) if number is None else self._find(number).course
+        course = course or Course(header.started, header.started)
+        source = Source(
             header=header,
             result=result,
             course=course,
             calibration=course.calibration(header.calibration),
             convention=header.settings.threshold_convention,
-            masked=test.given.masked,
-            given=test.given,
-            checks=checks,
+            masked=any(ear.tones_masked for ear in result.ears),
             locked=not self._may_name,
         )
+        if number is not None:
+            return source
+        test, _ = self.last()
+        checks = {
+            ear.route: Checks.of(ear, test.ears[ear.route], test.given, test.settings)
+            for ear in result.ears
+        }
+        return replace(source, masked=test.given.masked, given=test.given, checks=checks)
 
     # Finding
 

@@ -45,7 +45,8 @@ def paper_of(source: Source) -> Paper:
 
 
 def _sections(source: Source) -> Iterator[Section]:
-    yield section("verdict", None, *verdict_blocks(source.result.ears))
+    judged = verdict_blocks(source.result.ears) if source.result.outcome else []  # when it is over
+    yield section("verdict", None, *judged)
     yield section("facts", None, facts(facts_of(source)))
     yield section("alarms", None, *alarms(source))
     yield section(

@@ -59,6 +59,12 @@ class Language:
         several = [why] if isinstance(why, Reason | Mapping) else why or ()
         return BETWEEN.join(map(self._sentence, several))
 
+    def cell(self, cell: Mapping[str, Any] | float | str) -> str:
+        """Return what stands in a table: a row in words, a number, or what somebody wrote."""
+        if isinstance(cell, str):
+            return cell
+        return self._sentence(cell) if isinstance(cell, Mapping) else self.spell(f"{cell:g}")
+
     def _sentence(self, said: Said) -> str:
         record = said.to_record() if isinstance(said, Reason) else said
         code = record["code"]

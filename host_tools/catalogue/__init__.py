@@ -3,8 +3,8 @@
 A file a language, `en.toml` first; a table a place, such as `page`; a sentence a key. What is in
 braces is filled in.
 The tables of `SAID` have a sentence a code of a reason or a row: `language_of` says these. English
-of the reasons is the device's (`firmware_py/procedure/en.toml`). `rooms.toml` says how many letters
-there are for what has to stay short.
+of reasons and papers is the device's, in `en.toml` of `firmware_py/procedure` and
+`firmware_py/paper`. `rooms.toml` says how many letters there are for what has to stay short.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Final
 
 from firmware_py.board.self_check import was_clock_set
+from firmware_py.paper.words import paper_sentences
 from firmware_py.procedure.words import SENTENCES, Language
 from host_tools.errors import HostError
 from host_tools.terminal import NO_BREAK
@@ -30,7 +31,8 @@ MINUS: Final = "−"  # as wide as a plus
 REASONS: Final = "remarks"  # the table of the firmware's reasons
 PERCENT: Final = "percent"  # so the codes of percentages begin
 # Tables of reasons and rows, by codes.
-SAID: Final = (REASONS, "paper", "steps", "people", "prescription")
+PAPER: Final = "paper"  # and of the rows of its papers
+SAID: Final = (REASONS, PAPER, "steps", "people", "prescription")
 
 _FILES: Final = files("host_tools.catalogue")
 _PLACE: Final = re.compile(r"\{\w+\}")
@@ -114,7 +116,7 @@ def catalogue_of(language: str) -> Catalogue:
         raise HostError(f"the language is {language!r}; allowed are {', '.join(LANGUAGES)}")
     told = tomllib.loads((_FILES / f"{language}.toml").read_text(encoding="utf-8"))
     if language == ENGLISH:
-        told[REASONS] = {**SENTENCES}
+        told |= {REASONS: {**SENTENCES}, PAPER: {**paper_sentences()}}
     tables = {place: MappingProxyType(table) for place, table in told.items()}
     return Catalogue(language, MappingProxyType(tables))
 

@@ -53,11 +53,11 @@ class Shown:
 
     def say(self, cell: Cell | None) -> str:
         """Return a row, a number, or what somebody wrote; "" of what nobody typed, and of None."""
-        if cell is None or isinstance(cell, str):
-            return cell or NO_TEXT
-        if not isinstance(cell, Mapping):
-            return self.language.spell(f"{cell:g}")
-        return self.field_of(cell["typed"]) if "typed" in cell else self.language.say(cell)
+        if cell is None:
+            return NO_TEXT
+        if isinstance(cell, Mapping) and "typed" in cell:
+            return self.field_of(cell["typed"])
+        return self.language.cell(cell)
 
     def title_of(self, paper: Paper) -> str:
         """Return the title of a paper, with the name of whom it is about if that was typed."""

@@ -11,7 +11,6 @@ import pytest
 from device.simulator.lines import SimulatedLine
 from device.simulator.virtual_clock import S
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.console.wording import readable
 from firmware_py.firmware import (
     FirmwareError,
 )
@@ -309,10 +308,10 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
         f"masking=ready resumed=0 seconds_to_go=0 {silences[0]} so_far=valid "
         "calibration=SIMULATED session=1"
     )
-    assert (
-        f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "
-        f"{ear['tones_unsure']} unsure; {readable(reason_words(ear['why']))}"
-    ) in picture
+    assert [line for line in picture if line.startswith("Left ear: measured at ")]
+    told = f"{ear['tones']} ({ear['tones_heard']} heard, {ear['tones_unsure']} unsure)"
+    assert f"Quality of the test, tones: left ear {told}" in picture
+    assert f"Left ear finished: {reason_words(ear['why'][:1])}" in picture
     assert reason_words(ear["why"]).startswith("the cap of 26 tones; 95 % band")
     assert (ok, threshold[:9]) == ("OK", "left=250,")
     assert threshold.endswith(" calibration=SIMULATED")

@@ -20,6 +20,7 @@ from host_tools.commands.watch.screen import draw as watched
 from host_tools.devices.live import show_result
 from host_tools.papers.characters import show_paper
 from host_tools.recordings.recorded_session import ReplayedSession
+from host_tools.recordings.source import source_of
 from tests.host.reports import page, report_of, typst
 
 WIDE: Final = 200  # characters: nothing is broken into lines
@@ -70,7 +71,7 @@ def _on_paper(render: Callable[[SessionReport], str], shown: Shown) -> str:
 RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
     "watch": _watch,
     "live": _live,
-    "AUD": lambda of: "\n".join(audiogram_lines(of.session.result, of.session.header.calibration)),
+    "AUD": lambda of: "\n".join(audiogram_lines(source_of(of.session))),
     "SESS:RES?": lambda of: result_words(of.session.result, of.session.header, named=True),
     **{name: partial(_on_paper, render) for name, render in PAPERS.items()},
     "report JSON": lambda of: json.dumps(report_of(of.session).as_json()),

@@ -100,7 +100,7 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
         assert (
             "70 dB (not calibrated) reaches the right ear at 20 dB (not calibrated)" in forms[name]
         ), name
-    for name in ("screen", "AUD", "fhir"):
+    for name in ("screen", "fhir"):
         assert "perhaps beyond the limit of 100 dB (not calibrated)" in forms[name], name
     assert '"unit": "nominal-db"' in write(FORMS["json"].encode, [examination]).decode()
 

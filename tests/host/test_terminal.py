@@ -8,6 +8,7 @@ import pytest
 from firmware_py.operator.replies import audiogram_lines
 from host_tools import terminal
 from host_tools.recordings.recorded_session import read_true_session
+from host_tools.recordings.source import source_of
 from host_tools.terminal import lines_within, say_wrapped
 from tests.host.journals import LEFT_S2
 
@@ -17,7 +18,7 @@ JSON = '{"ears": [{"ear": "left", "why": "a value of many words that somebody co
 @pytest.mark.parametrize("columns", [80, 40])
 def test_no_word_of_an_audiogram_is_broken(columns: int) -> None:
     session = read_true_session(LEFT_S2)
-    lines = audiogram_lines(session.result, session.header.calibration)
+    lines = audiogram_lines(source_of(session))
     wide = [line for line in lines if len(line) > columns and "left" in line]
     assert wide, "there is something to break"
     for line in wide:
@@ -29,7 +30,7 @@ def test_no_word_of_an_audiogram_is_broken(columns: int) -> None:
 
 def test_what_has_no_words_and_what_is_copied_stay_whole() -> None:
     session = read_true_session(LEFT_S2)
-    rows = [line for line in audiogram_lines(session.result, session.header.calibration)
+    rows = [line for line in audiogram_lines(source_of(session))
             if line.lstrip(" 0123456789-")[:1] in (".", "|")]  # fmt: skip
     assert len(rows) == 27
     for line in [*rows, JSON, f"path={'x' * 90}"]:

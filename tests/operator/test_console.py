@@ -378,14 +378,12 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
         device, "AUD", "THR? LEFT", "SESS:RES?", "SESS:MEAN?"
     )
     (ear,) = result_of(journal)["ears"]
-    words = ", ".join(
-        f"{each['frequency_hz']} Hz {each['threshold_db_hl']:g} dB HL ({each['tones']} tones)"
-        for each in ear["confirmed"]
-    )
     inferred = [each for each in ear["thresholds"] if each["mark"] == "inferred"]
 
     assert ok == "OK"
-    assert f"left ear confirmed by hughson-westlake: {words}" in picture
+    (told,) = (line for line in picture if line.startswith("left ear, confirmed: "))
+    for each in ear["confirmed"]:
+        assert f"{each['frequency_hz']} {each['threshold_db_hl']:g}" in told
     assert [each["frequency_hz"] for each in ear["confirmed"]] == [500, 8000]
     assert any("i inferred, not asked there" in line for line in picture)
     assert [each["frequency_hz"] for each in inferred] == [750, 1500]
@@ -458,7 +456,11 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
         "verdict",
         "calibration",
     }
-    assert (*picture[:2], picture[-1]) == (f"session 1, begun {then}", "verdict: valid", "OK")
+    assert (*picture[:2], picture[-1]) == (
+        f"session 1, begun {then}",
+        "Verdict on the test: valid",
+        "OK",
+    )
     assert any(line.startswith("right ear: measured") for line in picture)
     assert picture[-2] == "CALIBRATED (simulated board)"
 
@@ -470,10 +472,15 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
     thresholds, result, *picture = answers_to(
         Device(tmp_path), "THR? ,1", "SESS:RES? 1", "AUD 1"
     )  # fmt: skip
-    right, left = picture[1:3]
-    assert right == f"verdict, right ear: DOUBTFUL: {say(AWAY)}"
-    assert left == f"verdict, left ear: COULD NOT BE TESTED: {say((SILENT, AWAY))}"
-    assert any(line.startswith("left ear: could not be tested, ") for line in picture)
+    judged = [n for n, line in enumerate(picture) if line.startswith("Verdict on the test")]
+    assert picture[judged[0] :][:2] == [
+        "Verdict on the test, right ear: DOUBTFUL", f"{say(AWAY).capitalize()}.",
+    ]  # fmt: skip
+    assert picture[judged[1] :][:3] == [
+        "Verdict on the test, left ear: COULD NOT BE TESTED",
+        *(f"{say(each).capitalize()}." for each in (SILENT, AWAY)),
+    ]
+    assert any(line.startswith("Left ear: could not be tested; ") for line in picture)
     assert not any("X left" in line or "no-response" in line for line in picture)
     told = dict(word.split("=") for word in thresholds.split())
     assert told["verdict"] == "right,doubtful;left,could-not-be-tested"
@@ -490,8 +497,11 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
 def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
     write_judged(tmp_path / "session-000001.journal", NOBODY)
     _, head, *others = answers_to(Device(tmp_path), "AUD 1")
-    assert head == f"verdict: COULD NOT BE TESTED: {say(SILENT)}"
-    assert [line.split(":")[0] for line in others[:2]] == ["right ear", "left ear"]
+    assert head == "Verdict on the test: COULD NOT BE TESTED"
+    assert others[0] == f"{say(SILENT).capitalize()}."
+    assert not any("|" in line for line in others), "there is no audiogram"
+    ears = [line.split(":")[0] for line in others if "could not be tested; " in line]
+    assert ears == ["Right ear", "Left ear"]
 
 
 @pytest.mark.parametrize("name", NONSENSE)

@@ -24,6 +24,7 @@ from tests.firmware.whole_sessions import a_listener
 from tests.formats import FORMATS, data_of, journals_of
 from tests.formats.form_of_records import ADDED, form_of_records
 from tests.host.journals import write_again
+from tests.host.reports import rows_in
 
 HOW: str = (
     "records have another form than format {} has: see `firmware_py/journal/FORMATS.md`. Raise "
@@ -194,8 +195,9 @@ def test_a_device_tells_the_recorded_result_of_a_session_that_does_not_come_out_
     (line,) = world.ask("THR?")
     assert world.wrong == []
     assert f"{measured['frequency_hz']},{measured['threshold_db_hl']:.1f}," in line
-    (refused,) = world.ask("SESS:PAP?")
-    assert "told as 0.0.9 (format 2) recorded it: gp-pta report" in refused
+    paper = json.loads(world.ask("SESS:PAP?")[0])["paper"]
+    (told,) = (row for row in rows_in(paper["sections"]) if row["code"] == "as-recorded")
+    assert told == {"code": "as-recorded", "version": "0.0.9", "format": FORMAT_VERSION}
     world.close()
 
 

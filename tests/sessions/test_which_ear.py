@@ -157,7 +157,7 @@ def test_what_came_of_it_stands_in_the_result(tmp_path: Path) -> None:
     world.finish()
     lines = world.ask("AUD")
 
-    assert "which ear is which: not confirmed" in lines
-    assert f"remark: {say(reason(Code.EARS_NOT_CONFIRMED))}" in lines
+    assert "left/right: not confirmed by the listener" in lines
+    assert say(reason(Code.EARS_NOT_CONFIRMED)).capitalize() in lines
     assert json.loads(world.ask("SESS:RES?")[0])["which_ear"] == "not-confirmed"
     world.close()

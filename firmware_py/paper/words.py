@@ -1,0 +1,52 @@
+"""The device's English of papers; the host tools have other languages."""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+from firmware_py.paper.blocks import Block, Section, Table
+from firmware_py.procedure.words import SENTENCES, Language
+
+
+@cache
+def paper_sentences() -> Mapping[str, str]:
+    """Return the sentences of rows by their codes."""
+    return tomllib.loads((files("firmware_py.paper") / "en.toml").read_text(encoding="utf-8"))
+
+
+def english() -> Language:
+    """Return what says papers in English."""
+    return Language({**SENTENCES, **paper_sentences()})
+
+
+def lines_of(sections: Iterable[Section]) -> Iterator[str]:
+    """Yield sections of a paper for a console, which draws audiograms itself."""
+    language = english()
+    for section in sections:
+        for block in section["blocks"]:
+            yield from _lines(block, language)
+
+
+def _lines(block: Block, language: Language) -> Iterator[str]:
+    match block["block"]:
+        case "facts":
+            told = [pair for pair in block["facts"] if "typed" not in pair[1]]
+            yield from (": ".join(map(language.cell, pair)) for pair in told)
+        case "audiograms":
+            yield from (language.say(row) for each in block["of"] for row in each["rows"])
+        case "tables":
+            yield from (line for each in block["tables"] for line in _numbers(each, language))
+        case "alarm":
+            yield from map(language.say, (block["headline"], *block["rows"]))
+        case "rows":
+            yield from map(language.say, block["rows"])
+
+
+def _numbers(table: Table, language: Language) -> Iterator[str]:
+    """Yield a line a row: each of its cells behind the name of the column."""
+    _, *columns = map(language.cell, table["columns"])
+    for name, cells in table["rows"]:
+        said = zip(columns, map(language.cell, cells), strict=True)
+        head = f"{language.cell(table['caption'])}, {language.cell(name)}"
+        yield f"{head}: {'; '.join(f'{column} {cell}' for column, cell in said)}"
