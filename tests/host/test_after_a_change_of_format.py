@@ -11,7 +11,7 @@ import pytest
 
 from tests.formats import FORMATS, data_of
 from tests.formats.next_format import NEXT, make_next, run_next
-from tests.host.reports import rows_of
+from tests.host.reports import rows_in, rows_of
 
 # All in one process: what a command prints and returns, by its words.
 COMMANDS: Final = """
@@ -188,7 +188,6 @@ def test_a_device_whose_newest_session_is_over_tells_it_without_a_number(
     assert wrong == []
     assert answers["AUD"][0].startswith("session 2 of P-18")
     assert json.loads(answers["SESS:IDEN?"][0])["session"] == 2
-    assert (
-        f"(format {version}) recorded it: gp-pta report tells how it was made"
-        in answers["SESS:PAP?"][0]
-    )
+    paper = json.loads(answers["SESS:PAP?"][0])["paper"]
+    (by,) = (row for row in rows_in(paper["sections"]) if row["code"] == "as-recorded")
+    assert by["format"] == version

@@ -196,8 +196,8 @@ def test_a_device_tells_the_recorded_result_of_a_session_that_does_not_come_out_
     assert world.wrong == []
     assert f"{measured['frequency_hz']},{measured['threshold_db_hl']:.1f}," in line
     paper = json.loads(world.ask("SESS:PAP?")[0])["paper"]
-    (told,) = (row for row in rows_in(paper["sections"]) if row["code"] == "as-recorded")
-    assert told == {"code": "as-recorded", "version": "0.0.9", "format": FORMAT_VERSION}
+    (by,) = (row for row in rows_in(paper["sections"]) if row["code"] == "as-recorded")
+    assert by == {"code": "as-recorded", "version": "0.0.9", "format": FORMAT_VERSION}
     world.close()
 
 
