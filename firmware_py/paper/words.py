@@ -24,6 +24,8 @@ def lines_of(sections: Iterable[Section]) -> Iterator[str]:
     """Yield sections of a paper for a console, which draws audiograms itself."""
     language = english()
     for section in sections:
+        if section["title"] is not None:
+            yield language.say(section["title"])
         for block in section["blocks"]:
             yield from _lines(block, language)
 
