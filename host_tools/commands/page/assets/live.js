@@ -7,7 +7,7 @@ import { isBoardLost, reasonsOf } from "./lines.js";
 import { clockTime, number, own, routeOf, say } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
-const ANSWERS = { true: "heard", false: "not_heard", unsure: "unsure" };
+const ANSWERS = { true: "heard", false: "not-heard", unsure: "unsure" };
 const ANSWERS_SHOWN = 200;
 const NONE = "–";
 const KEPT = "gp-pta-symbols"; // those of the session under way
@@ -201,14 +201,14 @@ function answerCells(about, figures) {
     make("td", {}, isCheck(about) ? NONE : say({ code: `ear-${routeOf(about)}` })),
     make("td", {}, frequency ? number(Number(frequency)) : NONE),
     make("td", {}, level ? number(Number(level), 0) : NONE),
-    make("td", {}, say(`purpose_${about.purpose}`)),
+    make("td", {}, say({ code: `purpose-${about.purpose}` })),
     make("td", { class: `heard-${about.heard}` }, answerWords(about)),
   ];
 }
 
 function answerWords({ purpose, heard }) {
   const word = ANSWERS[heard];
-  return say(purpose === "catch" ? `catch_${word}` : `answer_${word}`);
+  return say(purpose === "catch" ? `catch_${word.replace("-", "_")}` : { code: `answer-${word}` });
 }
 
 /** Show at one glance where the test is. */
@@ -220,7 +220,7 @@ function showFigures(about, result) {
   at("now-so-far").classList.toggle("bad", about.so_far === "doubtful");
   fill(at("now-width"), widthWords(about));
   fill(at("now-masking"), maskingWords(about.masking));
-  fill(at("now-presses"), say("some_of", { some: about.false_positives, all: about.silences }));
+  fill(at("now-presses"), say({ code: "some-of", some: about.false_positives, of: about.silences }));
 }
 
 /**

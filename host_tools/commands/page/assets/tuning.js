@@ -68,9 +68,9 @@ export class Tuning {
       say(`tune_${name}`),
       signed(found.setting_db[i]),
       isNone ? "-" : signed(found.wish_db[i]),
-      isNone ? "-" : say("from_to", { low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
+      isNone ? "-" : say({ code: "band", low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
     ]);
-    const columns = ["", say("tune_setting"), say("tune_wish"), say("column_band")];
+    const columns = ["", say("tune_setting"), say("tune_wish"), say({ code: "row-band" })];
     const remarks = found.remarks.map((each) => make("p", {}, say(each)));
     const isWish = found.finding === "wish";
     return [

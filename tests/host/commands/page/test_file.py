@@ -117,7 +117,6 @@ def made_keys() -> set[str]:
                  "no_answer", "silent", "closed"):  # fmt: skip
         keys.add(f"lost_{kind}")
     keys |= {f"outcome_{each.replace('-', '_')}" for each in outcomes.Outcome if each != "inferred"}
-    keys |= {f"purpose_{each}" for each in outcomes.Purpose}
     keys |= {
         f"state_{getattr(presenter, name)}"
         for name in ("READY", "PAUSE_BEFORE", "STARTING", "LISTENING", "LATE", "PAUSED")
