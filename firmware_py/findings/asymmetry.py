@@ -30,9 +30,9 @@ The criteria:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, Final
+from typing import Final
 
 from firmware_py.findings.air_bone_gap import EarGaps, LossType, gaps_of
 from firmware_py.procedure.reading import level_of, read
@@ -56,7 +56,7 @@ class Criterion:
     """The ears differ by so much at each frequency of one of these groups."""
 
     source: str
-    key: str  # of its words
+    code: str  # of its row
     from_age_years: float  # whom the source is about
     at_least_db: float
     groups_hz: Sequence[tuple[int, ...]]
@@ -67,11 +67,11 @@ class Criterion:
 
 
 CRITERIA: Final = (
-    Criterion(NICE, "criterion_nice", ADULT_YEARS, 15.0, tuple(pairwise(_NICE_HZ))),
-    Criterion(AAO, "criterion_aao_3000", AAO_YEARS, 15.0, ((3000,),)),
-    Criterion(AAO, "criterion_aao_neighbours", AAO_YEARS, 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
+    Criterion(NICE, "criterion-nice", ADULT_YEARS, 15.0, tuple(pairwise(_NICE_HZ))),
+    Criterion(AAO, "criterion-aao-3000", AAO_YEARS, 15.0, ((3000,),)),
+    Criterion(AAO, "criterion-aao-neighbours", AAO_YEARS, 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
     Criterion(
-        AAO, "criterion_aao_high", AAO_YEARS, 15.0,
+        AAO, "criterion-aao-high", AAO_YEARS, 15.0,
         tuple(combinations((2000, 3000, 4000, 6000, 8000), 2)),
     ),
 )  # fmt: skip
@@ -102,15 +102,6 @@ class Asymmetry:
     # each is met only with a difference by air that may be conductive
     may_be_conductive: bool = False
     bone_hz: tuple[int, ...] = ()  # where the ears differ by bone conduction
-
-    def to_record(self) -> dict[str, Any]:
-        """Return it as JSON values, its criteria by source and key of their words."""
-        criteria = [{"source": each.source, "key": each.key} for each in self.criteria]
-        told = {**asdict(self), "criteria": criteria}
-        for name in ("loss", "may_be_conductive", "bone_hz"):
-            if not told[name]:
-                del told[name]
-        return told
 
 
 def asymmetries(result: SessionResult, age_years: float | None = None) -> list[Asymmetry]:

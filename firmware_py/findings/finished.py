@@ -45,12 +45,12 @@ def result_as_json(
             for each in found.thresholds
         ]
         below_db = found.clinical_offset_db - shift_db(found, convention)
-        ear["pta4"] = mean_as_json(found.pta4, below_db)
+        ear["pta4"] = _mean_as_json(found.pta4, below_db)
         ear["pta4_outside_hz"] = outside_hz(found)
         ear["convention"] = convention_words(found, convention)
         ear["has_thresholds"] = has_thresholds(found)
         ear["may_conclude"] = may_conclude(found)
-    grade = person_as_json(person_grade(result))
+    grade = _person_as_json(person_grade(result))
     gaps = [each.to_record() for each in gaps_of(result, convention, nominal=nominal)]
     told |= {"threshold_convention": convention, "grade": grade}
     return {**told, "air_bone_gaps": gaps} if gaps else told
@@ -67,7 +67,7 @@ def threshold_with_width(found: ThresholdResult, wanted_db: float) -> dict[str, 
     return told
 
 
-def mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any] | None:
+def _mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any] | None:
     """Return a mean threshold, its grades by name; it lies so much below clinical ones."""
     if mean is None:
         return None
@@ -83,7 +83,7 @@ def mean_as_json(mean: MeanThreshold | None, below_db: float) -> dict[str, Any] 
     }
 
 
-def person_as_json(person: PersonGrade | None) -> dict[str, Any] | None:
+def _person_as_json(person: PersonGrade | None) -> dict[str, Any] | None:
     if person is None:
         return None
     return {

@@ -54,14 +54,6 @@ class AgeNorm:
     age_years: float
     sex: Sex
 
-    def to_record(self) -> dict[str, Any]:
-        """Return whom it is about as JSON values."""
-        return {
-            "age_years": self.age_years,
-            "sex": self.sex,
-            "informative_above_hz": self.informative_above_hz,
-        }
-
     @property
     def informative_above_hz(self) -> int | None:
         """Return above which frequency the standard has it for information only, if anywhere."""

@@ -27,7 +27,7 @@ def criteria_rows(found: Iterable[Asymmetry]) -> Iterator[Row]:
     for criterion in dict.fromkeys(each for one in found for each in one.criteria):
         by_source.setdefault(criterion.source, []).append(criterion)
     for source, met in by_source.items():
-        yield row("criteria", source=source, of=[row(each.key.replace("_", "-")) for each in met])
+        yield row("criteria", source=source, of=[row(each.code) for each in met])
 
 
 def _about(found: Asymmetry) -> Row:

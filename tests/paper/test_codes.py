@@ -23,7 +23,7 @@ JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
 
 def made_codes() -> set[str]:
     """Return the codes that rows are made with, each as a pattern."""
-    found = {f"^{re.escape(code.replace('_', '-'))}(-not)?$" for code in _tables_of_codes()}
+    found = {f"^{re.escape(code)}(-not)?$" for code in _tables_of_codes()}
     for path in sorted(each for top in MAKERS for each in (ROOT / top).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in CALLS and node.args:
@@ -36,7 +36,7 @@ def _tables_of_codes() -> set[str]:
     text = "".join(
         path.read_text("utf-8") for top in MAKERS[:2] for path in (ROOT / top).glob("*.py")
     )
-    return {*re.findall(r'"([a-z0-9]+(?:[-_][a-z0-9]+)*)"', text)}
+    return {*re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)*)"', text)}
 
 
 def _patterns(node: ast.expr, one: str) -> list[str]:
