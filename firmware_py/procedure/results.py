@@ -186,7 +186,7 @@ class EarResult:
         Retest at 1 kHz minus the threshold before it; None: there was none.
     clinical_offset_db : float
         By so much a clinic's ascending procedure in steps of 5 dB settles, on average, above the
-        thresholds, which are 50 % points (`convention.py`).
+        thresholds, which are 50 % points (`clinical_offset.py`).
     tones_masked : int
         Tones that count, with noise in the other ear.
     confirmed : sequence of ConfirmedThreshold

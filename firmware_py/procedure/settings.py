@@ -184,7 +184,7 @@ class Settings:
     # among `tones_max`, and the estimator is not given their answers.
     confirm: Annotated[str, (NONE, HUGHSON_WESTLAKE)] = NONE
     confirm_frequencies_hz: Annotated[SEVERAL, AUDIOGRAM_FREQUENCIES_HZ] = (1000, 4000)
-    # which threshold paper and exports have (`convention.py`); recorded are always 50 % points
+    # which threshold paper and exports have (`findings/convention.py`); recorded are 50 % points
     threshold_convention: Annotated[str, CONVENTIONS] = FIFTY_PERCENT
     seed: Annotated[int, (0, SEED_MAX, "")] = 1  # of the random pauses and catch trials
 

@@ -4,7 +4,7 @@
 it (`firmware_py/procedure/confirmation.py`: ASHA 2005, the lowest level heard in two and in half of
 its ascents), and beside it the ascending method of ISO 8253-1 (`methods/staircase.py`: three equal
 ascents of five), and prints the offsets beside those in force, `OFFSETS_DB` of
-`firmware_py/findings/convention.py`.
+`firmware_py/procedure/clinical_offset.py`.
 
 The threshold lies evenly between two steps of 5 dB. The classical rule begins 10 dB above a
 threshold that is known within an SD of 2 dB, as a confirmation does; ISO's method with its
