@@ -6,7 +6,7 @@ from typing import Final
 
 from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
 from host_tools.drawings.symbols import ear_colour, symbol_table
-from host_tools.papers import Mark
+from host_tools.papers import NO_TEXT, Mark
 
 HALF: Final = 8.0  # the drawing reaches so far to every side
 SYMBOL_UNITS: Final = 5.5
@@ -17,6 +17,11 @@ def draw_mark(mark: Mark) -> str:
     """Return a mark as an SVG; a sign is itself."""
     kind, *names = mark
     return _MARKS[kind](*names)
+
+
+def sign_of(mark: Mark) -> str:
+    """Return a mark where nothing is drawn: a sign, or nothing."""
+    return draw_mark(mark) if mark[0] == "sign" else NO_TEXT
 
 
 def _svg(*parts: str) -> str:

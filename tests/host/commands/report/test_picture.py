@@ -17,7 +17,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult
 from host_tools import drawing_js
 from host_tools.catalogue import LANGUAGES
-from host_tools.commands.report.legend import draw_mark
+from host_tools.commands.report.legend import draw_mark, sign_of
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.drawings.symbols import symbol_table
@@ -368,9 +368,11 @@ MARKS: Final = (
 
 def test_every_mark_of_a_legend_is_a_drawing_of_its_own_or_a_sign() -> None:
     drawn = {mark: draw_mark(mark) for mark in MARKS}
-    for (kind, *_), mark in drawn.items():
-        if kind == "sign":
+    for name, mark in drawn.items():
+        if name[0] == "sign":
+            assert sign_of(name) == mark
             assert len(mark) == 1
         else:
+            assert sign_of(name) == ""
             assert ElementTree.fromstring(mark).tag.endswith("}svg")
     assert len({*drawn.values()}) >= len(MARKS) - len(symbol_table()["symbols"])
