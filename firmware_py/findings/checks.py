@@ -20,13 +20,14 @@ def counted_purposes(settings: Settings) -> tuple[Purpose, ...]:
 
 
 def set_aside(ear: EarTest, settings: Settings) -> int:
-    """Return how many answers do not count, because the other ear may have given them."""
+    """Return how many answers do not count, because the other ear may have given them.
+
+    What was heard by bone behind enough noise counts, and was no answer of this kind.
+    """
     purposes = counted_purposes(settings)
-    heard, kept = (
-        sum(each.presentation.purpose in purposes for each in answers)
-        for answers in (ear.attention.answers, ear.observations)
-    )
-    return heard - kept
+    kept = set(map(id, ear.observations))
+    answers = [each for each in ear.attention.answers if each.presentation.purpose in purposes]
+    return sum(id(each) not in kept for each in answers)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pytest
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Press, SimulatedListener
 from device.simulator.world import World
+from firmware_py.findings.checks import set_aside
 from firmware_py.journal import read_journal
 from firmware_py.paper.quality import quality_table
 from firmware_py.procedure.given import Given, ResponseTimes
@@ -176,6 +177,17 @@ def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() 
     asked_there = [t for t in found.thresholds if t.mark != Outcome.INFERRED]
     assert {t.masking for t in asked_there} == {"masked"}
     assert {t.masking for t in found.thresholds if t not in asked_there} <= {None}
+
+
+def test_answers_behind_enough_noise_are_not_taken_from_those_that_were_set_aside() -> None:
+    """They count as if they had been asked like others, and are no answers of that kind."""
+    session = replay_session(GOLDEN / "bone.journal")
+    ear = session.test.ears[Route("right", "bone")]
+    before = set_aside(ear, session.settings)
+    assert before > 0
+    for _ in range(before + 1):
+        ear.measurement.observe(replace(ear.observations[0]))
+    assert set_aside(ear, session.settings) == before
 
 
 def test_what_showed_that_nobody_listened_is_told() -> None:
