@@ -185,6 +185,15 @@ def test_a_name_of_any_length_and_direction_keeps_to_its_place(name: str) -> Non
     assert max(map(len, read.text.replace("\u200b", " ").split())) < 60
 
 
+def test_a_word_of_a_language_is_not_broken() -> None:
+    word = "Schallempfindungsschwerhörigkeit"
+    told = (reason(Code.TOLD, told=" ".join([word] * 9)),)
+    session = session_of(BOTH)
+    session = replace(session, recorded=replace(session.result, remarks=told))
+    read = pdf(report_of(session, "de"))
+    assert read.text.split().count(word) == 9
+
+
 @pytest.mark.parametrize("state", [UNCALIBRATED, OVERDUE, SIMULATED])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
