@@ -64,11 +64,6 @@ class Shown:
         title, name = paper["title"], self.heading.name
         return self.say({**title, "person": name} if name and "person" in title else title)
 
-    def title_of(self, paper: Paper) -> str:
-        """Return the title of a paper, with the name of whom it is about if that was typed."""
-        title, name = paper["title"], self.heading.name
-        return self.say({**title, "person": name} if name and "person" in title else title)
-
     def field_of(self, name: str) -> str:
         """Return what was typed in a field; "": nothing."""
         if name == "birth_date":
