@@ -31,8 +31,8 @@ def _of_mean(found: Told, mean: Told, of: Row) -> Row:
     ends = {"low": mean["low_db"], "high": mean["high_db"]}
     known = {name: end for name, end in ends.items() if end is not None}
     gap = row(f"gap{_BOUND[mean['bound']] or '-value'}", level=mean["db"], **known)
-    if mean["inferred_hz"]:
-        gap = row("mean-inferred", mean=gap)
+    if at_hz := mean["inferred_hz"]:
+        gap = row("gap-inferred", gap=gap, frequencies_hz=at_hz)
     if found["mean_is_undecided"]:
         return row("gap-mean", **of, gap=gap, share=row("unknown"))
     if mean["share"] is None:

@@ -182,8 +182,9 @@ def test_the_type_of_loss_is_said_with_its_gap() -> None:
     assert right["loss"]["code"] in ("loss-conductive", "loss-mixed")
     assert left["loss"]["code"] == "loss-sensorineural"
     gap = right["gap"]
-    assert gap["code"] == "mean-inferred"
-    assert gap["mean"]["level"] == GAP_DB
+    assert gap["code"] == "gap-inferred"
+    assert gap["frequencies_hz"] == [500]
+    assert gap["gap"]["level"] == GAP_DB
     assert rows_of(paper()["details"], "gap-rule")[0]["source"].startswith("Mazzoli")
     (due,) = rows_of(paper()["sections"], "gap-examination")
     assert (due["ear"], due["source"]) == (RIGHT, "21 CFR 801.420")
