@@ -67,7 +67,10 @@ def facts(pairs: Iterable[tuple[Row, Cell]]) -> Block:
 
 
 def to_type(field: str) -> Row:
-    """Return a value that the device is never told: `name`, `birth_date`, `tester` or `place`."""
+    """Return a value that the device does not tell, and somebody may have typed.
+
+    It is never told `name`, `birth_date`, `tester` and `place`; `identifier` it keeps while locked.
+    """
     return {"typed": field}
 
 

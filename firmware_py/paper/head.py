@@ -135,7 +135,8 @@ def facts_of(source: Source) -> Facts:
     yield row("fact-name"), to_type("name")
     yield row("fact-tested"), row("begun", begun_at=course.begun)
     yield row("fact-birth-date"), to_type("birth_date")
-    yield row("fact-identifier"), person.identifier or row("no-identifier")
+    own: Cell = person.identifier or row("no-identifier")
+    yield row("fact-identifier"), to_type("identifier") if source.locked else own
     if age_and_sex := [*_age_and_sex(source)]:
         yield row("fact-age-sex"), row("listed", of=age_and_sex)
     yield row("fact-session"), row("session", number=header.session, status=status)

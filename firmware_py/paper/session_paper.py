@@ -32,7 +32,7 @@ from firmware_py.platform.version import full_version
 def paper_of(source: Source) -> Paper:
     """Return the paper of a session; who was tested is in its title by what the device knows."""
     told, final = standing(source)
-    person = source.person.identifier or row("no-identifier")
+    person = source.person.identifier or row("unknown" if source.locked else "no-identifier")
     return paper(
         title=row("audiogram-of", person=person, begun_at=source.header.started),
         headline=row("audiogram"),

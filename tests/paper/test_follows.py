@@ -23,7 +23,7 @@ from firmware_py.procedure.settings import CLINICAL_ASCENDING, CONVENTIONS, FIFT
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.firmware.whole_sessions import a_listener
 from tests.host.journals import BOTH, LEFT_S2, session_of
-from tests.host.reports import codes_in, report_of, rows_in, rows_of, section, tables
+from tests.host.reports import codes_in, facts, report_of, rows_in, rows_of, section, tables
 from tests.paper.test_thresholds import with_thresholds
 
 # They read the same sessions, once.
@@ -240,6 +240,8 @@ def test_to_whom_no_person_may_be_told_no_age_norm_is() -> None:
     assert tables(hidden, "norm") == {}
     assert rows_of(hidden, "no-norm")[0]["why"]["code"] == "norm-locked"
     assert "P-1" not in str(hidden)
+    assert facts(hidden)["fact-identifier"] == {"typed": "identifier"}
+    assert "no-identifier" not in codes_in(hidden)
 
 
 Change = Callable[[EarResult], EarResult]

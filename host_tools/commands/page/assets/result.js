@@ -68,11 +68,12 @@ export class Result {
 
   #draw() {
     const { headline, standing, final, footer, sections, details } = this.#told.paper;
+    const { identifier } = this.#whose;
     const { birth_year: birth_date, ...typed } = this.#whose.typed;
     const earlier = [...this.#earlier.values()].flat();
     const ears = this.#result.ears.map((ear) => ({ ...ear, norm: this.#told.norm[routeOf(ear)] }));
     const draw = (figure, label) => drawEar(figure, { ...this.#result, ears }, label, { earlier });
-    const shown = { typed: { ...typed, birth_date }, draw };
+    const shown = { typed: { ...typed, birth_date, identifier }, draw };
     fill(at("result-heading"), say(headline));
     fill(at("result-outcome"), say(standing));
     at("result").classList.toggle("not-final", !final);
