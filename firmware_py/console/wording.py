@@ -1,6 +1,6 @@
 """How verdicts, words and figures are written where people read them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from firmware_py.procedure.outcomes import Verdict
@@ -37,14 +37,6 @@ def verdict_lines(ears: Sequence[EarResult]) -> list[str]:
 def verdict_word(verdict: str) -> str:
     """Return a verdict as people read it."""
     return verdict.replace("-", " ")
-
-
-def short_verdict(verdicts: Mapping[str, str]) -> str:
-    """Return verdicts by ear in short; one word if they are the same, "" if there are none."""
-    words = {ear: verdict_word(verdict) for ear, verdict in verdicts.items()}
-    if len({*words.values()}) < 2:
-        return next(iter(words.values()), "")
-    return ", ".join(f"{ear} {word}" for ear, word in words.items())
 
 
 def verdict_words(ear: Explained) -> str:

@@ -74,6 +74,11 @@ def to_type(field: str) -> Row:
     return {"typed": field}
 
 
+def is_to_type(cell: Cell) -> bool:
+    """Return whether a value is one of `to_type`."""
+    return isinstance(cell, dict) and "typed" in cell
+
+
 def audiograms(of: Iterable[tuple[str, Row, Row, Sequence[Row]]]) -> Block:
     """Return audiograms beside one another: route, title, what it is, and the sentences below.
 

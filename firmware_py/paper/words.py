@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-from firmware_py.paper.blocks import Block, Section, Table
+from firmware_py.paper.blocks import Block, Section, Table, is_to_type
 from firmware_py.procedure.words import SENTENCES, Language
 
 
@@ -33,7 +33,7 @@ def lines_of(sections: Iterable[Section]) -> Iterator[str]:
 def _lines(block: Block, language: Language) -> Iterator[str]:
     match block["block"]:
         case "facts":
-            told = [pair for pair in block["facts"] if "typed" not in pair[1]]
+            told = [pair for pair in block["facts"] if not is_to_type(pair[1])]
             yield from (": ".join(map(language.cell, pair)) for pair in told)
         case "audiograms":
             yield from (language.say(row) for each in block["of"] for row in each["rows"])

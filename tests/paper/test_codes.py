@@ -8,7 +8,9 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.findings import rows
+from firmware_py.paper import blocks
 from firmware_py.paper.session_paper import paper_of
+from firmware_py.paper.words import lines_of
 from firmware_py.procedure.outcomes import Outcome, Verdict
 from host_tools.catalogue import LANGUAGES, SAID, catalogue_of, language_of
 from host_tools.recordings.source import source_of
@@ -122,3 +124,11 @@ def test_an_unknown_code_is_shown_with_its_figures() -> None:
     told = rows.row("later", ear="right", level=45.4, of=[rows.row("unknown"), "x"])
     assert language_of("en").say(told) == "later (ear right ear, level 45, of not known, x)"
     assert language_of("de").say(rows.row("later")) == "later"
+
+
+def test_a_console_leaves_out_what_is_to_be_typed_and_nothing_else() -> None:
+    name, one = rows.row("fact-name"), rows.row("fact-identifier")
+    told = blocks.facts([(name, blocks.to_type("name")), (one, "typed-1"), (one, 17.0)])
+    assert [*lines_of([blocks.section("facts", None, told)])] == [
+        "identifier: typed-1", "identifier: 17",
+    ]  # fmt: skip
