@@ -28,11 +28,20 @@ def show_paper(screen: "Console", paper: Paper, shown: Shown, *, details: bool =
 def show_sections(screen: "Console", sections: Iterable[Section], shown: Shown) -> None:
     """Print sections in order, each after an empty line."""
     for section in sections:
+        blocks = [each for each in section["blocks"] if _is_shown(each, shown)]
+        if not blocks:
+            continue
         _line(screen, "")
         if title := _say(section["title"], shown):
             _line(screen, title, TITLE)
-        for block in section["blocks"]:
+        for block in blocks:
             _BLOCKS[block["block"]](screen, block, shown)
+
+
+def _is_shown(block: Block, shown: Shown) -> bool:
+    """Return whether a block is anything here: nobody signs a terminal, or writes on it."""
+    kind: str = block["block"]
+    return bool(shown.heading.comments) if kind == "comments" else kind != "sign"
 
 
 def _say(cell: Cell | None, shown: Shown) -> str:
@@ -109,13 +118,8 @@ def _colour(route: str) -> str:
 
 
 def _comments(screen: "Console", block: Block, shown: Shown) -> None:
-    if shown.heading.comments:
-        _line(screen, _say(block["title"], shown), TITLE)
-        _drawing(screen, shown.heading.comments)
-
-
-def _sign(_screen: "Console", _block: Block, _shown: Shown) -> None:
-    """Leave it out: nobody signs a terminal."""
+    _line(screen, _say(block["title"], shown), TITLE)
+    _drawing(screen, shown.heading.comments)
 
 
 _BLOCKS: Final[Mapping[str, Callable[["Console", Block, Shown], None]]] = {
@@ -127,5 +131,4 @@ _BLOCKS: Final[Mapping[str, Callable[["Console", Block, Shown], None]]] = {
     "tables": _tables,
     "rows": _sentences,
     "comments": _comments,
-    "sign": _sign,
 }
