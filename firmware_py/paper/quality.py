@@ -40,8 +40,8 @@ def reliability_rows(source: Source) -> Iterator[Row]:
 def quality_table(source: Source) -> Table:
     """Return all that is known of it, a column an ear."""
     by_ear = [dict(_quality(source, ear)) for ear in source.ears]
-    codes = [code for code in by_ear[0] if all(code in each for each in by_ear)]
-    rows = [(row(code), [each[code] for each in by_ear]) for code in codes]
+    codes = max(by_ear, key=len)  # what is asked by one route alone is no value by the other
+    rows = [(row(code), [each.get(code, no_value()) for each in by_ear]) for code in codes]
     columns = [row("the-ear", ear=str(ear.route)) for ear in source.ears]
     return table(row("quality"), [row("by-ear"), *columns], rows)
 
