@@ -85,8 +85,10 @@ def _why_not_final(source: Source) -> Row | None:
     outcome, ears = source.result.outcome or UNFINISHED, source.result.ears
     if outcome != COMPLETE:
         return row(f"status-{outcome}")
-    if not source.complete or source.differences:
+    if source.damage or source.differences:
         return row("not-as-recorded")
+    if not source.complete:  # its end was not recorded any more
+        return row(f"status-{UNFINISHED}")
     if not all(map(may_conclude, ears)):
         return short_verdict(ears)
     if source.nominal:

@@ -172,6 +172,15 @@ def test_a_damaged_journal_is_reported_up_to_where_it_is_good(
     assert {"damaged", "not-finished"} <= {*codes_in(paper)}
 
 
+def test_a_journal_without_its_end_is_unfinished_and_not_different(tmp_path: Path) -> None:
+    """Its result is there, and nothing of it comes out differently: the power failed then."""
+    records = len(BOTH.read_bytes().splitlines())
+    session = replay_session(cut(BOTH, tmp_path, records - 1))
+    assert (session.result.outcome, session.complete, session.differences) == ("complete", False, 0)
+    paper = report_of(session).paper
+    assert (paper["final"], paper["standing"]["why"]["code"]) == (False, "status-unfinished")
+
+
 def test_a_record_that_comes_out_differently_is_warned_of_and_not_final() -> None:
     session = replace(session_of(BOTH), differences=1)
     paper = report_of(session).paper
