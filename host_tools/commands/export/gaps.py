@@ -85,6 +85,10 @@ def loss_notes(gaps: Iterable[Told]) -> list[str]:
 
 
 def _level(gap: Told) -> str:
-    low, high = ("" if end is None else f"{end:.0f}" for end in (gap["low_db"], gap["high_db"]))
+    low, high = ("" if end is None else _whole(end) for end in (gap["low_db"], gap["high_db"]))
     band = f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
-    return f"{BOUND_SIGNS[gap['bound']]}{gap['db']:.0f} dB (95 % band {band} dB)"
+    return f"{BOUND_SIGNS[gap['bound']]}{_whole(gap['db'])} dB (95 % band {band} dB)"
+
+
+def _whole(db: float) -> str:
+    return f"{round(db) + 0.0:.0f}"  # there is no -0

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.reasons import Code, reason
 from firmware_py.procedure.words import say
 from firmware_py.sessions import session_record
 from host_tools.commands.export.bundle import CLASSICAL
 from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.gaps import gap_note
 from tests.host.commands.export.sessions import (
     JOURNALS,
     UNRELIABLE,
@@ -219,6 +221,11 @@ def test_bone_has_observations_and_a_panel_of_its_own() -> None:
     assert re.search(rf"Right ear: (conductive|mixed) loss; {mean}", said)
     assert "Left ear: no conductive part" in said
     assert not any("air-bone gap" in note["text"] for note in air["note"])
+
+
+def test_a_gap_just_below_none_is_none() -> None:
+    gap = {"db": -0.2, "low_db": -0.4, "high_db": 8.0, "bound": Bound.NONE, "inferred_hz": []}
+    assert gap_note(gap) == "air-bone gap 0 dB (95 % band 0 to 8 dB)"
 
 
 def test_a_threshold_by_bone_has_its_gap_in_a_note() -> None:
