@@ -21,7 +21,7 @@ COMMENTS_LETTERS_MAX: Final = 2000  # half a page
 FILE_BYTES_MAX: Final = 64 * 1024
 AGE_SLACK_YEARS: Final = 1.0  # an age may have been told in years and a part, or before a birthday
 EXAMPLE: Final = """\
-The heading of paper (FILE.toml): identifier, name, birth_date, tester, place and comments. Each may
+The heading (FILE.toml): identifier, name, birth_date, tester, place and comments. Each may
 be missing; another identifier or age than the session's is refused.
   identifier = "P-17"
   name = "Maria Jansen"
@@ -91,10 +91,10 @@ class Heading:
 NO_HEADING: Final = Heading()
 
 
-def add_heading_argument(p: argparse.ArgumentParser) -> None:
+def add_heading_argument(p: argparse.ArgumentParser, of: str) -> None:
     p.add_argument(
         "--heading", type=Path, metavar="FILE.toml",
-        help="who was tested, by whom and where, for paper (.pdf, .png, .svg) alone",
+        help=f"who was tested, by whom and where, at the head of {of}",
     )  # fmt: skip
 
 

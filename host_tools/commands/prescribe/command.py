@@ -103,7 +103,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help="write a picture, figures or what an aid reads; may be given several times",
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite files that are there")
-    add_heading_argument(p)
+    add_heading_argument(p, "paper (.pdf, .png, .svg)")
     add_language_argument(p, "of the picture")
     p.add_argument(
         "--unfinished", action="store_true", help="prescribe from a session that came to no end"

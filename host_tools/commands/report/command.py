@@ -64,7 +64,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         f"journal in {PAGE}, here)",
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
-    add_heading_argument(p)
+    add_heading_argument(p, "page, paper and --text")
     add_convention_argument(p)
     add_language_argument(p, "of the page, the picture and --text")
     p.add_argument(
