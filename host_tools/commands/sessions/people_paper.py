@@ -80,7 +80,7 @@ def unit_of(nominal: bool) -> dict[str, str]:
 def remarks(person: Person, comparisons: Sequence[Comparison]) -> list[Row]:
     """Return what came of ears that are not said to have changed, and what is less than sure."""
     if not person.identifier:
-        return [row("people-not-compared")]
+        return [row("people-not-compared")] if len(person.visits) > 1 else []
     found = [_not_changed(each) for each in comparisons if not each.change.changed]
     found += [each for comparison in comparisons for each in _unlike(comparison)]
     if not person.asked:

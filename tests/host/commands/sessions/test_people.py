@@ -294,7 +294,9 @@ def test_the_history_of_a_person_is_in_one_convention(
 
 
 def test_those_without_an_identifier_are_nobody(people: dict[str, Person]) -> None:
-    assert codes(remarks(people[""], [])) == ["people-not-compared"]
+    alone = people[""]
+    two = replace(alone, visits=alone.visits * 2)
+    assert [codes(remarks(each, [])) for each in (alone, two)] == [[], ["people-not-compared"]]
     assert summary(1, people[""], [])["title"]["code"] == "no-identifier"
 
 
