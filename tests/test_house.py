@@ -422,7 +422,7 @@ KNOWN_ELSEWHERE = {
     "firmware_py/journal": 27,
     "firmware_py/platform": 55,
     "firmware_py/calibration": 28,
-    "firmware_py/console": 39,
+    "firmware_py/console": 40,
     "firmware_py/board": 27,
     "firmware_py/installation": 11,
     "firmware_py/sessions": 47,

@@ -12,12 +12,13 @@ from typing import Final
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.route import RIGHT, Route
+from firmware_py.procedure.route import RIGHT, ROUTES, Route
 
 MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
 ARROWS: Final = {Kind.ABOVE: "v", Kind.AT_MOST: "^", Kind.PERHAPS_ABOVE: "?"}
 INFERRED: Final = "i"  # of either ear: no tone was asked there, so it has none of the symbols
+BAND: Final = ":"
 TRUTH: Final = "+"
 ROW_DB: Final = 5
 COLUMNS_PER_OCTAVE: Final = 8
@@ -81,8 +82,19 @@ def legend(ears: Mapping[Route, Sequence[ThresholdResult]]) -> str:
         parts += marked
     if any(read(each).kind == Kind.INFERRED for each in chain(*ears.values())):
         parts.append(f"{INFERRED} inferred, not asked there")
-    parts += [": 95 % band", "v no response, ? perhaps", "^ all heard"]
+    parts += [f"{BAND} 95 % band", "v no response, ? perhaps", "^ all heard"]
     return "   ".join(parts)
+
+
+def characters_of_mark(kind: str, *names: str) -> str:
+    """Return what a mark of the legend of a paper is in this drawing; "": it has none of it."""
+    if kind == "symbol":
+        route, masking = names
+        return next(each.character(MaskingMark(masking)) for each in ROUTES if str(each) == route)
+    if names == (MaskingMark.UNCERTAIN.value,):  # in the place of the sign that tables have
+        return " ".join(each.character(MaskingMark.UNCERTAIN) for each in ROUTES)
+    arrow = ARROWS[Kind.ABOVE] if kind == "arrow" else ""
+    return {("band",): BAND, ("line", Kind.INFERRED.value): INFERRED}.get((kind, *names), arrow)
 
 
 def _with_room(
@@ -119,7 +131,7 @@ def _draw_band(rows: list[list[str]], found: ThresholdResult, shift: int) -> Non
     if reading.low_db_hl is None or reading.high_db_hl is None:
         return
     for row in range(_row(reading.low_db_hl), _row(reading.high_db_hl) + 1):
-        rows[row][_column(found.frequency_hz, shift)] = ":"
+        rows[row][_column(found.frequency_hz, shift)] = BAND
 
 
 def _draw_threshold(rows: list[list[str]], found: ThresholdResult, symbol: str, shift: int) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 CALM, ALARM, TITLE = "bold", "bold red", "bold"
+LEGEND_GAP: Final = "   "  # after an entry: a mark may be any sign
 COLOURS: Final = {"right": "red", "left": "blue"}
 
 
@@ -86,7 +87,11 @@ def _drawing(screen: "Console", drawing: str) -> None:
 
 
 def _legend(screen: "Console", block: Block, shown: Shown) -> None:
-    _line(screen, "; ".join(shown.entry(*each)[1] for each in block["entries"]))
+    """Say what each mark means that the audiogram in characters has."""
+    drawn = [(shown.mark(mark), meaning) for mark, meaning in block["entries"]]
+    entries = [f"{mark} {_say(meaning, shown)}" for mark, meaning in drawn if mark]
+    if entries:
+        _line(screen, LEGEND_GAP.join(entries))
 
 
 def _tables(screen: "Console", block: Block, shown: Shown) -> None:

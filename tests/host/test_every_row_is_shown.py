@@ -19,11 +19,12 @@ from tests.host.judged import DIFFERENT, a_session
 from tests.host.renderers import PAPERS
 from tests.host.reports import report_of
 
-# What a renderer has no place for: the name of a drawing, a title of a file, what is signed.
+# What a renderer has no place for: the name of a drawing, a title of a file, what is signed, what
+# an audiogram in characters has no mark of.
 WITHOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "page": (),
     "paper": (),
-    "text": ("title", "label", "sign"),
+    "text": ("title", "label", "sign", "entries"),
 }
 HEADING: Final = Heading("", "Zoë", date(1957, 3, 8), "A. Meyer", "Room 4", "None.")
 SESSIONS: Final[dict[str, Callable[[], RecordedSession]]] = {

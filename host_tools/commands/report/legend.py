@@ -1,9 +1,13 @@
-"""What the marks of an audiogram look like, by their names in the legend of a paper."""
+"""What the marks of an audiogram look like, by their names in the legend of a paper.
+
+As drawings, and as the characters of an audiogram on a terminal.
+"""
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from firmware_py.console.audiogram_text import characters_of_mark
 from host_tools.drawings.drawing import EAR_COLOURS, GREY, INK
 from host_tools.drawings.symbols import ear_colour, symbol_table
 from host_tools.papers import NO_TEXT, Mark
@@ -19,9 +23,10 @@ def draw_mark(mark: Mark) -> str:
     return _MARKS[kind](*names)
 
 
-def sign_of(mark: Mark) -> str:
-    """Return a mark where nothing is drawn: a sign, or nothing."""
-    return draw_mark(mark) if mark[0] == "sign" else NO_TEXT
+def character_of(mark: Mark) -> str:
+    """Return what a mark is in an audiogram in characters; "": it is not in there."""
+    sign = draw_mark(mark) if mark[0] == "sign" else NO_TEXT
+    return f"{sign} {characters_of_mark(*mark)}".strip()
 
 
 def _svg(*parts: str) -> str:

@@ -14,7 +14,7 @@ from firmware_py.procedure.verdicts import has_thresholds
 from host_tools import drawing_js
 from host_tools.catalogue import catalogue_of
 from host_tools.commands.report.drawn import audiogram_as_json
-from host_tools.commands.report.legend import draw_mark, sign_of
+from host_tools.commands.report.legend import character_of, draw_mark
 from host_tools.papers import Shown
 from host_tools.recordings.recorded_session import RecordedSession
 from host_tools.recordings.source import source_of
@@ -71,4 +71,4 @@ class SessionReport:
             found = {each.route: each.thresholds for each in same if has_thresholds(each)}
             drawn = draw_audiogram(found, unit=unit) if found else []
             drawings[str(ear.route)] = "\n".join(drawn)
-        return replace(self.shown, drawings=drawings, mark=sign_of)
+        return replace(self.shown, drawings=drawings, mark=character_of)

@@ -106,12 +106,13 @@ RENDERERS: Final[dict[str, Callable[[Paper, Shown], str]]] = {
     "pdf": _typst,
     "characters": _characters,
 }
-# What a renderer has no place for: a terminal is not signed, has no pictures and no title; what
-# an audiogram on a page is called, the program that draws it says.
+# What a renderer has no place for: a terminal is not signed, has no pictures, no title and no
+# entry of a legend without a mark; what an audiogram on a page is called, the program that draws it
+# says.
 WITHOUT: Final = {
     "html": {"x-label"},
     "pdf": set[str](),
-    "characters": {"x-whole", "x-label", "x-chart", "x-signed", "x-on"},
+    "characters": {"x-whole", "x-label", "x-chart", "x-sign", "x-signed", "x-on"},
 }
 
 

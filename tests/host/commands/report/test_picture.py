@@ -12,15 +12,18 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Bbox
+from rich.console import Console
 
+from firmware_py.findings.rows import row
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult
 from host_tools import drawing_js
 from host_tools.catalogue import LANGUAGES
-from host_tools.commands.report.legend import draw_mark, sign_of
+from host_tools.commands.report.legend import character_of, draw_mark
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.drawings.drawing import EAR_COLOURS
 from host_tools.drawings.symbols import symbol_table
+from host_tools.papers.characters import show_paper
 from host_tools.recordings.recorded_session import ReplayedSession
 from tests.host.journals import GOLDEN, session_of
 from tests.host.reports import report_of
@@ -370,9 +373,30 @@ def test_every_mark_of_a_legend_is_a_drawing_of_its_own_or_a_sign() -> None:
     drawn = {mark: draw_mark(mark) for mark in MARKS}
     for name, mark in drawn.items():
         if name[0] == "sign":
-            assert sign_of(name) == mark
+            assert character_of(name).startswith(mark)
             assert len(mark) == 1
         else:
-            assert sign_of(name) == ""
             assert ElementTree.fromstring(mark).tag.endswith("}svg")
     assert len({*drawn.values()}) >= len(MARKS) - len(symbol_table()["symbols"])
+
+
+def test_in_characters_a_mark_is_what_the_audiogram_has_or_nothing() -> None:
+    drawn = {mark: text for mark in MARKS if (text := character_of(mark))}
+    assert {kind for kind, *_ in drawn} == {"symbol", "band", "line", "arrow", "sign"}
+    assert ("line", "norm") not in drawn
+    symbols = {mark: text for mark, text in drawn.items() if mark[0] == "symbol"}
+    assert len({*symbols.values()}) == len(symbols) > 0
+    assert symbols["symbol", "left", MaskingMark.MASKED.value] == "#"
+    assert drawn["sign", "uncertain"].split() == ["*", "o", "x", "(", ")"]
+
+
+def test_the_legend_in_characters_says_what_each_mark_means(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = report("masked")
+    show_paper(Console(width=300), found.paper, found.in_characters())
+    (legend,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("O "))
+    say = found.shown.say
+    told = ("# ", row("mark-masked")), (": ", row("mark-band")), ("i ", row("mark-inferred"))
+    assert [sign for sign, meaning in told if f"{sign}{say(meaning)}" not in legend] == []
+    assert say(row("mark-pale")) not in legend
