@@ -24,12 +24,10 @@ def reliability_rows(source: Source) -> Iterator[Row]:
     """Return what a clinic files of it: presses in silence, of all ears, and the retest of each."""
     ears = source.ears
     checks = [*source.checks.values()]
-    parts = [
-        *_pauses(sum(each.pauses_pressed for each in checks), sum(each.pauses for each in checks)),
-        *_catches(*(sum(each) for each in zip(*map(_alarms, ears), strict=True))),
-    ]
-    if parts:
-        yield row("reliability", parts=parts)
+    pauses = [*_pauses(sum(c.pauses_pressed for c in checks), sum(c.pauses for c in checks))]
+    catches = [*_catches(*(sum(each) for each in zip(*map(_alarms, ears), strict=True)))]
+    if pauses or catches:
+        yield row("reliability" if pauses else "reliability-catches", parts=[*pauses, *catches])
     for ear in ears:
         if ear.retest_difference_db is not None:
             yield row(

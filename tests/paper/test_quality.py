@@ -2,6 +2,7 @@
 
 import statistics
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from device.simulator.listener import Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.findings.checks import set_aside
 from firmware_py.journal import read_journal
-from firmware_py.paper.quality import quality_table
+from firmware_py.paper.quality import quality_table, reliability_rows
 from firmware_py.procedure.given import Given, ResponseTimes
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
@@ -208,3 +209,11 @@ def test_a_session_of_catch_trials_alone_has_no_number(tmp_path: Path) -> None:
     found = quality(session)
     assert found["row-response"] == found["row-sd"] == [{"code": "no-value"}]
     assert found["row-trial"][0]["trial_s"] == 0.0
+
+
+def test_catch_trials_without_pauses_say_what_they_are_of() -> None:
+    """What only was recorded, and is not replayed, has no pauses between tones."""
+    source = source_of(session_of(GOLDEN / "clinical.journal"))
+    codes = [[*map(itemgetter("code"), reliability_rows(each))]
+             for each in (source, replace(source, checks={}))]  # fmt: skip
+    assert [each[0] for each in codes] == ["reliability", "reliability-catches"]
