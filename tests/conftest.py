@@ -94,6 +94,14 @@ def two_ears(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def deaf_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a left ear that heard nothing, by the operator's word: a valid test."""
+    from tests.host.judged import write_deaf_ear
+
+    return write_deaf_ear(tmp_path_factory.mktemp("deaf") / "data")
+
+
+@pytest.fixture(scope="session")
 def image(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Image:
     """Return the image for this machine, made once for all workers; else the test is skipped."""
     from tests.device.image.image import make_image  # takes a compiler, which most do not need

@@ -14,7 +14,6 @@ from host_tools.commands import demo, fitting, workbench
 from host_tools.main import main
 from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused
-from tests.host.judged import write_deaf_ear
 from tests.host.place_of_pages import write_place
 from tests.host.refusals import STANDS_FOR, Named
 
@@ -95,10 +94,11 @@ def benches(monkeypatch: pytest.MonkeyPatch, quick_disk: None) -> Benches:
     return benches
 
 
-@pytest.fixture(scope="session")
-def deaf_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the journal of a left ear that heard nothing, by the operator's word: a valid test."""
-    return write_deaf_ear(tmp_path_factory.mktemp("deaf") / "data")
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the place of what is kept of directories: one of this test alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 @pytest.fixture(scope="session")

@@ -41,9 +41,8 @@ def test_names_are_sorted_by_the_numbers_in_them() -> None:
 
 
 @pytest.fixture
-def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
     """Return a directory whose newest session has a digit more than the one before it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     directory = tmp_path / "sessions"
     directory.mkdir()

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from firmware_py.findings.finished import threshold_with_width
 from firmware_py.findings.statements import as_told
 from firmware_py.journal import read_journal
@@ -21,7 +19,7 @@ from firmware_py.sessions.archive import recorded_result
 from host_tools.commands.export.examination import read_examination
 from host_tools.recordings.recorded_session import replay_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT, as_csv, as_fhir, as_json
-from tests.host.journals import BOTH, GOLDEN, GpPta, go_on_with, write_again, write_nonsense
+from tests.host.journals import BOTH, GOLDEN, GpPta, go_on_with, write_again
 
 
 def test_the_ending_of_the_file_tells_the_format(tmp_path: Path, gp_pta: GpPta) -> None:
@@ -111,26 +109,6 @@ def test_the_schema_is_written(tmp_path: Path, gp_pta: GpPta) -> None:
     assert json.loads(out)["$id"] == "urn:gp-pta:schema:sessions:1"
 
 
-def test_a_session_without_a_result_is_exported_only_when_asked_for_and_marked(
-    tmp_path: Path, gp_pta: GpPta
-) -> None:
-    half, out = tmp_path / "session-000002.journal", tmp_path / "out.json"
-    half.write_bytes(BOTH.read_bytes()[:30_000])
-    code, _, err = gp_pta("export", SILENT, half, "-o", out)
-    assert code == 1
-    assert [each["journal"] for each in json.loads(out.read_text())["sessions"]] == [SILENT.name]
-    assert f"left out: {half}: it was not finished" in err
-    assert "--unfinished exports what is known" in err
-    out.unlink()
-    assert gp_pta("export", half, "-o", out)[0] == 2
-    assert not out.exists()
-
-    assert gp_pta("export", SILENT, half, "-o", out, "--unfinished")[0] == 0
-    silent, unfinished = json.loads(out.read_text())["sessions"]
-    assert (silent["outcome"], unfinished["outcome"]) == ("complete", "unfinished")
-    assert unfinished["ears"][0]["tones"] > 5
-
-
 def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:
@@ -173,24 +151,6 @@ def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
             assert after.mark == (Outcome.INCOMPLETE if measured else before.mark)
 
 
-@pytest.mark.parametrize("name", ["an identifier", "a formula", "an age of text", "a band"])
-def test_nonsense_in_quick_several_is_named_and_the_others_are_written(
-    tmp_path: Path, gp_pta: GpPta, name: str
-) -> None:
-    nonsense, out = tmp_path / "session-000001.journal", tmp_path / "all.json"
-    words = write_nonsense(nonsense, name)
-    code, told, err = gp_pta("export", nonsense, BOTH, SILENT, "-o", out)
-
-    assert (code, told, err.count("\n")) == (1, "", 1)
-    assert err.startswith(f"left out: {nonsense}: ")
-    assert words in err
-    exported = [each["journal"] for each in json.loads(out.read_text())["sessions"]]
-    assert exported == [BOTH.name, SILENT.name]
-    out.unlink()
-    assert gp_pta("export", nonsense, "-o", out)[0] == 6
-    assert not out.exists(), "there is nothing to write"
-
-
 def test_a_result_that_does_not_follow_from_the_answers_is_told_by_replay_alone(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:
@@ -217,16 +177,3 @@ def test_an_age_that_the_profile_knows_nothing_of_is_exported_as_little_as_it_is
     assert (
         "age_years is 40; profile 'gp-pta-2015' makes no use of it: allowed is null" in said[0][2]
     )
-
-
-def test_an_input_that_replay_refuses_is_not_exported(tmp_path: Path, gp_pta: GpPta) -> None:
-    """Though a finished session is exported by its result alone."""
-    header, *records = read_journal(SILENT).records
-    path = tmp_path / "session-000001.journal"
-    records[0] = {**records[0], "event": {"what": "started", "can_mask": 1, "board": ""}}
-    write_again(path, header, records)
-    said = [gp_pta("replay", path), gp_pta("export", path, "--format", "csv")]
-
-    assert said[0] == said[1]
-    assert said[0][0] == 6
-    assert "record 1: event.can_mask is 1; allowed are true and false" in said[0][2]

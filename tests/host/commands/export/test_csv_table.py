@@ -23,7 +23,6 @@ from firmware_py.findings.air_bone_gap import gaps_of
 from firmware_py.operator.replies import result_words
 from firmware_py.procedure.outcomes import Bound
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.route import Route
 from host_tools.commands.export.cells import COMMA, POINT, SEMICOLON, TAB, Spelling, spelling_of
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.long_table import COLUMNS
@@ -133,16 +132,6 @@ def test_separator_and_decimal_sign_change_nothing_but_the_spelling(
             assert row[name] == (cell.replace(".", ",") if comma else cell)
 
 
-def test_thresholds_stand_under_the_names_of_nhanes() -> None:
-    examination = read_examination(BOTH)
-    (row,) = nhanes_rows(examination)
-    for column, ear in enumerate(("right", "left")):
-        for threshold in examination.result.by_route[Route(ear)].thresholds:
-            if threshold.frequency_hz in NHANES and threshold.mark == "measured":
-                cell = row[NHANES[threshold.frequency_hz][column]]
-                assert float(cell) == pytest.approx(threshold.threshold_db_hl, abs=0.05)
-
-
 def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
     (row,) = nhanes_rows(session_with_marks())
 
@@ -167,21 +156,6 @@ def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has
     for row in untested:
         assert {row[left] for _, left in NHANES.values()} == {"888"}
         assert "666" not in row.values()
-
-
-def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
-    path = tmp_path / "out.csv"
-    examination = session_with_marks()
-    path.write_bytes(as_nhanes_csv([examination]))
-    audiograms = audiogram_named(f"{path}:1")
-    right, left = audiograms["right"], audiograms["left"]
-
-    for threshold in examination.result.by_route[Route("left")].thresholds:
-        found_db_hl = left.threshold_db_hl(threshold.frequency_hz)
-        assert found_db_hl == pytest.approx(threshold.threshold_db_hl, abs=0.05)
-    assert right.threshold_db_hl(250) == -10.0
-    assert math.isinf(right.threshold_db_hl(8000))
-    assert 6000 not in right.frequencies_hz, "it is not known"
 
 
 def test_one_ear_is_read_back_for_both(tmp_path: Path, deaf_ear: Path) -> None:

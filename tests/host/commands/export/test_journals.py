@@ -30,12 +30,8 @@ from tests.host.journals import (
     write_nonsense,
 )
 
+pytestmark = pytest.mark.usefixtures("cache")
 GOOD: Final = BOTH.read_bytes()
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -27,13 +27,9 @@ from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.sessions import SILENT
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, write_again
 
+pytestmark = pytest.mark.usefixtures("cache")
 Way = tuple[str | int, ...]
 SOME: Final = (BOTH, GOLDEN / "bone.journal", SILENT, LEFT_S2)
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def document_of(*journals: Path) -> dict[str, Any]:
@@ -141,6 +137,10 @@ def test_another_convention_is_refused_and_its_own_is_not(tmp_path: Path, gp_pta
 _THRESHOLD: Final[Way] = ("ears", 0, "thresholds", 3)
 _NO_NUMBERS: Final = dict.fromkeys(("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"))
 WRONG: Final[dict[str, tuple[Way, Any, str]]] = {
+    "no outcome": (("outcome",), "", "session.outcome is ''; allowed has at least 1 characters"),
+    "no level": ((*_THRESHOLD, "threshold_db_hl"), None, "threshold_db_hl is None; allowed is num"),
+    "a level beside": (_THRESHOLD, {"inferred": {"db_hl": 30.0}}, "inferred has no 'sd_db'"),
+    "another mark": ((*_THRESHOLD, "mark"), "inferred", "; allowed is null"),
     "a mark that runs": (_THRESHOLD, {**_NO_NUMBERS, "mark": "=1+1"}, "mark is '=1+1'; allowed"),
     "a text of an outcome": (("ears", 0, "outcome"), "=1+1", "outcome is '=1+1'; allowed are meas"),
     "an escape": (("firmware",), "a\x1b[2J", "session.firmware is 'a\\x1b[2J'; allowed is a text"),
