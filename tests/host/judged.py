@@ -41,9 +41,7 @@ def judge(result: SessionResult, verdicts: Verdicts) -> SessionResult:
 def a_session(verdicts: Verdicts, path: Path = BOTH) -> ReplayedSession:
     """Return a recorded session with these verdicts, which replays to what it records."""
     session = session_of(path)
-    assert session.recorded is not None
-    result = judge(session.recorded, verdicts)
-    return replace(session, recorded=result)
+    return replace(session, recorded=judge(session.result, verdicts))
 
 
 def write_deaf_ear(directory: Path) -> Path:

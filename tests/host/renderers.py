@@ -21,6 +21,7 @@ from host_tools.devices.live import show_result
 from host_tools.papers.characters import show_paper
 from host_tools.recordings.recorded_session import ReplayedSession
 from host_tools.recordings.source import source_of
+from tests.host.commands.page.in_javascript import elements_of
 from tests.host.reports import page, report_of, typst
 
 WIDE: Final = 200  # characters: nothing is broken into lines
@@ -34,26 +35,21 @@ class Shown:
     journal: Path
 
 
-def _watch(shown: Shown) -> str:
-    screen = Console(file=io.StringIO(), width=WIDE)
-    screen.print(watched(view_of(shown.journal)))
-    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
-    return text
+def on_screen(show: Callable[[Console], None], width: int = WIDE) -> str:
+    """Return what is shown on a screen."""
+    told = io.StringIO()
+    show(Console(file=told, width=width))
+    return told.getvalue()
 
 
 def _live(shown: Shown) -> str:
-    screen = Console(file=io.StringIO(), width=WIDE)
-    session = shown.session
-    show_result(screen, session.result, nominal=session.header.calibration.nominal)
-    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
-    return text
+    result, nominal = shown.session.result, shown.session.header.calibration.nominal
+    return on_screen(lambda screen: show_result(screen, result, nominal=nominal))
 
 
 def _text(report: SessionReport) -> str:
-    screen = Console(file=io.StringIO(), width=WIDE)
-    show_paper(screen, report.paper, report.in_characters(), details=True)
-    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
-    return text
+    shown = report.in_characters()
+    return on_screen(lambda screen: show_paper(screen, report.paper, shown, details=True))
 
 
 # Of these every row of a paper is asked for.
@@ -61,6 +57,7 @@ PAPERS: Final[dict[str, Callable[[SessionReport], str]]] = {
     "page": lambda report: page(report).split("<script>")[0],
     "paper": typst,
     "text": _text,
+    "elements": lambda report: elements_of(report.paper, report.shown),  # of the operator's page
 }
 
 
@@ -69,7 +66,7 @@ def _on_paper(render: Callable[[SessionReport], str], shown: Shown) -> str:
 
 
 RENDERERS: Final[dict[str, Callable[[Shown], str]]] = {
-    "watch": _watch,
+    "watch": lambda of: on_screen(lambda screen: screen.print(watched(view_of(of.journal)))),
     "live": _live,
     "AUD": lambda of: "\n".join(audiogram_lines(source_of(of.session))),
     "SESS:RES?": lambda of: result_words(of.session.result, of.session.header, named=True),

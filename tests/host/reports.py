@@ -1,16 +1,20 @@
 """The paper of a session, and ways to look at its rows."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from firmware_py.paper.blocks import Block, Paper, Section, Table
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.results import EarResult
+from host_tools.catalogue import language_of
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.papers import Shown
 from host_tools.papers.pdf import document_of, set_paper
 from host_tools.recordings.heading import NO_HEADING, Heading
-from host_tools.recordings.recorded_session import RecordedSession
+from host_tools.recordings.recorded_session import RecordedSession, ReplayedSession
 from tests.host.journals import NoSteps
 from tests.host.pdfs import ReadPdf
 
@@ -59,6 +63,25 @@ def codes_in(value: Any) -> list[str]:
 def rows_of(value: Any, code: str) -> list[Row]:
     """Return the rows of this code, in order."""
     return [row for row in rows_in(value) if row["code"] == code]
+
+
+def check_said(value: Any, language: str) -> None:
+    """Expect that a language says all rows: with no figure left out, and no code in its place."""
+    said = language_of(language)
+    for row in rows_in(value):
+        text = said.say(row)
+        assert row["code"] in said.sentences, row
+        assert "{" not in text, row
+        assert text.strip(), row
+
+
+def with_ears(session: ReplayedSession, ears: Iterable[EarResult]) -> ReplayedSession:
+    """Return a session as if it had recorded these ears."""
+    return replace(session, recorded=replace(session.result, ears=tuple(ears)))
+
+
+def with_person(session: ReplayedSession, person: Person) -> ReplayedSession:
+    return replace(session, header=replace(session.header, person=person))
 
 
 def section(paper: Paper, name: str) -> Section | None:

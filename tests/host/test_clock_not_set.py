@@ -11,11 +11,9 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export.bundle import NO_CLOCK
-from host_tools.commands.page.assemble import function_of, modules
-from host_tools.commands.page.knowledge import knowledge
 from host_tools.recordings.heading import Heading, read_heading
 from host_tools.recordings.recorded_session import read_session
-from tests.host.javascript import compute
+from tests.host.commands.page.in_javascript import run, words
 from tests.host.journals import LEFT_S2, GpPta, on_day, write_again
 from tests.host.reports import facts, report_of
 
@@ -24,26 +22,21 @@ NAME: Final = "session-000001.journal"
 
 
 @pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def journal(tmp_path: Path, cache: Path) -> Path:
     header, *records = read_journal(LEFT_S2).records
     path = tmp_path / NAME
     write_again(path, on_day(header, UNSET), records)
     return path
 
 
-@pytest.mark.parametrize(
-    ("time", "was_set"),
-    [
-        ("1970-01-01T00:00:05+00:00", False), (f"{YEAR_MIN - 1}-12-31T23:59:59+00:00", False),
-        (f"{YEAR_MIN}-01-01T00:00:00+00:00", True), ("", False), ("yesterday", False),
-    ],
-)  # fmt: skip
-def test_an_early_date_is_of_a_clock_that_was_never_set(time: str, was_set: bool) -> None:
-    assert was_clock_set(time) == was_set
-    words = "\n".join(function_of(each) for each in modules("words.js").values())
-    bare = "globalThis.document = { documentElement: {} };\nreturn wasClockSet(given.time);"
-    assert compute(f"{words}\n{bare}", time=time) == was_set, "so does the page"
+def test_an_early_date_is_of_a_clock_that_was_never_set() -> None:
+    was_set = {
+        "1970-01-01T00:00:05+00:00": False, f"{YEAR_MIN - 1}-12-31T23:59:59+00:00": False,
+        f"{YEAR_MIN}-01-01T00:00:00+00:00": True, "": False, "yesterday": False,
+    }  # fmt: skip
+    assert {time: was_clock_set(time) for time in was_set} == was_set
+    said = run("words.js", "return given.times.map(wasClockSet);", times=[*was_set])
+    assert said == [*was_set.values()], "so does the page"
 
 
 def test_a_list_says_it(journal: Path, gp_pta: GpPta) -> None:
@@ -52,22 +45,12 @@ def test_a_list_says_it(journal: Path, gp_pta: GpPta) -> None:
     assert line.endswith("clock was not set")
 
 
-def test_a_report_says_it(journal: Path, gp_pta: GpPta) -> None:
-    pages = [journal.with_name(name) for name in ("unset.html", "set.html")]
-    for source, page in zip((journal, LEFT_S2), pages, strict=True):
-        code, _, err = gp_pta("report", source, "-o", page)
-        assert code == 0, err
-    unset, usual = (page.read_text("utf-8") for page in pages)
-    assert "1 January 1970, 09:30 UTC (clock was not set)" in unset
-    assert "clock was not set" not in usual
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_paper_says_it_and_no_age(journal: Path, language: str, tmp_path: Path) -> None:
     (tmp_path / "heading.toml").write_text("birth_date = 1957-03-08")
-    heading, words = read_heading(tmp_path / "heading.toml"), catalogue_of(language)
+    heading, said = read_heading(tmp_path / "heading.toml"), catalogue_of(language)
     report = report_of(read_session(journal), language, heading=heading)
-    told, unset = facts(report.paper), words.say("people", "clock_not_set")
+    told, unset = facts(report.paper), said.say("people", "clock_not_set")
     assert report.shown.say(told["fact-tested"]).endswith(f"({unset})")
     assert report.shown.say(report.paper["title"]).endswith(f"({unset})")
     assert "fact-age-sex" not in told
@@ -98,7 +81,6 @@ def test_fhir_has_no_date_and_says_why(journal: Path, gp_pta: GpPta) -> None:
 
 
 PAGE: Final = """
-globalThis.document = { documentElement: {} };
 useWords(given, "en");
 return given.starts.map((started) => samePerson({ started, age_years: 64, typed: {} }).birth_year);
 """
@@ -106,10 +88,8 @@ return given.starts.map((started) => samePerson({ started, age_years: 64, typed:
 
 def test_the_page_takes_no_year_of_birth_from_it() -> None:
     """An age of 64 became a birth in 1906 and, of the next test, an age of 120."""
-    own = "\n".join(function_of(each) for each in modules("person.js").values())
-    knows = {key: knowledge()[key] for key in ("codes", "words", "figures")}
     starts = [f"{UNSET}T09:30:00+00:00", "2026-03-08T09:30:00+00:00"]
-    assert compute(own + PAGE, **knows, starts=starts) == [None, 1962]
+    assert run("person.js", PAGE, starts=starts, **words()) == [None, 1962]
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])

@@ -25,6 +25,7 @@ WITHOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "page": (),
     "paper": (),
     "text": ("title", "label", "sign", "entries"),
+    "elements": ("title",),
 }
 HEADING: Final = Heading("", "Zoë", date(1957, 3, 8), "A. Meyer", "Room 4", "None.")
 SESSIONS: Final[dict[str, Callable[[], RecordedSession]]] = {

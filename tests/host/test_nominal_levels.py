@@ -8,7 +8,6 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.operator.replies import pairs
-from firmware_py.paper.blocks import Paper
 from firmware_py.procedure.reasons import Code, reason
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.export.examination import read_examination
@@ -85,14 +84,14 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     source = source_of_session(session, Waived(uncalibrated=True))
     made = Prescription.of(source, "nal-r", "closed", None)
     made.print([])
-    shown = Shown(session, path)
+    shown, sheet = Shown(session, path), Sheet(session, made.ears, made.fit).paper()
     forms = {
         **{name: of_levels(render(shown)) for name, render in RENDERERS.items()},
         **{name: text_of(write(form.encode, [examination])) for name, form in FORMS.items()},
         "events": pairs({"why": session.result.remarks}),
         "what if": "\n".join(Comparison.of(session, Supposition(response_noise_db=4.0)).lines()),
         "prescribe": of_levels(capsys.readouterr().out),
-        "fit": of_levels(html_of(Sheet(session, made.ears, made.fit).paper())),
+        "fit": of_levels(sections_as_html(sheet["sections"], InLanguage())),
     }
     assert {form for form, text in forms.items() if "dB HL" in text} == set()
     forms["screen"] = forms["watch"] + forms["live"]
@@ -103,10 +102,6 @@ def test_without_a_calibration_no_form_says_db_hl_of_a_level(
     for name in ("screen", "fhir"):
         assert "perhaps beyond the limit of 100 dB (not calibrated)" in forms[name], name
     assert '"unit": "nominal-db"' in write(FORMS["json"].encode, [examination]).decode()
-
-
-def html_of(paper: Paper) -> str:
-    return sections_as_html(paper["sections"], InLanguage())
 
 
 def text_of(content: bytes) -> str:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from rich.console import Console
 
 from device.audiogram_tables import nhanes
 from device.simulator.audiogram import Audiogram
@@ -27,20 +26,18 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram_text import ARROWS, INFERRED, draw_audiogram
 from firmware_py.findings import asymmetry
 from firmware_py.operator.replies import result_words
-from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import PTA4_FREQUENCIES_HZ, ThresholdResult
 from firmware_py.procedure.route import BY_AIR, Route
 from host_tools.commands.export.csv_table import code_column, level_column
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.report.session_report import SessionReport
 from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import draw as watched
-from host_tools.devices.live import show_result
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from tests.host.commands.export.every_form import FORMS
 from tests.host.commands.export.promises import check_not_claimed
 from tests.host.commands.export.sessions import as_csv, as_fhir, as_json, as_nhanes_csv
-from tests.host.reports import cells, codes_in, page, report_of, tables
+from tests.host.renderers import RENDERERS, Shown
+from tests.host.reports import cells, codes_in, report_of, tables
 
 ODD_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
 ODD_DB_HL: Final = {
@@ -59,16 +56,11 @@ PEOPLE: Final = (
     ("better than the floor", ""),
 )  # fmt: skip
 A_FEW: Final = (("S3", "N7"), ("cliff", "tent"), ("better than the floor", ""))
-# Whose page is made; the others' picture is.
-ASYMMETRIC: Final = ("S3", "N7")
-ON_A_PAGE: Final = (ASYMMETRIC, ("reverse slope", "corner"))
-
 pytestmark = pytest.mark.xdist_group("only what was asked")  # the sessions are run once
 ORDINARY: Final = {
     *ARROWS.values(),
     *"".join(s for m in BY_AIR.characters.values() for s in m.values()),
 }
-NUMBERS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
 
 
 def audiogram_of(name: str) -> Audiogram:
@@ -81,7 +73,6 @@ def audiogram_of(name: str) -> Audiogram:
 class Person:
     """A recorded session, and the tones of it that count, by ear."""
 
-    names: tuple[str, str]  # of the right and the left ear
     journal: Path
     session: ReplayedSession
     report: SessionReport
@@ -127,7 +118,7 @@ def _record(directory: Path, names: tuple[str, str]) -> Person:
     )  # fmt: skip
     journal = World(directory, listener).live({"ears": "both" if left else "right"})
     session = replay_session(journal)
-    return Person(names, journal, session, report_of(session), read_examination(journal))
+    return Person(journal, session, report_of(session), read_examination(journal))
 
 
 def test_there_is_something_in_every_session_that_was_not_asked(people: Sequence[Person]) -> None:
@@ -160,40 +151,18 @@ def test_every_form_of_an_export_has_no_number_there_where_measured_ones_stand(
     check_not_claimed(FORMS[form].encode, [each.examination for each in people], unasked)
 
 
-def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -> None:
+def test_a_report_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
+    """Page and paper draw the same audiogram; what is inferred has no symbol in its drawing."""
     for person in people:
-        (session,) = json.loads(as_json([person.examination]))["sessions"]
-        for document in (session, person.report.as_json()["result"]):
-            ears = {ear["ear"]: ear for ear in document["ears"]}
-            for ear, found in person.thresholds_without_tone():
-                (told,) = [
-                    t for t in ears[ear]["thresholds"] if t["frequency_hz"] == found.frequency_hz
-                ]
-                assert [told[name] for name in (*NUMBERS, "limit_db_hl", "masking")] == [None] * 6
-                assert told["inferred"]["db_hl"] == read(found).inferred_db_hl
-
-
-def test_the_reports_page_has_no_symbol_there(people: Sequence[Person]) -> None:
-    for person in (person for person in people if person.names in ON_A_PAGE):
-        shown = page(person.report)
-        for ear, found in person.thresholds_without_tone():
-            assert drawn_kinds(shown, ear)[found.frequency_hz] == "inferred"
-
-
-def drawn_kinds(shown: str, ear: str) -> dict[int, str]:
-    """Return as what the page's program is told to draw each frequency of an ear."""
-    history = json.loads(shown.split('id="history">')[1].split("</script>", maxsplit=1)[0])
-    (drawn,) = [each["data"]["ears"][0] for each in history["audiograms"] if each["ear"] == ear]
-    return {each["frequency_hz"]: each["kind"] for each in drawn["thresholds"]}
-
-
-def test_a_paper_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
-    for person in people:
-        svgs = person.report.on_paper().drawings if person.names not in ON_A_PAGE else {}
+        drawn = {
+            (ear.route.ear, each["frequency_hz"]): each["kind"]
+            for ear in person.report.source.drawn
+            for each in person.report.audiogram(ear)["ears"][0]["thresholds"]
+        }
         found_tables = tables(person.report.paper, "thresholds")
         norms = tables(person.report.paper, "norm")
         for ear, found in person.thresholds_without_tone():
-            assert f'"threshold-{ear}-{found.frequency_hz}"' not in svgs.get(ear, "")
+            assert drawn[ear, found.frequency_hz] == "inferred"
             for code in ("row-level", "row-band"):
                 cell = cells(found_tables[ear], code)[found.frequency_hz]
                 assert cell["code"] in ("inferred", "no-value")
@@ -221,10 +190,8 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
     for person in people:
         view = view_of(person.journal)
         told = {(ear, t.frequency_hz): t for ear, found in view.thresholds().items() for t in found}
-        screen = Console(file=io.StringIO(), width=120)
-        screen.print(watched(view))
-        show_result(screen, person.session.result, nominal=False)
-        text: str = screen.file.getvalue()  # type: ignore[attr-defined]
+        of = Shown(person.session, person.journal)
+        text = RENDERERS["watch"](of) + RENDERERS["live"](of)
         for ear, found in person.thresholds_without_tone():
             assert told[Route(ear), found.frequency_hz].mark == "inferred"
         cells = re.findall(r"found((?: +\S+)+)", text)

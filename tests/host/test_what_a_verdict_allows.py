@@ -16,7 +16,6 @@ import jsonschema
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from rich.console import Console
 
 from firmware_py.findings import norms as age_norms
 from firmware_py.findings.norms import AgeNorm
@@ -47,9 +46,6 @@ from host_tools.commands.sessions.entry import entry_of
 from host_tools.commands.sessions.people import Person, Visit
 from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_paper import history, summary
-from host_tools.commands.watch.directory import view_of
-from host_tools.commands.watch.screen import draw as watched
-from host_tools.devices.live import show_result
 from host_tools.errors import HostError
 from host_tools.recordings.recorded_session import Trial, replay_session
 from tests.host.commands.export.sessions import as_fhir, as_json, as_nhanes_csv, as_parquet
@@ -178,8 +174,11 @@ def show(directory: Path, verdicts: Verdicts, by_db: float = 0.0) -> Shown:
 
 @pytest.mark.parametrize("name", RENDERERS)
 def test_whatever_shows_a_session_says_its_verdicts(tmp_path: Path, name: str) -> None:
-    text = RENDERERS[name](show(tmp_path / "told", DIFFERENT)).lower().replace("-", " ")
-    assert {word for word in ("doubtful", "could not be tested") if word not in text} == set()
+    text = RENDERERS[name](show(tmp_path / "told", DIFFERENT))
+    words = text.lower().replace("-", " ")
+    assert {word for word in ("doubtful", "could not be tested") if word not in words} == set()
+    if not text.startswith(("{", "session ")):  # neither data nor an audiogram of a few lines
+        assert {why for why in map(say, (AWAY, SILENT)) if why not in text} == set()
 
 
 @pytest.mark.parametrize("name", RENDERERS)
@@ -277,17 +276,11 @@ class FewSteps(History):
             super().__call__(test, trial)
 
 
-def test_the_page_has_them_too_and_steps_through_tones_alone() -> None:
+def test_the_page_steps_through_tones_alone() -> None:
     session = a_session(DIFFERENT)
     history = FewSteps()
     replay_session(BOTH, history)
     page = page_of(report_of(session), history)
-    head = page.split("<main>")[1].split('<dl class="facts">')[0]
-    assert re.findall("<h2>(.*?)</h2>", head) == [
-        "Verdict on the test, right ear: DOUBTFUL",
-        "Verdict on the test, left ear: COULD NOT BE TESTED",
-    ]
-    assert re.findall('<table><caption class="(left|right)">', page) == ["right"]
     told = json.loads(page.split('id="history">')[1].split("</script>", maxsplit=1)[0])
     for trial in told["trials"]:
         assert (told["snapshots"][trial["after"]] is None) == (trial["ear"] == "left")
@@ -298,14 +291,11 @@ def test_the_page_has_them_too_and_steps_through_tones_alone() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_verdict_is_said_in_the_language(language: str) -> None:
-    said = language_of(language)
-    right, left = blocks(report_of(a_session(DIFFERENT)).paper, "alarm")[:2]
-    for block, code in ((right, "test-doubtful"), (left, "test-could-not-be-tested")):
-        assert said.say(block["headline"]).endswith(said.sentences[code].upper())
-    bone = replace(report_of(a_session(DIFFERENT)).source.ears[1], route=Route("left", BONE))
-    short = said.say(short_verdict([*report_of(a_session(DIFFERENT)).source.ears, bone]))
-    assert short.count(",") == 0 < short.count(";"), "no ear is torn in two"
+def test_no_ear_is_torn_in_two_where_several_verdicts_are_said(language: str) -> None:
+    right, left = report_of(a_session(DIFFERENT)).source.ears
+    told = short_verdict([right, left, replace(left, route=Route("left", BONE))])
+    short = language_of(language).say(told)
+    assert short.count(",") == 0 < short.count(";")
 
 
 # Prescriptions, changes, other models
@@ -390,18 +380,3 @@ def test_lists_have_the_verdict_and_no_mean_without_a_valid_test(
     half, nobody = out.splitlines()[1:]
     assert re.search(r"right ear: valid; left ear: could not be tested +\(?\d+\)? +- ", half)
     assert re.search(r"complete +could not be tested +- +- ", nobody)
-
-
-def test_live_and_watch_end_with_the_verdict(tmp_path: Path) -> None:
-    write_judged(tmp_path / "session-000001.journal", DIFFERENT)
-    screen = Console(file=io.StringIO(), width=140)
-    screen.print(watched(view_of(tmp_path / "session-000001.journal")))
-    show_result(screen, a_session(DIFFERENT).result, nominal=False)
-    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
-    for line in (
-        f"verdict, right ear: DOUBTFUL: {say(AWAY)}",
-        f"verdict, left ear: COULD NOT BE TESTED: {say((SILENT, AWAY))}",
-    ):
-        assert text.count(line) == 2
-    assert "X left" not in text, "there is no symbol of the left ear"
-    assert "left ear could-not" not in text

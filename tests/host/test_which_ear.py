@@ -20,14 +20,14 @@ from tests.host.journals import BOTH, LEFT_S2, session_of, write_again
 from tests.host.renderers import RENDERERS, Shown
 from tests.host.reports import facts, report_of
 
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
+
 UNSURE = (WhichEar.NOT_CONFIRMED, WhichEar.CONTRADICTED)
 
 
 def a_session(found: WhichEar, path: Path = BOTH) -> ReplayedSession:
     session = session_of(path)
-    assert session.recorded is not None
-    result = replace(session.recorded, which_ear=found)
-    return replace(session, recorded=result)
+    return replace(session, recorded=replace(session.result, which_ear=found))
 
 
 @pytest.mark.parametrize("found", WhichEar)
@@ -36,24 +36,28 @@ def test_the_paper_says_it(found: WhichEar) -> None:
     assert told["fact-which-ear"] == {"code": f"which-ear-{found}"}
 
 
-@pytest.mark.parametrize("name", RENDERERS)
-def test_every_page_paper_and_answer_says_it_or_that_it_was_not_confirmed(
-    tmp_path: Path, name: str
-) -> None:
+@pytest.fixture(scope="module")
+def sessions(tmp_path_factory: pytest.TempPathFactory) -> list[Shown]:
+    """Return a session for each thing that may be found, and its journal."""
     header, *records = read_journal(BOTH).records
     (result,) = (r["action"]["result"] for r in records if "result" in r.get("action", {}))
-    remarks = result["remarks"]
-    said = []
-    for found in WhichEar:
-        doubt = [reason(Code.EARS_NOT_CONFIRMED)] if found in UNSURE else []
-        result |= {"which_ear": found, "remarks": [*remarks, *as_json(doubt)]}
-        path = tmp_path / found / BOTH.name
-        path.parent.mkdir()
+    remarks, found = result["remarks"], []
+    for which in WhichEar:
+        doubt = [reason(Code.EARS_NOT_CONFIRMED)] if which in UNSURE else []
+        result |= {"which_ear": which, "remarks": [*remarks, *as_json(doubt)]}
+        path = tmp_path_factory.mktemp(which) / BOTH.name
         write_again(path, header, records)
-        of = a_session(found)
-        assert of.recorded is not None
-        told = replace(of.recorded, remarks=(*of.recorded.remarks, *doubt))
-        said.append(RENDERERS[name](Shown(replace(of, recorded=told), path)))
+        of = a_session(which)
+        recorded = replace(of.result, remarks=(*of.result.remarks, *doubt))
+        found.append(Shown(replace(of, recorded=recorded), path))
+    return found
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_every_page_paper_and_answer_says_it_or_that_it_was_not_confirmed(
+    sessions: list[Shown], name: str
+) -> None:
+    said = [RENDERERS[name](each) for each in sessions]
     by_remark = name in ("watch", "live")  # a screen shows the remark alone
     assert len({*said}) == (2 if by_remark else len(WhichEar))
     assert said[0] != said[2], "it is told where it was not confirmed"

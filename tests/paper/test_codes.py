@@ -2,13 +2,15 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from firmware_py.findings import rows
 from firmware_py.paper import blocks
+from firmware_py.paper.blocks import Paper
 from firmware_py.paper.session_paper import paper_of
 from firmware_py.paper.words import lines_of
 from firmware_py.procedure.outcomes import Outcome, Verdict
@@ -16,21 +18,24 @@ from host_tools.catalogue import LANGUAGES, SAID, catalogue_of, language_of
 from host_tools.recordings.source import source_of
 from tests.host.journals import GOLDEN, session_of
 from tests.host.judged import DIFFERENT, HALF, NOBODY, a_session
+from tests.host.reports import check_said
 
 ROOT: Final = Path(__file__).parents[2]
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
 MAKERS: Final = ("firmware_py/paper", "firmware_py/findings", "host_tools")
 CALLS: Final = ("row", "count_row", "rows.row")
 JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
 
 
-def made_codes() -> set[str]:
+@cache
+def made_codes() -> frozenset[str]:
     """Return the codes that rows are made with, each as a pattern."""
     found = {f"^{re.escape(code)}(-not)?$" for code in _tables_of_codes()}
     for path in sorted(each for top in MAKERS for each in (ROOT / top).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in CALLS and node.args:
                 found |= {*_patterns(node.args[0], one="(-one)?" * (len(node.args) > 1))}
-    return found
+    return frozenset(found)
 
 
 def _tables_of_codes() -> set[str]:
@@ -58,9 +63,9 @@ def _patterns(node: ast.expr, one: str) -> list[str]:
 
 
 def test_no_sentence_of_a_paper_is_left_over() -> None:
-    patterns = made_codes()
+    made = re.compile("|".join(made_codes()))
     own = [code for place in ("paper", "people") for code in catalogue_of("en").tables[place]]
-    assert [code for code in own if not any(re.match(each, code) for each in patterns)] == []
+    assert [code for code in own if not made.match(code)] == []
 
 
 def test_each_literal_code_has_a_sentence() -> None:
@@ -78,17 +83,16 @@ def test_no_two_tables_have_one_code() -> None:
     assert sorted({code for code in codes if codes.count(code) > 1}) == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
-def test_all_rows_of_a_paper_are_said(path: Path, language: str) -> None:
-    """With no figure left out, and no code in place of a sentence."""
-    _check_said(paper_of(source_of(session_of(path))), language)
+@cache
+def papers() -> list[Paper]:
+    """Return the papers of all golden sessions, and of tests that were none."""
+    judged = [a_session(verdicts) for verdicts in (DIFFERENT, HALF, NOBODY)]
+    return [paper_of(source_of(each)) for each in (*map(session_of, JOURNALS), *judged)]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("verdicts", [DIFFERENT, HALF, NOBODY], ids=["different", "half", "none"])
-def test_so_they_are_of_tests_that_were_none(verdicts: Any, language: str) -> None:
-    _check_said(paper_of(source_of(a_session(verdicts))), language)
+def test_all_rows_of_a_paper_are_said(language: str) -> None:
+    check_said(papers(), language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -98,25 +102,6 @@ def test_words_of_lists_have_their_rows(language: str) -> None:
     assert {f"outcome-{each}" for each in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)} <= (
         sentences.keys()
     )
-
-
-def _check_said(paper: dict[str, Any], language: str) -> None:
-    said = language_of(language)
-    for row in rows_in(paper):
-        text = said.say(row)
-        assert row["code"] in said.sentences, row
-        assert "{" not in text
-        assert text.strip()
-
-
-def rows_in(value: Any) -> list[dict[str, Any]]:
-    """Return all rows of a paper, and those in them."""
-    if isinstance(value, dict):
-        own = [value] if "code" in value else []
-        return [*own, *(each for part in value.values() for each in rows_in(part))]
-    if isinstance(value, list):
-        return [each for part in value for each in rows_in(part)]
-    return []
 
 
 def test_an_unknown_code_is_shown_with_its_figures() -> None:

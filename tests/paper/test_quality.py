@@ -22,12 +22,19 @@ from firmware_py.procedure.route import Route
 from host_tools.catalogue import LANGUAGES, language_of
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.source import source_of
-from tests.firmware.whole_sessions import records_of
+from tests.firmware.whole_sessions import a_listener, records_of, run_session
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, cut, session_of
-from tests.host.reports import codes_in, report_of, rows_of
+from tests.host.reports import codes_in, report_of, rows_of, with_ears
 
 # They read the same sessions, once.
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
+
+
+@pytest.fixture(scope="module")
+def clinical(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a clinical test of a left ear: with catch trials and a retest."""
+    settings = {"ears": "left", "seed": 3, "conduct": "clinical"}
+    return run_session(tmp_path_factory.mktemp("clinical") / "data", a_listener("S2"), settings)
 
 
 def quality(session: ReplayedSession) -> dict[str, list[Any]]:
@@ -133,9 +140,7 @@ def test_a_clinical_test_has_catch_trials_its_pause_and_a_retest(clinical: Path)
     assert told["verdict"] == {"code": "retest-repeatable"}
     (silence,) = rows_of(found["row-silence"], "silence-catches")
     assert (silence["some"], silence["of"]) == (0, len(catches))
-    none = replace(ear, retest_difference_db=None)
-    assert session.recorded is not None
-    without = replace(session, recorded=replace(session.recorded, ears=(none,)))
+    without = with_ears(session, [replace(ear, retest_difference_db=None)])
     assert quality(without)["row-retest"] == [{"code": "retest-none"}], "it was to have one"
 
 

@@ -14,7 +14,7 @@ from firmware_py.procedure.mean_threshold import mean_threshold
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.reasons import Code, reason
-from firmware_py.procedure.results import ConfirmedThreshold, SessionResult, ThresholdResult
+from firmware_py.procedure.results import ConfirmedThreshold, ThresholdResult
 from host_tools.recordings.recorded_session import ReplayedSession, replay_session
 from host_tools.recordings.source import source_of
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, cut, session_of
@@ -27,6 +27,7 @@ from tests.host.reports import (
     rows_of,
     sentence,
     tables,
+    with_ears,
 )
 
 # They read the same sessions, once.
@@ -48,8 +49,7 @@ def with_thresholds(
         found = replace(ear, thresholds=tuple(change(ear.route.ear, t) for t in ear.thresholds))
         mean = mean_threshold(found, session.test.ears[ear.route].estimator)
         ears.append(replace(found, pta4=mean))
-    result: SessionResult = replace(session.result, ears=tuple(ears))
-    return replace(session, recorded=result)
+    return with_ears(session, ears)
 
 
 @pytest.mark.parametrize("outcome", MARKS)
@@ -167,9 +167,7 @@ def test_what_was_confirmed_stands_beside_what_was_measured() -> None:
         ConfirmedThreshold(1000, 35.0, Outcome.MEASURED, 9),
         ConfirmedThreshold(8000, None, Outcome.NO_RESPONSE, 4),
     )
-    (ear,) = session.result.ears
-    result = replace(session.result, ears=(replace(ear, confirmed=again),))
-    report = report_of(replace(session, recorded=result))
+    report = report_of(with_ears(session, (replace(session.result.ears[0], confirmed=again),)))
     table = tables(report.paper, "thresholds")["left"]
     shown = cells(table, "row-confirmed")
 
@@ -213,18 +211,20 @@ def test_the_legend_has_every_mark_that_the_audiograms_have() -> None:
     assert ["line", "inferred"] in found
     assert not [mark for mark in found if mark[0] in ("arrow", "sign") or "masked" in mark]
 
-    changes: dict[str, Any] = {"mark": Outcome.NO_RESPONSE, "limit_db_hl": 90.0}
-    changed = with_thresholds(session_of(BOTH), partial(_change, changes))
-    assert ["arrow", "left"] in legend(report_of(changed).paper)
-    for masking, mark in (
-        (MaskingMark.MASKED, ["symbol", "left", "masked"]),
-        (MaskingMark.UNCERTAIN, ["sign", "uncertain"]),
+    measured: dict[str, Any] = {"mark": Outcome.MEASURED}
+    for changes, mark in (
+        ({"mark": Outcome.NO_RESPONSE, "limit_db_hl": 90.0}, ["arrow", "left"]),
+        (measured | {"masking": MaskingMark.MASKED}, ["symbol", "left", "masked"]),
+        (measured | {"masking": MaskingMark.UNCERTAIN}, ["sign", "uncertain"]),
     ):
-        changes = {"mark": Outcome.MEASURED, "masking": masking}
         changed = with_thresholds(session_of(BOTH), partial(_change, changes))
         assert mark in legend(report_of(changed).paper)
-    for name, mark in (("two-buttons", ["tone", "unsure"]), ("clinical", ["retest"])):
-        assert mark in legend(report_of(session_of(GOLDEN / f"{name}.journal")).paper)
+    for name, *marks in (
+        ("two-buttons", ["tone", "unsure"]), ("clinical", ["retest"]),
+        ("bone", ["symbol", "right-bone", "none"], ["symbol", "right-bone", "masked"], ["bar"]),
+    ):  # fmt: skip
+        shown = legend(report_of(session_of(GOLDEN / f"{name}.journal")).paper)
+        assert [mark for mark in marks if mark not in shown] == []
 
 
 @pytest.mark.parametrize("records", [1, 60, 200])

@@ -46,11 +46,18 @@ def summary(number: int, person: Person, comparisons: Sequence[Comparison]) -> b
         f"person-{number}",
         name_row(person),
         blocks.rows([count_row("people-sessions", len(days), first=days[0], last=days[-1])]),
+        *_simulated(person),
         *(_alarm(each) for each in comparisons if each.change.changed),
         blocks.rows(remarks(person, comparisons)),
         blocks.rows(map(_visit, person.visits)),
         _convention(person),
     )
+
+
+def _simulated(person: Person) -> list[blocks.Block]:
+    """Say that a program answered, in sessions of a simulated board."""
+    found = any(visit.entry.calibration == SIMULATED for visit in person.visits)
+    return [blocks.alarm(row("simulated-mark"), [row("simulated-means")])] if found else []
 
 
 def history(

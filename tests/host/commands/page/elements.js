@@ -2,7 +2,7 @@
 
 class Element {
   constructor(name) {
-    Object.assign(this, { name, children: [], attributes: {}, dataset: {}, hidden: false });
+    Object.assign(this, { name, children: [], attributes: {}, dataset: {}, style: {}, hidden: false });
     this.classList = { add() {}, toggle() {} };
   }
   setAttribute(name, value) {

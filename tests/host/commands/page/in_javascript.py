@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from firmware_py.paper.blocks import Paper
 from host_tools import drawing_js
-from host_tools.catalogue import LANGUAGES
+from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
+from host_tools.papers import Shown
 from tests.host.javascript import compute
 
 ELEMENTS: Final = (Path(__file__).parent / "elements.js").read_text("utf-8")
@@ -49,3 +50,12 @@ def text_of_paper(paper: Paper, language: str = "en", typed: dict[str, str] | No
     """Return all that the page shows of a paper."""
     text: str = run("paper.js", SHOW, paper=paper, language=language, typed=typed or {}, **words())
     return text
+
+
+def elements_of(paper: Paper, shown: Shown) -> str:
+    """Return the same of what was typed on the host."""
+    heading = shown.heading
+    typed = {"name": heading.name, "tester": heading.tester, "place": heading.place}
+    if heading.birth_date:
+        typed["birth_date"] = catalogue_of(shown.name).date(heading.birth_date.isoformat())
+    return text_of_paper(paper, shown.name, typed | {"remarks": heading.comments})

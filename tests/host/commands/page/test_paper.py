@@ -5,17 +5,20 @@ from typing import Final
 
 import pytest
 
-from firmware_py.paper.session_paper import paper_of
-from host_tools.catalogue import LANGUAGES
+from firmware_py.calibration.in_force import STATES
+from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.verdicts import has_thresholds
 from host_tools.commands.page.assemble import modules
-from host_tools.recordings.source import source_of
+from host_tools.commands.report.drawn import watermark
 from tests.host.commands.page.in_javascript import run, text_of_paper, words
-from tests.host.journals import GOLDEN, session_of
+from tests.host.commands.report.test_paper import in_state
+from tests.host.judged import DIFFERENT, HALF, a_session
 from tests.host.papers.test_papers import ROUTES, a_paper
-from tests.paper.test_codes import rows_in
+from tests.host.reports import report_of
+from tests.paper.test_codes import papers
+from tests.paper.test_thresholds import legend
 
-pytestmark = pytest.mark.xdist_group("page-words")
-WITHOUT: Final = {"x-whole", "x-chart"}  # it is no file, and has no other drawings
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
 # What whoever rounds, compares or counts would need.
 COMPUTES: Final = re.compile(r"toFixed|Math\.|Number\(|_db_hl|frequency_hz|[<>]=? ?\d")
 DRAWN: Final = """
@@ -25,27 +28,23 @@ return given.marks.map((mark) => {
   return drawing.children[0].children.length;
 });
 """
+ACROSS: Final = """
+useWords(given, "en");
+const all = (each) => [each, ...each.children.flatMap(all)];
+return given.result.ears.map(({ ear }) => {
+  const svg = document.createElement("svg");
+  drawEar({ dataset: { ear }, querySelector: () => svg }, given.result, ear);
+  const of = (name) =>
+    all(svg).filter((each) => (each.attributes.class ?? "").split(" ")[0] === name);
+  return [of("watermark").map((each) => each.textContent).join(), of("threshold").length > 0];
+});
+"""
 ONE_TABLE: Final = """
 useWords(given, "en");
 const [found] = sectionsOf([{ name: "x", title: null, blocks: [given.block] }], {});
 const [tables] = found.children;
 return tables.children.map((each) => textOf(each).split("\\n"));
 """
-
-
-def test_every_row_of_a_paper_is_shown() -> None:
-    text = text_of_paper(a_paper(), typed={"name": "Zoë"})
-    codes = {row["code"] for row in rows_in(a_paper()) if row["code"][:2] == "x-"}
-    assert {each for each in codes if each not in text} == WITHOUT
-
-
-def test_what_was_typed_is_filled_in_and_a_fact_that_nobody_typed_is_left_out() -> None:
-    typed = {"name": "Zoë <b>", "birth_date": "1957", "tester": "A. Meyer", "remarks": "One."}
-    told, nothing = text_of_paper(a_paper(), typed=typed), text_of_paper(a_paper())
-    assert [len(re.findall("x-fact", each)) for each in (told, nothing)] == [2, 0]
-    for value in ("Zoë <b>", "1957", "x-signed: A. Meyer", "x-comments\nOne."):
-        assert value in told
-    assert "x-signed\n" in nothing
 
 
 def test_a_block_of_a_later_version_shows_its_rows() -> None:
@@ -69,28 +68,25 @@ def test_a_table_that_is_turned_has_a_line_a_column(turned: bool) -> None:
 
 
 def test_each_mark_of_a_legend_is_drawn() -> None:
-    papers = [paper_of(source_of(session_of(path))) for path in GOLDEN.glob("*.journal")]
-    marks = {
-        tuple(mark)
-        for paper in papers
-        for section in paper["sections"]
-        for block in section["blocks"]
-        if block["block"] == "legend"
-        for mark, _ in block["entries"]
-    }
+    marks = sorted({tuple(mark) for paper in papers() for mark in legend(paper)})
     assert len(marks) > 15
-    drawn = run("paper.js", DRAWN, marks=sorted(marks))
-    assert [mark for mark, count in zip(sorted(marks), drawn, strict=True) if not count] == []
+    drawn = run("paper.js", DRAWN, marks=marks)
+    assert [mark for mark, count in zip(marks, drawn, strict=True) if not count] == []
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_across_an_audiogram_stands_what_the_report_has_there_and_symbols_of_what_was_tested(
+    state: str,
+) -> None:
+    for verdicts in (DIFFERENT, HALF, dict.fromkeys(("right", "left"), (Verdict.VALID, []))):
+        report = in_state(report_of(a_session(verdicts)), state)
+        source, told = report.source, report.as_json()["result"]
+        result = {**told, "calibration": state, "simulated": source.simulated}
+        assert run("draw.js", ACROSS, result=result, **words()) == [
+            [watermark(source, report.shown, ear), has_thresholds(ear)] for ear in source.ears
+        ]
 
 
 @pytest.mark.parametrize("name", ["paper.js", "result.js"])
 def test_what_shows_a_result_computes_nothing_of_it(name: str) -> None:
     assert COMPUTES.findall(modules()[name]) == []
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_head_is_said_in_each_language(language: str) -> None:
-    paper = a_paper() | {"headline": {"code": "audiogram"}, "standing": {"code": "final"}}
-    assert text_of_paper(paper, language).splitlines()[:2] == [
-        words()["words"][language][words()["codes"].index(code)] for code in ("audiogram", "final")
-    ]

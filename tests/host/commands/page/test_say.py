@@ -10,19 +10,17 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.findings.rows import row
-from firmware_py.paper.session_paper import paper_of
 from firmware_py.procedure.reasons import Code, as_json
 from host_tools.catalogue import LANGUAGES, REASONS, catalogue_of, language_of
 from host_tools.commands.page import knowledge
 from host_tools.commands.page.knowledge import UNSHOWN
-from host_tools.recordings.source import source_of
 from tests.host.commands.page.in_javascript import run, say_all, words
-from tests.host.journals import GOLDEN, GpPta, recorded_remarks, session_of
-from tests.host.judged import DIFFERENT, a_session
-from tests.paper.test_codes import rows_in
+from tests.host.journals import GpPta, recorded_remarks
+from tests.host.reports import rows_in
+from tests.paper.test_codes import papers
 from tests.said import example
 
-pytestmark = pytest.mark.xdist_group("page-words")
+pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
 
 CATALOGUE: Final = files("host_tools.catalogue")
 TIMES: Final = (
@@ -59,7 +57,7 @@ MADE: Final[list[dict[str, Any]]] = [
 OF_ITS_OWN: Final = """
 return given.languages.map((each) => {
   useWords(given, each);
-  return dateAndTime(given.time);
+  return given.times.map(dateAndTime);
 });
 """
 
@@ -68,9 +66,7 @@ def rows_and_reasons() -> Iterator[Any]:
     yield from MADE
     yield from (as_json(example(code)) for code in Code if code not in UNSHOWN)
     yield from map(as_json, recorded_remarks())
-    for path in sorted(GOLDEN.glob("*.journal")):
-        yield from rows_in(json.loads(json.dumps(paper_of(source_of(session_of(path))))))
-    yield from rows_in(json.loads(json.dumps(paper_of(source_of(a_session(DIFFERENT))))))
+    yield from rows_in(json.loads(json.dumps(papers())))
 
 
 def test_the_page_says_what_python_says() -> None:
@@ -124,7 +120,7 @@ def read_anew() -> None:
     catalogue_of.cache_clear()
 
 
-@pytest.mark.parametrize("time", TIMES)
-def test_a_time_that_the_page_says_of_its_own_is_the_same(time: str) -> None:
-    said = run("words.js", OF_ITS_OWN, languages=[*LANGUAGES], time=time, **words())
-    assert said == [catalogue_of(language).clock_time(time) for language in LANGUAGES]
+def test_a_time_that_the_page_says_of_its_own_is_the_same() -> None:
+    said = run("words.js", OF_ITS_OWN, languages=[*LANGUAGES], times=TIMES, **words())
+    clock = [catalogue_of(language).clock_time for language in LANGUAGES]
+    assert said == [[say(time) for time in TIMES] for say in clock]

@@ -34,6 +34,7 @@ from host_tools.terminal import NO_BREAK, say
 from tests.host.commands.export.sessions import by_bone_of
 from tests.host.commands.report.test_bone import beyond, conductive, with_bone
 from tests.host.journals import BOTH
+from tests.host.reports import with_ears
 
 pytestmark = [pytest.mark.xdist_group("recorded"), pytest.mark.usefixtures("as_if_calibrated")]
 
@@ -52,13 +53,17 @@ def by_octaves(found: ThresholdResult) -> ThresholdResult:
 def with_gap(gap_db: float, **changes: Change) -> ReplayedSession:
     """Return a session whose right ear has a gap; `changes` to its bone, by `f500` and so on."""
     session = replay_session(BOTH)
-    assert session.recorded is not None
-    by_air = {ear.route.ear: ear for ear in session.recorded.ears}
+    by_air = {ear.route.ear: ear for ear in session.result.ears}
     right, left = by_bone_of(by_air[RIGHT], gap_db), by_bone_of(by_air[LEFT], 0.0)
     thresholds = tuple(
         changes.get(f"f{t.frequency_hz}", by_octaves)(by_octaves(t)) for t in right.thresholds
     )
     return with_bone(session, replace(right, thresholds=thresholds), left)
+
+
+def hear_all(found: ThresholdResult) -> ThresholdResult:
+    silent = found.without_numbers(Outcome.HEARS_ALL)
+    return replace(silent, limit_db_hl=-10.0, masking=MaskingMark.MASKED)
 
 
 def right_ear(session: ReplayedSession, rule: str = "nal-r") -> EarPrescription:
@@ -109,10 +114,7 @@ def test_limits_stay_and_only_the_ear_with_the_part_gets_more(rule: str) -> None
 
 
 def test_what_is_only_known_as_a_bound_counts_as_it_should() -> None:
-    heard: Change = lambda t: replace(  # noqa: E731
-        t.without_numbers(Outcome.HEARS_ALL), limit_db_hl=-10.0, masking=MaskingMark.MASKED
-    )
-    session = with_gap(34.0, f500=heard, f4000=lambda t: beyond(t, 80.0))
+    session = with_gap(34.0, f500=hear_all, f4000=lambda t: beyond(t, 80.0))
     ear, by_air = right_ear(session), session.result.by_route[Route(RIGHT)]
     assert ear.gap is not None
     marks, added_db = at(ear, ear.gap.marks), at(ear, ear.prescribed.for_gap_db)
@@ -160,12 +162,13 @@ def test_an_ear_without_a_called_gap_or_a_valid_bone_test_gets_nothing() -> None
     assert not small.gap.is_called
     assert not small.for_gap_db.any()
     session = with_gap(34.0)
-    assert session.recorded is not None
-    ears = tuple(
-        replace(e, verdict=Verdict.DOUBTFUL) if str(e.route).endswith("bone") else e
-        for e in session.recorded.ears
+    session = with_ears(
+        session,
+        (
+            replace(e, verdict=Verdict.DOUBTFUL) if e.route.by_bone else e
+            for e in session.result.ears
+        ),
     )
-    session = replace(session, recorded=replace(session.recorded, ears=ears))
     assert right_ear(session).gap is None
     assert "fit-verify" in remarks_of(session)
 
@@ -248,10 +251,7 @@ def test_it_is_said_what_the_gains_have_for_the_gap() -> None:
 
 
 def test_a_gain_for_a_bound_or_an_inferred_gap_is_said_to_be_one() -> None:
-    heard: Change = lambda t: replace(  # noqa: E731
-        t.without_numbers(Outcome.HEARS_ALL), limit_db_hl=-10.0, masking=MaskingMark.MASKED
-    )
-    session = with_gap(34.0, f500=heard)
+    session = with_gap(34.0, f500=hear_all)
     ear = right_ear(session)
     assert ear.gap is not None
     told = {

@@ -2,8 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +26,8 @@ from tests.budget import quick
 from tests.host.commands.report.test_bone import conductive
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, recorded_calibrated
 from tests.host.pdfs import ReadPdf, check_tagged
-from tests.paper.test_codes import made_codes, rows_in
+from tests.host.reports import blocks, check_said, codes_in, rows_in, with_ears
+from tests.paper.test_codes import made_codes
 
 pytestmark = pytest.mark.xdist_group("recorded")  # they read the same sessions, once
 
@@ -38,22 +39,13 @@ def sheet_of(session: ReplayedSession, rule: str = "nal-r", coupling: str = "ope
     return Sheet(session, ears, fit_of_ears(ears))
 
 
-def blocks_of(told: Any, name: str) -> list[Any]:
-    return [each for section in told["sections"] for each in section["blocks"]
-            if each["block"] == name]  # fmt: skip
-
-
-def codes_in(value: Any) -> set[str]:
-    return {each["code"] for each in rows_in(value)}
-
-
 @pytest.mark.parametrize("name", quick(["both-ears-n3", "left-ear-s2", "disturbed", "masked"],
                                        "disturbed", "masked"))  # fmt: skip
 def test_each_sign_in_a_table_is_explained_below_it(name: str) -> None:
     told = sheet_of(recorded_calibrated(GOLDEN / f"{name}.journal")).paper()
-    (tables,), (legend,) = blocks_of(told, "tables"), blocks_of(told, "legend")
+    (tables,), (legend,) = blocks(told, "tables"), blocks(told, "legend")
     cells = [cell for table in tables["tables"] for _, row in table["rows"] for cell in row]
-    stand = codes_in(cells) & SIGNED
+    stand = SIGNED.intersection(codes_in(cells))
     assert stand
     assert {row["code"] for _, row in legend["entries"]} == {f"sign-{code}" for code in stand}
 
@@ -108,35 +100,33 @@ def test_what_explains_a_sign_begins_with_it(language: str) -> None:
         assert sentences[f"sign-{code}"].replace(" ", "").startswith(f"{sign}:"), code
 
 
-def everything_said() -> Iterable[Any]:
+@cache
+def everything_said() -> list[Any]:
     """Return papers, settings and remarks of sessions and of a table that differ in what is so."""
     sessions = [recorded_calibrated(GOLDEN / f"{name}.journal")
                 for name in ("both-ears-n3", "left-ear-s2", "disturbed", "masked")]  # fmt: skip
-    for session in [*sessions, conductive()]:
-        for rule, coupling in (("nal-r", "closed"), ("camfit", "open"), ("half-gain", "closed")):
-            sheet = sheet_of(session, rule, coupling)
-            yield sheet.paper()
-            yield settings_of(sheet.ears, sheet.fit, sheet.fit)
-            yield remark_rows(sheet.ears, sheet.fit)
+    ways = (("nal-r", "closed"), ("camfit", "open"), ("half-gain", "closed"))
+    sheets = [sheet_of(session, *way) for session in [*sessions, conductive()] for way in ways]
+    return [
+        (each.paper(), settings_of(each.ears, each.fit, each.fit), remark_rows(each.ears, each.fit))
+        for each in sheets
+    ]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_row_is_said_in_every_language(language: str) -> None:
-    said = language_of(language)
-    for row in (row for each in everything_said() for row in rows_in(each)):
-        assert row["code"] in said.sentences, row
-        assert "{" not in said.say(row)
+    check_said(everything_said(), language)
 
 
 def test_no_sentence_is_left_over() -> None:
-    patterns = made_codes()
+    patterns = {*made_codes()}
     for path in sorted(Path(room.__file__).parent.glob("*.py")):
         nodes = ast.walk(ast.parse(path.read_text("utf-8")))
         values = [node.value for node in nodes if isinstance(node, ast.Constant)]
         patterns |= {f"^{re.escape(each)}$" for each in values if isinstance(each, str)}
     patterns |= {"^held-.*$", "^output-.*$", "^sign-.*$"}
-    own = catalogue_of("en").tables["prescription"]
-    assert [code for code in own if not any(re.match(each, code) for each in patterns)] == []
+    made = re.compile("|".join(patterns))
+    assert [c for c in catalogue_of("en").tables["prescription"] if not made.match(c)] == []
 
 
 def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> None:
@@ -146,13 +136,13 @@ def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> No
         replace(t, masking=MaskingMark.UNCERTAIN) if t.mark == "measured" else t
         for t in found.thresholds
     )
-    judged = replace(session.result, ears=(replace(found, thresholds=thresholds),))
-    ear = prescribe_session(replace(session, recorded=judged), "nal-r", "closed", "left")[0]
+    judged = with_ears(session, [replace(found, thresholds=thresholds)])
+    (ear,) = prescribe_session(judged, "nal-r", "closed", "left")
     assert "sign-doubtful" in codes_in(remark_rows([ear], fit_of_ears([ear])))
     for k, found_there in enumerate(thresholds):
         starred = found_there.mark == "measured"
         for told in (gain_row(ear, k), threshold_row(ear, k)):
-            assert ("doubtful" in codes_in([told])) == starred
+            assert ("doubtful" in codes_in(told)) == starred
 
 
 @pytest.mark.usefixtures("as_if_real")
@@ -171,9 +161,9 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(
     assert told["final"]
     assert "Zoë #b" in pdf.text
     assert "A. Meyer" in pdf.text
-    assert {"fact-device", "fact-tested", "fit-rule"} <= codes_in(blocks_of(told, "facts"))
+    assert {"fact-device", "fact-tested", "fit-rule"} <= {*codes_in(blocks(told, "facts"))}
     whom = next(each for each in told["sections"] if each["name"] == "for-whom")
     assert [row["code"] for row in whom["blocks"][0]["rows"]] == ["whom", "whom", "fit-verify"]
-    for block in (*blocks_of(told, "rows"), *blocks_of(told, "tables"), *blocks_of(told, "legend")):
+    for block in (*blocks(told, "rows"), *blocks(told, "tables"), *blocks(told, "legend")):
         for row in (each for each in rows_in(block) if each["code"] != "fit-where"):
             assert " ".join(said.say(row).split()) in pdf.text, row

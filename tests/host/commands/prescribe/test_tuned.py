@@ -34,7 +34,7 @@ from host_tools.recordings.heading import NO_HEADING
 from tests.budget import quick
 from tests.host.journals import BOTH, LEFT_S2, GpPta, recorded_calibrated, write_again
 from tests.host.pdfs import ReadPdf, check_tagged
-from tests.paper.test_codes import rows_in
+from tests.host.reports import rows_in
 from tests.tuning.test_golden_tuning import JOURNAL as GOLDEN_TUNING
 
 pytestmark = pytest.mark.xdist_group("recorded")

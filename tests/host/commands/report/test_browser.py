@@ -4,10 +4,8 @@ It needs Chromium on this machine; without it the tests say so and are left out.
 """
 
 import datetime
-import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,13 +13,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from firmware_py.journal import read_journal
+from device.simulator.world import World
 from firmware_py.procedure.caps import ATTENTION_TONES_MAX
+from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import Route
+from firmware_py.procedure.settings import Settings
 from host_tools.main import main
-from host_tools.recordings.recorded_session import ReplayedSession, replay_session
+from host_tools.recordings.recorded_session import Trial
+from tests.firmware.whole_sessions import a_listener
 from tests.host.browsers import NEEDS_CHROMIUM
-from tests.host.journals import cut
+from tests.host.journals import cut, session_of
 
 SETTLED_MS: Final = 60_000  # on a busy machine
 STANDS_STILL: Final = datetime.datetime(2031, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
@@ -32,44 +33,15 @@ pytestmark = [
 ]
 
 
-@dataclass(frozen=True)
-class Answered:
-    """A presentation of the journal; without a frequency it was a silence."""
-
-    number: int
-    frequency_hz: float | None
-    level_db_hl: float | None
-    pressed_ms: int | None
+FORTY_TONES: Final = Settings(ears="right", tones_max=40, retest=False, stop_half_width_db=1.0)
 
 
-def answers_in(journal: Path) -> list[Answered]:
-    """Return what was answered, from the records alone: no tone of this session was disturbed."""
-    tones: dict[int, dict[str, Any]] = {}
-    onset_us: dict[int, int] = {}
-    presses_us: list[int] = []
-    for record in read_journal(journal).records:
-        what = record.get("event") or record.get("action") or {}
-        match what.get("what"):
-            case "play":
-                tones[what["number"]] = what
-            case "tone-on":
-                onset_us[what["number"]] = what["onset_us"]
-            case "button-down":
-                presses_us.append(what["at_us"])
-            case "finish":
-                last = what["result"]["presentations"]
-    found = []
-    for number in range(1, last + 1):
-        if number not in tones:
-            found.append(Answered(number, None, None, None))
-            continue
-        began_us = onset_us[number]
-        until_us = min((us for n, us in onset_us.items() if n > number), default=math.inf)
-        pressed = [round((us - began_us) / 1e3) for us in presses_us if began_us < us < until_us]
-        tone = tones[number]
-        first = pressed[0] if pressed else None
-        found.append(Answered(number, tone["frequency_hz"], tone["level_db_hl"], first))
-    return found
+@pytest.fixture(scope="module")
+def forty_tones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a session of forty tones, of a man of 65."""
+    world = World(tmp_path_factory.mktemp("forty"), a_listener("N3", lapse_rate=0.3))
+    world.begin(FORTY_TONES, Person(65, "M", "P-17"))
+    return world.end()
 
 
 @pytest.fixture(scope="module")
@@ -95,21 +67,26 @@ def page(browser: Browser, html: Path) -> Iterator[Page]:
     opened.close()
 
 
-def words_of(tone: Answered) -> str:
+def answers_in(journal: Path) -> list[Trial]:
+    """Return what was answered, as a replay has it of the records; no tone was disturbed."""
+    return session_of(journal).trials
+
+
+def words_of(tone: Trial) -> str:
     if tone.frequency_hz is None or tone.level_db_hl is None:
         return "catch trial, no tone"
     level = f"{tone.level_db_hl:g}".replace("-", "−")
     return f"{tone.frequency_hz:g} Hz at {level} dB HL"
 
 
-def check_words(text: str, tone: Answered) -> None:
+def check_words(text: str, tone: Trial) -> None:
     assert text.startswith(f"Presentation {tone.number}, right ear: {words_of(tone)}")
     if tone.frequency_hz is None:
         assert re.search("not pressed|a false positive", text)
-    elif tone.pressed_ms is None:
+    elif tone.response_ms is None:
         assert ", not heard." in text
     else:
-        assert f", heard after {tone.pressed_ms} ms." in text
+        assert f", heard after {tone.response_ms:.0f} ms." in text
 
 
 def stand_still(page: Page) -> None:
@@ -159,39 +136,6 @@ def test_every_tone_is_stepped_through_by_clicks_as_the_journal_has_it(
         assert count == f"{step} / {len(answered)}"
 
 
-def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None:
-    """An octave is 60 units wide, a decibel 3 high; 125 Hz is at 70, -10 dB HL at 8.
-
-    A tone that would lie on a symbol stands beside it, to the right of a right ear's.
-    """
-    found = page.eval_on_selector_all(
-        ".panel .tones .tone",
-        "marks => marks.map(m => [+m.dataset.number, m.getAttribute('class'),"
-        " m.getAttribute('transform')])",
-    )
-    symbols = [
-        tuple(map(float, re.findall(r"[-\d.]+", place)))
-        for place in page.eval_on_selector_all(
-            ".panel .threshold", "marks => marks.map(m => m.getAttribute('transform'))"
-        )
-    ]
-    tones = [t for t in answers_in(forty_tones) if t.frequency_hz is not None]
-    assert [number for number, _, _ in found] == [tone.number for tone in tones]
-    moved = 0
-    for (_, mark, transform), tone in zip(found, tones, strict=True):
-        x, y = map(float, re.findall(r"[-\d.]+", transform))
-        assert tone.frequency_hz is not None
-        assert tone.level_db_hl is not None
-        own = 70.0 + 60.0 * math.log2(tone.frequency_hz / 125.0)
-        near = [at for at, level in symbols if abs(at - own) < 12.4 and abs(level - y) < 12.4]
-        moved += len(near)
-        assert x == pytest.approx(near[0] + 12.4 if near else own, abs=0.06)
-        assert y == pytest.approx(8.0 + 3.0 * (tone.level_db_hl + 10.0), abs=0.06)
-        assert mark.endswith("silent" if tone.pressed_ms is None else "heard")
-        assert all(max(abs(at - x), abs(level - y)) >= 12.3 for at, level in symbols)
-    assert 0 < moved < len(tones)
-
-
 @pytest.mark.thorough
 def test_the_last_tone_is_ringed_where_its_mark_stands(page: Page, forty_tones: Path) -> None:
     answered = answers_in(forty_tones)
@@ -221,8 +165,7 @@ def test_the_steps_keep_the_symbols_and_end_as_the_audiogram_above(page: Page) -
 
 
 def test_the_curve_and_the_objective_are_the_estimators(page: Page, forty_tones: Path) -> None:
-    session: ReplayedSession = replay_session(forty_tones)
-    estimator = session.test.ears[Route("right")].estimator
+    estimator = session_of(forty_tones).test.ears[Route("right")].estimator
     path = page.locator(".panel .mean").get_attribute("d") or ""
     points = [tuple(map(float, p.split())) for p in path[1:].split("L")]
     frequencies_hz = [125.0 * 2.0 ** ((x - 70.0) / 60.0) for x, _ in points]
@@ -239,7 +182,7 @@ def test_the_curve_and_the_objective_are_the_estimators(page: Page, forty_tones:
     assert [s / 0.75 for s in shown] == pytest.approx((expected**0.5).ravel().tolist(), abs=0.017)
 
 
-def test_keys_go_to_both_ends_and_step(page: Page, forty_tones: Path) -> None:
+def test_keys_and_slider_go_to_any_step(page: Page, forty_tones: Path) -> None:
     answered = answers_in(forty_tones)
     page.locator("#step").focus()
     for key, step in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
@@ -253,6 +196,12 @@ def test_keys_go_to_both_ends_and_step(page: Page, forty_tones: Path) -> None:
     page.locator("#previous").focus()
     page.keyboard.press("Enter")
     check_words(now(page), answered[-2])
+    page.locator("#step").fill("7")
+    check_words(now(page), answered[6])
+    assert page.locator("#step").get_attribute("aria-valuetext") == f"7 of {len(answered)} answers"
+    page.locator("#session summary").click()
+    row = page.locator("tr[aria-current=step]")
+    assert row.locator("th").inner_text() == str(answered[6].number)
 
 
 def test_it_plays_to_the_end_and_pauses(page: Page, forty_tones: Path) -> None:
@@ -274,17 +223,6 @@ def test_it_plays_to_the_end_and_pauses(page: Page, forty_tones: Path) -> None:
     assert page.locator("#play").inner_text() == "Play"
     page.clock.run_for(1000)
     assert page.locator("#step").input_value() == str(step) != str(len(answered))
-
-
-@pytest.mark.thorough
-def test_dragging_the_slider_shows_that_answer(page: Page, forty_tones: Path) -> None:
-    answered = answers_in(forty_tones)
-    page.locator("#step").fill("7")
-    check_words(now(page), answered[6])
-    assert page.locator("#step").get_attribute("aria-valuetext") == f"7 of {len(answered)} answers"
-    page.locator("#session summary").click()
-    row = page.locator("tr[aria-current=step]")
-    assert row.locator("th").inner_text() == str(answered[6].number)
 
 
 @pytest.mark.thorough

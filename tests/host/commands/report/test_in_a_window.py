@@ -1,26 +1,32 @@
-"""The page in windows of any width, and printed: nothing is cut off, and nothing overlaps."""
+"""Pages in windows of any width, and printed: nothing is cut off, and nothing overlaps."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.route import BY_BONE
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.report.session_report import SessionReport
+from host_tools.commands.sessions.entry import entry_of
+from host_tools.commands.sessions.people import Comparison, people_of
+from host_tools.commands.sessions.people import Person as People
+from host_tools.commands.sessions.people_page import people_page
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import ReplayedSession
 from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.report.test_bone import conductive
+from tests.host.commands.sessions.clinic import write_clinic
 from tests.host.journals import BOTH, GOLDEN, MASKED, session_of
 from tests.host.judged import NOBODY, a_session
 from tests.host.pdfs import ReadPdf
-from tests.host.reports import page, report_of
+from tests.host.reports import page, report_of, with_person
 
 WIDTHS_PX: Final = (390, 720, 1024, 1280, 1920)
 HEADINGS: Final = (
@@ -77,13 +83,8 @@ OVERLAP: Final = """() => {
 }"""
 
 
-def of_a_woman_of_60(session: ReplayedSession) -> ReplayedSession:
-    """Return a session with an age norm."""
-    return replace(session, header=replace(session.header, person=Person(60.0, "F", "P-1")))
-
-
 SESSIONS: Final[dict[str, Callable[[], ReplayedSession]]] = {
-    "air": lambda: of_a_woman_of_60(session_of(BOTH)),
+    "air": lambda: with_person(session_of(BOTH), Person(60.0, "F", "P-1")),  # with an age norm
     "masked": lambda: session_of(MASKED),
     "bone": conductive,
     "nobody": lambda: a_session(NOBODY),
@@ -105,6 +106,10 @@ def test_nothing_is_wider_than_the_window_and_nothing_overlaps(
 ) -> None:
     report = report_of(SESSIONS[name](), language, heading=heading)
     window.set_content(page(report))
+    check_room(window, language)
+
+
+def check_room(window: Page, language: str) -> None:
     assert window.locator("html").get_attribute("lang") == language
     window.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     for width_px in WIDTHS_PX:
@@ -112,6 +117,30 @@ def test_nothing_is_wider_than_the_window_and_nothing_overlaps(
         assert window.evaluate("document.documentElement.scrollWidth") <= width_px
         assert window.evaluate(OUTSIDE) == [], width_px
         assert window.evaluate(OVERLAP) == [], width_px
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_of_people_has_room_too(
+    window: Page, language: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    window.set_content(people_page(compared_people(tmp_path_factory.getbasetemp()), language))
+    assert window.locator("svg .symbol").count() > 20
+    check_room(window, language)
+    for scheme in ("light", "dark"):
+        window.emulate_media(color_scheme=scheme)
+        found = Axe().run(window)
+        assert found.violations_count == 0, found.generate_report()
+
+
+@cache
+def compared_people(place: Path) -> list[tuple[People, list[Comparison]]]:
+    directory = place / "clinic"
+    directory.mkdir()
+    write_clinic(directory)
+    entries = [entry_of(path) for path in sorted(directory.glob("*.journal"))]
+    found, _ = people_of(directory, entries, lambda items, *_: items)
+    return [(person, person.comparisons()) for person in found]
 
 
 def sheets(window: Page, report: SessionReport) -> ReadPdf:

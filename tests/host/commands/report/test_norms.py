@@ -9,14 +9,12 @@ from firmware_py.findings.convention import higher
 from firmware_py.findings.norms import (
     TENTH_SDS,
     AgeNorm,
-    NoNorm,
-    norm_for,
     norm_of,
     spread_until_years,
 )
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.person import Person, Sex
-from tests.host.commands.report.test_referral import ear, session
+from tests.host.commands.report.test_referral import ear
 
 # From the documentation and the tests of phonometry (J. M. Requena-Plens), which has the tables of
 # the standard: the medians of men of 65 at 125 to 8000 Hz, and others.
@@ -94,22 +92,6 @@ def test_what_the_standard_gives_for_information_only_is_named() -> None:
 def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
     norm = AgeNorm(18, "F")
     assert [norm.threshold_db_hl(f) for f in norm.frequencies_hz] == [0.0] * 11
-
-
-@pytest.mark.parametrize(
-    ("person", "why"),
-    [
-        (Person(), NoNorm.PERSON),
-        (Person(40), NoNorm.NO_SEX),
-        (Person(None, "F"), NoNorm.NO_AGE),
-        (Person(17.9, "F"), NoNorm.AGE),
-        (Person(81, "M"), NoNorm.AGE),
-    ],
-)
-def test_where_there_is_none_it_says_why(person: Person, why: NoNorm) -> None:
-    assert norm_of(person) is None
-    valid = session(ear("right", {}))
-    assert norm_for(valid, person, nominal=False) == why
 
 
 def test_who_hears_better_is_told_of_no_bound() -> None:
