@@ -1,5 +1,6 @@
 """A browser, the page as a file, and what an operator does with it."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -92,13 +93,18 @@ class Operator:
         device.start(**options)
         return self.connect(device.stand_in(cable))
 
-    def prepare(self, device: Device, language: str = "en") -> Page:
-        """Start a device, and connect its page in a language, before a test."""
+    def prepare(self, device: Device) -> Page:
+        """Start a device, and connect its page, before a test."""
         page = self.join(device)
         expect(page.locator("#view-prepare")).to_be_visible()
-        if language != "en":
-            page.select_option("#language", language)
-            expect(page.locator("#view-prepare")).to_be_visible()
+        return page
+
+    def show(self, device: Device, journal: Path) -> Page:
+        """Start a device that has recorded this, and connect its page, with its result."""
+        device.directory.mkdir(exist_ok=True)
+        shutil.copy(journal, device.journal())
+        page = self.join(device)
+        expect(page.locator("#view-result")).to_be_visible()
         return page
 
     def close(self) -> None:

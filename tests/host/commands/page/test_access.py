@@ -88,18 +88,6 @@ def test_a_screen_reader_hears_what_changes(page: Page, device: Device) -> None:
     assert len(heard) < 30, "tones are not spoken one by one"
 
 
-def test_the_page_prints_what_was_found_and_no_buttons(page: Page, device: Device) -> None:
-    start_short(page)
-    device.until_over()
-    expect_result(page)
-    page.emulate_media(media="print", color_scheme="dark")
-    assert page.locator("#result-thresholds svg").first.is_visible()
-    for hidden in ("header", "#print", "#next-person", "footer"):
-        assert not page.locator(hidden).first.is_visible()
-    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert background == "rgb(255, 255, 255)"
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_room_on_the_page(
     language: str, device: Device, operator: Operator

@@ -169,18 +169,6 @@ def test_a_wrong_pin_is_told_and_nothing_is_done_without_the_right_one(
     assert PIN not in page.content()
 
 
-@pytest.mark.thorough
-def test_a_clock_that_is_apart_is_said(device: Device, operator: Operator) -> None:
-    device.start()
-    end = device.stand_in()
-    page = operator.open(end)
-    page.clock.set_fixed_time("2031-05-06T07:08:09Z")
-    page.click("#choose")
-    expect(page.locator("#problems")).to_contain_text("The clock of the device says")
-    expect(page.locator("#problems")).to_contain_text("6 May 2031")
-    expect(page.locator("#view-prepare")).to_be_visible()
-
-
 def test_a_lost_tone_generator_is_said_and_the_test_goes_on_when_it_is_back(
     page: Page, device: Device
 ) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -24,12 +22,12 @@ from host_tools.commands.export.schema import schema_text
 from host_tools.recordings.heading import Heading
 from host_tools.recordings.recorded_session import replay_session
 from host_tools.recordings.source import source_of
-from tests.firmware.whole_sessions import a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held
 from tests.host.commands.page.test_whole import await_answers, enter_pin
 from tests.host.journals import GOLDEN, GpPta
 from tests.host.pdfs import ReadPdf
+from tests.host.test_every_row_is_shown import rows_shown
 
 pytestmark = pytest.mark.xdist_group("page")
 SHORT = {"tones": "20", "width": "40"}  # a test of a few tones
@@ -98,22 +96,11 @@ def save(page: Page, button: str) -> dict[str, Any]:
 HEADING = Heading(name="Zoë", tester="A. Meyer", place="Room 4", comments="None.")
 
 
-def outer_rows(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the rows that a renderer says, each with those in it."""
-    if isinstance(value, dict) and "code" in value:
-        yield value
-    elif isinstance(value, list) and any(isinstance(e, dict) and "typed" in e for e in value):
-        return  # nobody typed it
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from outer_rows(each)
-
-
 def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def check_paper(page: Page, journal: Path, language: str = ENGLISH) -> None:
+def check_paper(page: Page, journal: Path) -> None:
     """Expect that the page shows every row of the paper of a journal, and its print no button."""
     told = json.loads(json.dumps(paper_of(source_of(replay_session(journal)))))
     del told["title"], told["footer"]  # which has the version that shows it
@@ -121,39 +108,22 @@ def check_paper(page: Page, journal: Path, language: str = ENGLISH) -> None:
     drawn = page.locator("#result-paper svg").evaluate_all(
         "each => each.map((e) => e.getAttribute('aria-label'))"
     )
-    said = [flat(language_of(language).say(row)) for row in outer_rows(told)]
+    said = [flat(language_of(ENGLISH).say(row)) for row in rows_shown(told, ())]
     assert [text for text in said if text not in shown and text not in drawn] == []
-    page.emulate_media(media="print")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator("#result-thresholds svg").first.is_visible()
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(255, 255, 255)"
     for hidden in ("header", "#print", "#next-person", "footer", "#problems", "#result-details"):
         expect(page.locator(hidden).first).to_be_hidden()
-    page.emulate_media(media="screen")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name", ["masked", "bone", "clinical", "silent-ear", "always-answering", "two-buttons"]
-)
-def test_the_page_shows_the_paper_of_the_session(
-    name: str, device: Device, operator: Operator
-) -> None:
-    device.directory.mkdir(exist_ok=True)
-    shutil.copy(GOLDEN / f"{name}.journal", device.journal())
-    page = operator.join(device)
-    expect_result(page)
-    for language in LANGUAGES:
-        page.select_option("#language", language)
-        expect(page.locator("html")).to_have_attribute("lang", language)
-        check_paper(page, device.journal(), language)
+    page.emulate_media(media="screen", color_scheme="light")
 
 
 @pytest.mark.parametrize(("name", "most"), [("masked", 1), ("bone", 2)])
 def test_a_result_by_air_fits_one_sheet_and_with_bone_two(
     name: str, most: int, device: Device, operator: Operator
 ) -> None:
-    device.directory.mkdir(exist_ok=True)
-    shutil.copy(GOLDEN / f"{name}.journal", device.journal())
-    page = operator.join(device)
-    expect_result(page)
+    page = operator.show(device, GOLDEN / f"{name}.journal")
     for language in LANGUAGES:
         page.select_option("#language", language)
         expect(page.locator("html")).to_have_attribute("lang", language)
@@ -224,6 +194,12 @@ def test_earlier_sessions_of_this_person_are_laid_over(device: Device, operator:
     assert page.locator("#result-paper .earlier").count() == 0
     boxes.first.check()
     expect(page.locator("#result-paper .earlier").first).to_be_attached()
+    page.evaluate("document.body.dataset.status = ''")
+    device.plug_board()
+    device.until_told("! tone-generator")
+    expect(page.locator("body")).to_have_attribute("data-status", "finished")  # it has looked
+    expect(boxes.first).to_be_checked()
+    assert page.locator("#result-paper .earlier").count() > 0
     boxes.first.uncheck()
     expect(page.locator("#result-paper .earlier")).to_have_count(0)
 
@@ -310,29 +286,6 @@ def test_a_hearing_aid_is_tuned_by_comparison(device: Device, operator: Operator
     expect(found.locator("tbody th")).to_have_text([each.meaning for each in DIMENSIONS])
 
 
-def test_what_is_laid_over_stays_when_the_page_looks_at_the_device_again(
-    device: Device, operator: Operator
-) -> None:
-    world = World(device.directory, device.listener)
-    world.begin(Settings(ears="right", tones_max=20), Person(identifier="P-17"))
-    world.end()
-    page = operator.join(device)
-    expect_result(page)
-    page.click("#next-person")
-    start_short(page, "P-17")
-    device.until_over()
-    expect_result(page)
-    page.click("#find-earlier")
-    page.locator("#earlier-list input").check()
-    expect(page.locator("#result-paper .earlier").first).to_be_attached()
-    page.evaluate("document.body.dataset.status = ''")
-    device.plug_board()
-    device.until_told("! tone-generator")
-    expect(page.locator("body")).to_have_attribute("data-status", "finished")  # it has looked
-    expect(page.locator("#earlier-list input")).to_be_checked()
-    assert page.locator("#result-paper .earlier").count() > 0
-
-
 def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
     device: Device, operator: Operator
 ) -> None:
@@ -352,21 +305,6 @@ def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
         enter_pin(page)
         held.until_asked()
         assert save(page, "#save-json")["sessions"][0]["session"] == 1
-
-
-@pytest.mark.thorough
-def test_an_unanswered_listener_is_shown_with_arrows_and_without_numbers(
-    device: Device, operator: Operator
-) -> None:
-    device.listener = a_listener("N7", lapse_rate=1.0)
-    page = operator.join(device)
-    page.check("input[name=ears][value=RIGHT]")
-    start_short(page)
-    device.until_over()
-    expect_result(page)
-    levels = page.locator("#result-thresholds td:nth-child(2)").all_inner_texts()
-    assert not any(each.lstrip("−").isdigit() for each in levels), levels
-    expect(page.locator("#result-grade")).not_to_contain_text(": 5")
 
 
 def test_chromium_has_web_serial_for_a_page_from_a_file(operator: Operator) -> None:

@@ -19,8 +19,6 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.sync.server import ServerConnection
 from websockets.typing import Origin
 
-from firmware_py.platform.ports import Port
-from host_tools.commands.page import bridge as bridge_module
 from host_tools.commands.page.assemble import page
 from host_tools.commands.page.bridge import BUSY, HOST, NO_PORT, UNPLUGGED, Bridge
 from tests.firmware.rig import REPO
@@ -71,16 +69,6 @@ def join(bridge: Bridge, *, token: str = "", origin: str = "") -> ClientConnecti
     path = f"/{token}/" if token else place.path
     own = Origin(origin or f"http://{place.netloc}")
     return connect(f"ws://{place.netloc}{path}console", origin=own, open_timeout=WAIT_S, proxy=None)
-
-
-def hear(page: ClientConnection, wanted: bytes) -> bytes:
-    """Return what comes from the port, until it has so many bytes."""
-    come = b""
-    while len(come) < len(wanted):
-        data = page.recv(WAIT_S)
-        assert isinstance(data, bytes)
-        come += data
-    return come
 
 
 def close_code(page: ClientConnection) -> int | None:
@@ -149,14 +137,6 @@ def firmware_hears(cable: Cable, count: int) -> bytes:
     return come
 
 
-def test_what_the_firmware_says_comes_to_the_page(bridge: Bridge, cable: Cable) -> None:
-    every = bytes(range(256)) * 4
-    with join(bridge) as page:
-        page.recv(WAIT_S)
-        cable.write(every)
-        assert hear(page, every) == every
-
-
 def test_a_second_page_is_refused_and_the_first_goes_on(
     bridge: Bridge, cable: Cable, messages: list[str]
 ) -> None:
@@ -209,37 +189,6 @@ def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort, messages: list[str
         assert close_code(page) == UNPLUGGED
     assert f"{str(far.name)!r} is gone: " in messages[-1]
     assert messages[-1].endswith("; a test goes on at the device")
-
-
-def test_a_page_that_takes_nothing_any_more_keeps_nobody_waiting(
-    far: FarPort, messages: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Flood(Port):
-        def read(self) -> bytes:
-            return bytes(1 << 20)
-
-    monkeypatch.setattr(bridge_module, "Port", Flood)
-    monkeypatch.setattr(bridge_module, "SEND_S", 0.05)
-    with Bridge(str(far.name), PAGE, messages.append) as bridge:
-        path, place = urlsplit(bridge.address).path, urlsplit(bridge.address).netloc
-        lines = (
-            f"GET {path}console HTTP/1.1", f"Host: {place}", f"Origin: http://{place}",
-            "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "", "",
-        )  # fmt: skip
-        with socket.create_connection(tuple_of(place)) as page:
-            page.sendall("\r\n".join(lines).encode())
-            while len(messages) < 2:
-                threading.Event().wait(0.01)
-    assert messages == [
-        "a page has the device",
-        "the page takes nothing any more, and is closed; a test goes on at the device",
-    ]
-
-
-def tuple_of(place: str) -> tuple[str, int]:
-    host, _, port = place.partition(":")
-    return host, int(port)
 
 
 def test_nothing_can_listen_where_something_does(bridge: Bridge, refusal_of: Refused) -> None:

@@ -101,6 +101,7 @@ def test_the_operator_is_called_when_nobody_seems_to_listen(
     listener.away = False
     device.until_told("! continued")
     expect(page).to_have_title(TITLE)
+    expect(page.locator("#live-check")).to_be_hidden()  # without a click
     assert page.evaluate("sounded") == sounded
 
 

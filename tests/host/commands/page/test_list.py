@@ -4,18 +4,16 @@ from typing import Any, Final
 
 import pytest
 
-from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.sessions import people
-from tests.host.javascript import compute
+from tests.host.commands.page.in_javascript import run
 
-OWN: Final = "\n".join(function_of(each) for each in modules("lines.js").values())
 NEWEST: Final = "312,complete,2026-11-21T15:01:07+00:00,both,P-17"
 
 
 def test_a_list_of_some_sessions_says_of_how_many_and_has_no_session_for_it() -> None:
     tried = ["-", NEWEST, f"{NEWEST};1 of 312", f"{NEWEST};9,damaged,-,-,-;2 of 312"]
     program = "return given.tried.map((answer) => [sessionsOf(answer), shareOf(answer)]);"
-    none, all_of_them, one, two = compute(OWN + program, tried=tried)
+    none, all_of_them, one, two = run("lines.js", program, tried=tried)
     session: dict[str, Any] = {
         "number": 312, "outcome": "complete", "started": "2026-11-21T15:01:07+00:00",
         "ears": "both", "identifier": "P-17",
@@ -39,7 +37,7 @@ def test_page_and_host_take_the_same_identifiers_for_like(
     pairs: list[tuple[str, str]], like: bool
 ) -> None:
     program = "return given.pairs.map(([one, other]) => isLike(one, other));"
-    assert compute(OWN + program, pairs=pairs) == [like] * len(pairs)
+    assert run("lines.js", program, pairs=pairs) == [like] * len(pairs)
     for one, other in pairs:
         found = people.alike_of(one, [one, other])
         assert found == ((other,) if like else ()), (one, other)

@@ -1,6 +1,5 @@
 """What is wide has room in every window: nothing is cut off, and nothing lies on anything else."""
 
-import shutil
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,6 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.settings import Settings
 from host_tools.catalogue import LANGUAGES
-from tests.budget import quick
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 
@@ -65,34 +63,29 @@ def is_waiting(world: World) -> bool:
     return session is not None and session.test.state == PAUSED
 
 
-def show_both_routes(device: Device, operator: Operator, journal: Path) -> Page:
-    device.directory.mkdir(exist_ok=True)
-    shutil.copy(journal, device.journal())
-    page = operator.join(device)
-    expect(page.locator(TABLES)).to_have_count(4)
-    assert page.locator(TABLES).first.locator("thead th").count() == 4
-    page.locator("#result-fold summary").click()
-    return page
-
-
 def test_no_table_of_a_result_is_cut_off_or_lies_on_another(
     device: Device, operator: Operator, both_routes: Path
 ) -> None:
-    page = show_both_routes(device, operator, both_routes)
+    """On a screen and on paper; the right ear is left of the left one, and bone below air."""
+    page = operator.show(device, both_routes)
+    expect(page.locator(TABLES)).to_have_count(4)
+    assert page.locator(TABLES).first.locator("thead th").count() == 4
+    page.locator("#result-fold summary").click()
     for language in LANGUAGES:
         page.select_option("#language", language)
+        expect(page.locator("html")).to_have_attribute("lang", language)
         for width in WIDTHS_PX:
             page.set_viewport_size({"width": width, "height": HEIGHT_PX})
             assert page.evaluate(MISPLACED) == [], (language, width)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+            check_order(page, width)
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": PAPER_PX, "height": HEIGHT_PX})
+        assert page.evaluate(MISPLACED) == [], language
+        page.emulate_media(media="screen")
 
 
-@pytest.mark.parametrize("width", quick(WIDTHS_PX, 1280))
-def test_the_right_ear_is_left_of_the_left_one_and_bone_below_air(
-    device: Device, operator: Operator, both_routes: Path, width: int
-) -> None:
-    page = show_both_routes(device, operator, both_routes)
-    page.set_viewport_size({"width": width, "height": HEIGHT_PX})
+def check_order(page: Page, width: int) -> None:
     rectangles = "each => each.map((e) => e.getBoundingClientRect().toJSON())"
     right, left, right_bone, left_bone = page.locator(TABLES).evaluate_all(rectangles)
     if width < TWO_COLUMNS_PX:
@@ -102,15 +95,3 @@ def test_the_right_ear_is_left_of_the_left_one_and_bone_below_air(
     assert right["y"] == left["y"]
     assert (right["x"], left["x"]) == (right_bone["x"], left_bone["x"])
     assert right_bone["y"] == left_bone["y"] > right["y"] + right["height"]
-
-
-def test_nothing_lies_on_anything_else_on_paper(
-    device: Device, operator: Operator, both_routes: Path
-) -> None:
-    page = show_both_routes(device, operator, both_routes)
-    page.set_viewport_size({"width": PAPER_PX, "height": HEIGHT_PX})
-    page.emulate_media(media="print")
-    for language in LANGUAGES:
-        page.select_option("#language", language, force=True)  # which is not printed
-        expect(page.locator("html")).to_have_attribute("lang", language)
-        assert page.evaluate(MISPLACED) == [], language

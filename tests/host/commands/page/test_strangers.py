@@ -271,11 +271,13 @@ def test_a_page_that_is_gone_in_the_middle_leaves_one_sentence(
     assert server.told.count(f"{CLOSED}{GOES_ON}") == 2
 
 
+@pytest.mark.parametrize("bounds", [("SEND_S",), ("SEND_S", "PING_S", "PONG_S", "CLOSE_S")])
 def test_a_page_that_takes_nothing_is_closed_with_one_sentence(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    bounds: tuple[str, ...],
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     """The firmware talks until every buffer is full; the next page has the device."""
-    for bound in ("SEND_S", "PING_S", "PONG_S", "CLOSE_S"):
+    for bound in bounds:
         monkeypatch.setattr(bridge_module, bound, 0.05)
     server = Served(tmp_path / "console")
     over = threading.Event()

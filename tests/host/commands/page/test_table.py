@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
-from tests.host.javascript import compute
+from tests.host.commands.page.in_javascript import run
 
 PROGRAM: Final = """
 const table = new Table(given.commands);
@@ -37,6 +36,5 @@ def test_a_number_is_allowed_up_to_its_bounds_and_not_beyond() -> None:
                 tried.append((header, {name: value}))
                 expected.append(["value_bounds", {"name": name, "value": f"{value}", **bounds}])
 
-    own = "\n".join(function_of(each) for each in modules("table.js").values())
-    assert compute(own + PROGRAM, commands=commands, tried=tried) == expected
+    assert run("table.js", PROGRAM, commands=commands, tried=tried) == expected
     assert len(tried) > 20

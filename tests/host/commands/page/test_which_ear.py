@@ -46,29 +46,12 @@ def test_it_is_ticked_in_a_clinical_test_and_offered_in_a_brisk_one(
     expect(page.locator("#ear_check")).to_be_hidden()
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "named", "told"),
-    [
-        (
-            "en",
-            "In which ear is the tone?",
-            ["Right ear", "Left ear", "Not sure"],
-            "confirmed by the listener",
-        ),
-        pytest.param(
-            "nl",
-            "In welk oor is de toon?",
-            ["Rechteroor", "Linkeroor", "Weet niet"],
-            "bevestigd door de luisteraar",
-            marks=pytest.mark.thorough,
-        ),
-    ],
-)
 def test_the_question_does_not_say_which_ear_it_could_be(
-    device: Device, operator: Operator, language: str, question: str, named: list[str], told: str
+    device: Device, operator: Operator
 ) -> None:
+    question, named = "In which ear is the tone?", ["Right ear", "Left ear", "Not sure"]
     device.listener = a_listener("N1")
-    page = operator.prepare(device, language)
+    page = operator.prepare(device)
     ear = begin_asking(page, device)
     expect(page.locator("#check-question")).to_have_text(question)
     assert check_buttons(page) == named
@@ -82,7 +65,7 @@ def test_the_question_does_not_say_which_ear_it_could_be(
     expect(page.locator(SHOWN)).to_be_hidden()
     device.until_over()
     expect(page.locator("#view-result")).to_be_visible()
-    expect(page.locator("#result-facts")).to_contain_text(told)
+    expect(page.locator("#result-facts")).to_contain_text("confirmed by the listener")
     assert recorded_result(device.journal()).result.which_ear == "confirmed"
 
 

@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from device.simulator.world import World
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
-from host_tools.catalogue import LANGUAGES, catalogue_of
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, Device
 from tests.host.commands.page.test_breadth import expect_result, save, start_short
@@ -183,25 +182,6 @@ def test_one_identifier_is_of_one_person(device: Device, operator: Operator) -> 
     page.click("#find-earlier")
     page.locator("#earlier-list input").check()
     expect(page.locator("#earlier-list")).to_contain_text("1931: is it the same person?")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_whose_it_is_is_asked_in_every_language(language: str, page: Page, device: Device) -> None:
-    page.select_option("#language", language)
-    expect(page.locator("html")).to_have_attribute("lang", language)
-    expect(page.locator("#view-prepare")).to_be_visible()
-    page.click("#start")
-    page.click("#pause")
-    said = catalogue_of(language).tables["page"]
-    expect(page.locator("#check-question")).to_have_text(said["check_pause"])
-    expect(page.locator("#whose")).to_contain_text(said["no_name"])
-    device.plug_board("0ther")
-    device.until_told("! tone-generator")
-    expect(page.locator("#check-question")).to_have_text(said["check_identity"])
-    told = page.locator("#check-why")
-    expect(told).to_contain_text(catalogue_of(language).tables["remarks"]["field-board"])
-    expect(told.locator("[lang]")).to_have_count(0)  # all of it is in the language
 
 
 def test_a_form_can_be_emptied_only_when_something_stands_in_it(page: Page) -> None:
