@@ -36,7 +36,7 @@ def show_sections(screen: "Console", sections: Iterable[Section], shown: Shown) 
         if title := _say(section["title"], shown):
             _line(screen, title, TITLE)
         for block in blocks:
-            _BLOCKS[block["block"]](screen, block, shown)
+            _BLOCKS.get(block["block"], _sentences)(screen, block, shown)
 
 
 def _is_shown(block: Block, shown: Shown) -> bool:
@@ -60,7 +60,7 @@ def _alarm(screen: "Console", block: Block, shown: Shown) -> None:
 
 
 def _sentences(screen: "Console", block: Block, shown: Shown) -> None:
-    for each in block["rows"]:
+    for each in block.get("rows", ()):  # of a block of a later version there may be none
         _line(screen, _say(each, shown))
 
 

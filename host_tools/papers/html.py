@@ -71,7 +71,7 @@ def sections_as_html(sections: Iterable[Section], shown: Shown) -> str:
 
 
 def _section(section: Section, shown: Shown) -> str:
-    blocks = "\n".join(_BLOCKS[each["block"]](each, shown) for each in section["blocks"])
+    blocks = "\n".join(_BLOCKS.get(each["block"], _rows)(each, shown) for each in section["blocks"])
     name, title = escape(section["name"]), _say(section["title"], shown)
     if not title:
         return f'<div id="{name}">\n{blocks}\n</div>'
@@ -124,10 +124,11 @@ def _legend(block: Block, shown: Shown) -> str:
 
 
 def _rows(block: Block, shown: Shown) -> str:
-    kind = ' class="note"' if block["small"] else ""
-    if len(block["rows"]) == 1:
-        return f"<p{kind}>{_say(block['rows'][0], shown)}</p>"
-    return f"<ul{kind}>{''.join(f'<li>{_say(each, shown)}</li>' for each in block['rows'])}</ul>"
+    """Return rows as lines; those of a block of a later version, too."""
+    kind, rows = ' class="note"' if block.get("small") else "", block.get("rows", [])
+    if len(rows) == 1:
+        return f"<p{kind}>{_say(rows[0], shown)}</p>"
+    return f"<ul{kind}>{''.join(f'<li>{_say(each, shown)}</li>' for each in rows)}</ul>"
 
 
 def _tables(block: Block, shown: Shown) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from firmware_py.board.self_check import was_clock_set
-from firmware_py.calibration.in_force import OVERDUE, UNCALIBRATED
+from firmware_py.calibration.in_force import OVERDUE, SIMULATED, UNCALIBRATED
 from firmware_py.findings.rows import (
     LEAST_SHARE,
     Cell,
@@ -46,7 +46,7 @@ def summary(number: int, person: Person, comparisons: Sequence[Comparison]) -> b
         f"person-{number}",
         name_row(person),
         blocks.rows([count_row("people-sessions", len(days), first=days[0], last=days[-1])]),
-        *_simulated(person),
+        *_of_nobody(person),
         *(_alarm(each) for each in comparisons if each.change.changed),
         blocks.rows(remarks(person, comparisons)),
         blocks.rows(map(_visit, person.visits)),
@@ -54,7 +54,7 @@ def summary(number: int, person: Person, comparisons: Sequence[Comparison]) -> b
     )
 
 
-def _simulated(person: Person) -> list[blocks.Block]:
+def _of_nobody(person: Person) -> list[blocks.Block]:
     """Say that a program answered, in sessions of a simulated board."""
     found = any(visit.entry.calibration == SIMULATED for visit in person.visits)
     return [blocks.alarm(row("simulated-mark"), [row("simulated-means")])] if found else []

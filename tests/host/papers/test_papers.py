@@ -77,6 +77,8 @@ def a_paper() -> Paper:
                 blocks.tables(map(_table, ROUTES), turned=True),
                 blocks.rows([_new("row-1"), _new("row-2")]),
                 blocks.rows([_new("note")], small=True),
+                {"block": "later", "rows": [_new("later")]},  # of a later version
+                {"block": "later", "what": 1},
                 blocks.comments(_new("comments")),
                 blocks.sign([(_new("signed"), blocks.to_type("tester")), (_new("on"), None)]),
             ),
