@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_py.calibration.in_force import CALIBRATED, DB_HL
 from firmware_py.console.audiogram_text import draw_audiogram, legend
-from firmware_py.console.wording import verdict_lines
+from firmware_py.paper.words import verdict_lines
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.route import LEFT, RIGHT, Route
 from firmware_py.procedure.verdicts import may_conclude

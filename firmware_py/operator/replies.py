@@ -202,7 +202,7 @@ def audiogram_lines(source: Source) -> list[str]:
     sections = [*paper["sections"], *(e for e in paper["details"] if e["name"] == QUALITY)]
     above = lines_of(each for each in sections if each["name"] in ABOVE)
     below = lines_of(each for each in sections if each["name"] not in ABOVE)
-    return [*map(readable, above), *drawn, *map(readable, below), source.calibration.headline]
+    return [*above, *drawn, *below, source.calibration.headline]
 
 
 def calibration_words(in_force: CalibrationInForce) -> str:

@@ -1,11 +1,13 @@
 """The device's English of papers; the host tools have other languages."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from firmware_py.paper.blocks import Block, Section, Table, is_to_type
+from firmware_py.console.wording import readable
+from firmware_py.paper.blocks import Block, Section, Table, is_to_type, section
+from firmware_py.paper.head import JudgedEar, verdict_blocks
 from firmware_py.procedure.words import SENTENCES, Language
 
 
@@ -15,18 +17,25 @@ def paper_sentences() -> Mapping[str, str]:
     return tomllib.loads((files("firmware_py.paper") / "en.toml").read_text(encoding="utf-8"))
 
 
+@cache
 def english() -> Language:
     """Return what says papers in English."""
-    return Language({**SENTENCES, **paper_sentences()})
+    told = {**SENTENCES, **paper_sentences()}
+    return Language({code: readable(sentence) for code, sentence in told.items()})
+
+
+def verdict_lines(ears: Sequence[JudgedEar]) -> list[str]:
+    """Return whether there was a test, which stands above what was found."""
+    return [*lines_of([section("verdict", None, *verdict_blocks(ears))])]
 
 
 def lines_of(sections: Iterable[Section]) -> Iterator[str]:
     """Yield sections of a paper for a console, which draws audiograms itself."""
     language = english()
-    for section in sections:
-        if section["title"] is not None:
-            yield language.say(section["title"])
-        for block in section["blocks"]:
+    for each in sections:
+        if each["title"] is not None:
+            yield language.say(each["title"])
+        for block in each["blocks"]:
             yield from _lines(block, language)
 
 
