@@ -202,7 +202,7 @@ def test_a_fit_of_levels_that_are_no_db_hl_has_to_be_asked_for(
     assert main([*words, "--uncalibrated"]) == 2
     said = capsys.readouterr()
     assert "UNCALIBRATED: the levels of this fit are no dB HL" in said.out
-    assert "left ear: For whom this fit is cannot be said" in said.out
+    assert "Left ear: For whom this fit is cannot be said" in said.out
     assert "there is no openMHA" in said.err
 
 
