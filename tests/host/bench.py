@@ -51,6 +51,8 @@ class Device(FirmwareProcess):
     world : World
     when_said : tuple of str and callable, optional
         What happens, once, when the console has said these words.
+    stands_still : bool
+        Nothing happens but that what is typed is answered: a state stays until somebody saw it.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Device(FirmwareProcess):
         )
         self.kills = 0
         self.when_said: tuple[str, Callable[[], object]] | None = None
+        self.stands_still = False
         self.lock = threading.RLock()
         self._is_there, self._was_killed = True, False
 
@@ -123,6 +126,8 @@ class Device(FirmwareProcess):
                 seconds = LOOK_S if self.world.runner.session is None else LOOK_AT_TEST_S
             until_us = self.world.clock.us + microseconds(seconds)
             while self._is_there and not self.world.heard and self.world.clock.us < until_us:
+                if self.stands_still and not self.world.console.incoming:
+                    break
                 self._step()
             heard, self.world.terminal.heard = self.world.heard, ""
             if self.when_said and self.when_said[0] in heard:

@@ -155,6 +155,7 @@ def test_a_test_that_is_broken_off_or_lost_its_board_says_so(
             world.until(lambda: test.number == 12)
             listener.away = True
             world.until(lambda: test.checking)
+            device.stands_still = True
         views = [view_of(world.journal()), watch.look()]
         while not views[-1].check:
             time.sleep(0.001)
